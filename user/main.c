@@ -26,7 +26,7 @@ static const struct verb {
 	{ "sweep", cmd_sweep, "at which frequency and number of threads each block of a command is best" },
 };
 
-static const struct verb *find(const char *name)
+static const struct verb *verb_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (!strcmp(name, verbs[i].name))
@@ -34,7 +34,7 @@ static const struct verb *find(const char *name)
 	return NULL;
 }
 
-static void help(FILE *out)
+static void verbs_print_help(FILE *out)
 {
 	fputs("Usage: kjoule VERB [OPTION]...\n\nAttributes a processor's energy to code.\n\n", out);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
@@ -44,7 +44,7 @@ static void help(FILE *out)
 }
 
 /* Output that could not be written is a failure (a full disk, a closed pipe is not ours to hide). */
-static int finish(int code)
+static int main_flush_output(int code)
 {
 	if (kjoule_privilege_refused())
 		cmd_warn("files were refused to user %u, as whom this ran: see PERMISSION in kjoule(1)",
@@ -62,31 +62,31 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 
 	if (argc < 2) {
-		help(stderr);
+		verbs_print_help(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
-		help(stdout);
-		return finish(EXIT_DONE);
+		verbs_print_help(stdout);
+		return main_flush_output(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		output_printf(stdout, "kjoule %s (ABI %d)\n", KJOULE_VERSION, KJOULE_ABI_VERSION);
-		return finish(EXIT_DONE);
+		return main_flush_output(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "help")) {
 		char option[] = "--help", *args[] = { argv[2], option, NULL };
 
-		verb = find(argv[2]);
+		verb = verb_find(argv[2]);
 		if (verb)
-			return finish(verb->run(2, args));
+			return main_flush_output(verb->run(2, args));
 		argv++;
 	}
-	verb = find(argv[1]);
+	verb = verb_find(argv[1]);
 	if (!verb) {
 		output_printf(stderr, "kjoule: unknown %s %s; see `kjoule --help`\n",
 			      argv[1][0] == '-' ? "option" : "verb", argv[1]);
 		return EXIT_USAGE;
 	}
-	return finish(verb->run(argc - 1, argv + 1));
+	return main_flush_output(verb->run(argc - 1, argv + 1));
 }

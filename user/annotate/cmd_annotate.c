@@ -52,7 +52,8 @@ static const struct option options[] = {
 
 #define FUNCTIONS_LIMIT	5
 
-static int parse(int argc, char **argv, struct annotate_options *opt, const char **path)
+static int annotate_parse_options(int argc, char **argv, struct annotate_options *opt,
+				  const char **path)
 {
 	struct attribute_options common = { .format = OUTPUT_TABLE };
 	double limit = -1;
@@ -99,7 +100,7 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 	return 0;
 }
 
-static int run(struct view *v, const char *path, const struct annotate_options *opt)
+static int annotate_recording(struct view *v, const char *path, const struct annotate_options *opt)
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	struct code_units *grain = NULL;
@@ -146,7 +147,7 @@ int cmd_annotate(int argc, char **argv)
 	struct view v;
 	int code, ret;
 
-	code = parse(argc, argv, &opt, &path);
+	code = annotate_parse_options(argc, argv, &opt, &path);
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
 	code = cmd_privilege_drop(argv + optind, argc - optind);
@@ -168,7 +169,7 @@ int cmd_annotate(int argc, char **argv)
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}
-	ret = run(&v, path, &opt);
+	ret = annotate_recording(&v, path, &opt);
 	code = view_complain(&v, path) ? EXIT_FAILED : EXIT_DONE;
 	if (ret == -ESRCH && opt.function)
 		code = cmd_failed("%s: no sample fell into a function %s of what was asked for; kjoule report tells which there are",

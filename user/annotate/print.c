@@ -17,7 +17,7 @@
 #define WARM	5
 #define HOT	20
 
-static void make_columns(struct columns *c, const struct blocks *b)
+static void annotate_make_columns(struct columns *c, const struct blocks *b)
 {
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "function", NULL, true);
@@ -45,14 +45,14 @@ struct style {
 	int time, energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };
 
-static void blank(struct output *out, unsigned int n)
+static void annotate_print_blanks(struct output *out, unsigned int n)
 {
 	while (n--)
 		output_is_table(out) ? output_str(out, "") : output_none(out, NULL);
 }
 
-static void figures(struct output *out, const struct profile_group *g, const struct blocks *b, const struct style *s,
-		    double percent)
+static void annotate_print_figures(struct output *out, const struct profile_group *g,
+				   const struct blocks *b, const struct style *s, double percent)
 {
 	output_u64(out, g->samples);
 	columns_value(out, &g->time_s, 1, s->time, NULL, NULL);
@@ -75,7 +75,7 @@ static void figures(struct output *out, const struct profile_group *g, const str
 }
 
 /* Does it share most windows of an energy counter with other code? As a report marks it. */
-static bool is_mixed(const struct profile_group *g, const struct blocks *b)
+static bool annotate_group_is_mixed(const struct profile_group *g, const struct blocks *b)
 {
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		if (!isnan(g->energy[d].j.v) && g->energy[d].purity < GROUPS_PURE)
@@ -83,7 +83,7 @@ static bool is_mixed(const struct profile_group *g, const struct blocks *b)
 	return false;
 }
 
-static const char *base_of(const char *path)
+static const char *annotate_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -91,7 +91,8 @@ static const char *base_of(const char *path)
 }
 
 /* What stands for a row in the column of code. */
-static char *text_of(const struct output *out, const struct annotate_function *f, const struct annotate_row *r)
+static char *annotate_row_text(const struct output *out, const struct annotate_function *f,
+			       const struct annotate_row *r)
 {
 	char *text = NULL;
 	int ret = 0;
@@ -99,13 +100,15 @@ static char *text_of(const struct output *out, const struct annotate_function *f
 	if (!output_is_table(out) && r)
 		return strdup(r->text ? r->text : "");
 	if (!r)
-		ret = asprintf(&text, "%s (%s)", f->name, f->object[0] == '/' ? base_of(f->object) : f->object);
+		ret = asprintf(&text, "%s (%s)", f->name,
+			       f->object[0] == '/' ? annotate_base_name(f->object) : f->object);
 	else if (r->kind == ANNOTATE_BLOCK && r->depth)
 		ret = asprintf(&text, "  in a loop of depth %u:", r->depth);
 	else if (r->kind == ANNOTATE_BLOCK)
 		text = strdup("  block:");
 	else if (r->kind == ANNOTATE_SOURCE)
-		ret = asprintf(&text, "    %s:%u  %s", base_of(r->file), r->line, r->text);
+		ret = asprintf(&text, "    %s:%u  %s", annotate_base_name(r->file), r->line,
+			       r->text);
 	else if (r->kind == ANNOTATE_LINE && !r->line)
 		ret = asprintf(&text, "        %s", r->text);
 	else if (r->kind == ANNOTATE_LINE)
@@ -115,13 +118,14 @@ static char *text_of(const struct output *out, const struct annotate_function *f
 	return ret < 0 ? NULL : text;
 }
 
-static int row(struct output *out, const struct annotate_function *f, const struct annotate_row *r,
-	       const struct blocks *b, const struct style *s)
+static int annotate_print_row(struct output *out, const struct annotate_function *f,
+			      const struct annotate_row *r, const struct blocks *b,
+			      const struct style *s)
 {
 	static const char *const kinds[] = { "function", "block", "line", "instruction", "source" };
 	double all = groups_weight(&f->g, &f->g, b->n_domains), percent = 0;
 	unsigned int blanks = 8 + 5 * b->n_domains;
-	char *text = text_of(out, f, r), address[24], marks[4];
+	char *text = annotate_row_text(out, f, r), address[24], marks[4];
 
 	if (!text)
 		return -ENOMEM;
@@ -129,23 +133,23 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	output_str(out, f->name);
 	output_str(out, f->object);
 	if (!r) {
-		figures(out, &f->g, b, s, 100);
+		annotate_print_figures(out, &f->g, b, s, 100);
 	} else if (r->has) {
 		percent = all > 0 ? 100 * groups_weight(&r->g, &f->g, b->n_domains) / all : 0;
-		figures(out, &r->g, b, s, percent);
+		annotate_print_figures(out, &r->g, b, s, percent);
 	} else if (r->kind == ANNOTATE_INSTRUCTION && (r->samples || !output_is_table(out))) {
 		percent = f->samples ? 100.0 * r->samples / f->samples : 0;
 		output_u64(out, r->samples);
-		blank(out, blanks - 1);
+		annotate_print_blanks(out, blanks - 1);
 	} else {
-		blank(out, blanks);
+		annotate_print_blanks(out, blanks);
 	}
 	snprintf(marks, sizeof(marks), "%s%s", !r || percent < WARM ? "" : percent < HOT ? ">" : ">>",
-		 (!r || r->has) && is_mixed(r ? &r->g : &f->g, b) ? "~" : "");
+		 (!r || r->has) && annotate_group_is_mixed(r ? &r->g : &f->g, b) ? "~" : "");
 	output_str(out, marks);
 	snprintf(address, sizeof(address), "%" PRIx64, r ? r->address : f->start);
 	if (r && (r->kind == ANNOTATE_SOURCE || r->kind == ANNOTATE_LINE))
-		blank(out, 1);
+		annotate_print_blanks(out, 1);
 	else if (output_is_table(out))
 		output_str(out, address);
 	else
@@ -168,26 +172,27 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	return 0;
 }
 
-static const char *why(enum annotate_miss miss)
+static const char *annotate_miss_reason(enum annotate_miss miss)
 {
 	return miss == ANNOTATE_NO_CODE ? "its code is not to be seen: no file, none of this machine's, or too much of it" :
 	       miss == ANNOTATE_NO_LINES ? "there is no debug information of it: leave out --by line" : NULL;
 }
 
 /* The same as the footnotes, for programs. */
-static void add_missing(const struct annotate *a, struct json_object *head)
+static void annotate_add_missing(const struct annotate *a, struct json_object *head)
 {
 	struct json_object *functions = json_object_new_array(), *sources = json_object_new_array(), *o;
 
 	for (size_t i = 0; i < a->n; i++) {
 		const struct annotate_function *f = &a->functions[i];
 
-		if (!why(f->miss))
+		if (!annotate_miss_reason(f->miss))
 			continue;
 		o = json_object_new_object();
 		json_object_object_add(o, "function", output_json_str(f->name));
 		json_object_object_add(o, "object", output_json_str(f->object));
-		json_object_object_add(o, "reason", json_object_new_string(why(f->miss)));
+		json_object_object_add(o, "reason",
+				       json_object_new_string(annotate_miss_reason(f->miss)));
 		json_object_array_add(functions, o);
 	}
 	for (size_t i = 0; i < a->n_missing; i++)
@@ -196,7 +201,8 @@ static void add_missing(const struct annotate *a, struct json_object *head)
 	json_object_object_add(head, "missing_sources", sources);
 }
 
-static void footnotes(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt)
+static void annotate_print_footnotes(const struct annotate *a, const struct blocks *b,
+				     const struct annotate_options *opt)
 {
 	bool vague = false, mixed = false;
 
@@ -204,11 +210,11 @@ static void footnotes(const struct annotate *a, const struct blocks *b, const st
 		const struct annotate_function *f = &a->functions[i];
 
 		vague |= f->precise < f->samples;
-		mixed |= is_mixed(&f->g, b);
+		mixed |= annotate_group_is_mixed(&f->g, b);
 		for (size_t k = 0; k < f->n_rows; k++)
-			mixed |= f->rows[k].has && is_mixed(&f->rows[k].g, b);
-		if (why(f->miss))
-			output_printf(stdout, "%s: %s\n", f->name, why(f->miss));
+			mixed |= f->rows[k].has && annotate_group_is_mixed(&f->rows[k].g, b);
+		if (annotate_miss_reason(f->miss))
+			output_printf(stdout, "%s: %s\n", f->name, annotate_miss_reason(f->miss));
 	}
 	for (size_t i = 0; i < a->n_missing; i++)
 		output_printf(stdout, "%s: cannot be read: without its text\n", a->missing[i]);
@@ -236,8 +242,8 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 		return -ENOMEM;
 	}
 	if (head)
-		add_missing(a, head);
-	make_columns(columns, b);
+		annotate_add_missing(a, head);
+	annotate_make_columns(columns, b);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		s.energy[d] = columns_digits(a->total.energy[d].j.v);
 		s.power[d] = columns_digits(a->total.energy[d].w.v);
@@ -251,14 +257,14 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 	for (size_t i = 0; i < a->n && !ret; i++) {
 		const struct annotate_function *f = &a->functions[i];
 
-		ret = row(out, f, NULL, b, &s);
+		ret = annotate_print_row(out, f, NULL, b, &s);
 		for (size_t k = 0; k < f->n_rows && !ret; k++)
-			ret = row(out, f, &f->rows[k], b, &s);
+			ret = annotate_print_row(out, f, &f->rows[k], b, &s);
 		output_rule(out);
 	}
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE)
-		footnotes(a, b, opt);
+		annotate_print_footnotes(a, b, opt);
 	free(columns);
 	return ret;
 }

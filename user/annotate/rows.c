@@ -47,7 +47,7 @@ struct making {
 	struct source_text text;
 };
 
-static bool is_wanted(const struct making *m, uint32_t block)
+static bool annotate_block_is_wanted(const struct making *m, uint32_t block)
 {
 	const struct blocks_process *p = &m->b->processes[m->b->functions[block].process];
 
@@ -55,7 +55,8 @@ static bool is_wanted(const struct making *m, uint32_t block)
 }
 
 /* UINT32_MAX: there is none such. */
-static uint32_t function_at(const struct making *m, uint64_t start, const char *object, const char *name)
+static uint32_t annotate_function_at(const struct making *m, uint64_t start, const char *object,
+				     const char *name)
 {
 	uint64_t hash = kjoule_hash_text(kjoule_hash_text(start, object), name);
 	size_t probe = 0;
@@ -70,11 +71,11 @@ static uint32_t function_at(const struct making *m, uint64_t start, const char *
 	return UINT32_MAX;
 }
 
-static int find_function(struct making *m, const struct code_unit *u, uint32_t *out)
+static int annotate_find_function(struct making *m, const struct code_unit *u, uint32_t *out)
 {
 	struct found *f;
 
-	*out = function_at(m, u->around, u->object, u->function);
+	*out = annotate_function_at(m, u->around, u->object, u->function);
 	if (*out != UINT32_MAX)
 		return 0;
 	*out = m->n_found;
@@ -88,7 +89,7 @@ static int find_function(struct making *m, const struct code_unit *u, uint32_t *
 	return 0;
 }
 
-static uint64_t hash_of(uint32_t function, uint64_t start, const char *file, unsigned int line)
+static uint64_t piece_hash(uint32_t function, uint64_t start, const char *file, unsigned int line)
 {
 	return kjoule_hash_text((uint64_t)function << 32 ^ start ^ (uint64_t)line << 20, file);
 }
@@ -96,7 +97,7 @@ static uint64_t hash_of(uint32_t function, uint64_t start, const char *file, uns
 /* UINT32_MAX: it was not sampled. */
 static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t start, const char *file, unsigned int line)
 {
-	uint64_t hash = hash_of(function, start, file, line);
+	uint64_t hash = piece_hash(function, start, file, line);
 	size_t probe = 0;
 	uint32_t i;
 
@@ -109,7 +110,8 @@ static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t sta
 	return UINT32_MAX;
 }
 
-static int find_piece(struct making *m, const struct code_unit *u, uint32_t function, uint32_t *out)
+static int piece_find_or_add(struct making *m, const struct code_unit *u, uint32_t function,
+			     uint32_t *out)
 {
 	bool line = u->kind == CODE_UNIT_LINE && u->outer_file && u->outer_line;
 	struct piece like = { .function = function, .start = u->kind == CODE_UNIT_BLOCK ? u->start : 0,
@@ -120,7 +122,9 @@ static int find_piece(struct making *m, const struct code_unit *u, uint32_t func
 	if (*out != UINT32_MAX)
 		return 0;
 	*out = m->n_pieces;
-	if (kjoule_hash_index_add(&m->by_piece, hash_of(function, like.start, like.file, like.line), m->n_pieces))
+	if (kjoule_hash_index_add(&m->by_piece,
+				  piece_hash(function, like.start, like.file, like.line),
+				  m->n_pieces))
 		return -ENOMEM;
 	p = kjoule_array_grow(&m->pieces, &m->n_pieces, sizeof(*p));
 	if (!p)
@@ -129,7 +133,7 @@ static int find_piece(struct making *m, const struct code_unit *u, uint32_t func
 	return 0;
 }
 
-static int sort_blocks(struct making *m)
+static int annotate_assign_blocks(struct making *m)
 {
 	int ret = 0;
 
@@ -141,18 +145,18 @@ static int sort_blocks(struct making *m)
 		const struct blocks_function *f = &m->b->functions[i];
 
 		m->function_of[i] = m->piece_of[i] = UINT32_MAX;
-		if (!f->unit || !is_wanted(m, i))
+		if (!f->unit || !annotate_block_is_wanted(m, i))
 			continue;
-		ret = find_function(m, f->unit, &m->function_of[i]);
+		ret = annotate_find_function(m, f->unit, &m->function_of[i]);
 		if (!ret)
-			ret = find_piece(m, f->unit, m->function_of[i], &m->piece_of[i]);
+			ret = piece_find_or_add(m, f->unit, m->function_of[i], &m->piece_of[i]);
 		if (!ret)
 			m->found[m->function_of[i]].precise += f->precise;
 	}
 	return ret;
 }
 
-static int figures(struct making *m)
+static int annotate_compute_figures(struct making *m)
 {
 	uint32_t *all = calloc(m->b->n_functions + 1, sizeof(*all));
 	int ret = -ENOMEM;
@@ -176,15 +180,15 @@ static int figures(struct making *m)
 	return ret;
 }
 
-static double weight(const struct making *m, const struct profile_group *g)
+static double annotate_group_weight(const struct making *m, const struct profile_group *g)
 {
 	return groups_weight(g, &m->a->total, m->b->n_domains);
 }
 
 /* Which functions are shown, and room to count their samples in where there is code to be shown. */
-static int choose(struct making *m)
+static int annotate_choose_functions(struct making *m)
 {
-	double limit = weight(m, &m->a->total) * m->opt->percent_limit / 100;
+	double limit = annotate_group_weight(m, &m->a->total) * m->opt->percent_limit / 100;
 	int ret = 0;
 
 	for (size_t i = 0; i < m->n_found && !ret; i++) {
@@ -192,7 +196,7 @@ static int choose(struct making *m)
 
 		/* the kernel's code is shown where it is asked for, to say that there is none */
 		if (m->opt->function ? !kjoule_name_is(f->name, m->opt->function) :
-		    !f->start || weight(m, &m->functions[i]) < limit) {
+		    !f->start || annotate_group_weight(m, &m->functions[i]) < limit) {
 			m->a->hidden += m->functions[i].samples > 0;
 			continue;
 		}
@@ -210,7 +214,7 @@ static int choose(struct making *m)
 	return ret;
 }
 
-static bool is_asked_for(const struct making *m, const struct timeline_sample *s)
+static bool annotate_sample_is_wanted(const struct making *m, const struct timeline_sample *s)
 {
 	if (m->opt->pid && s->tgid != m->opt->pid)
 		return false;
@@ -222,14 +226,15 @@ static bool is_asked_for(const struct making *m, const struct timeline_sample *s
 }
 
 /* Of the instruction that was sampled; NULL: it is in none of the functions. */
-static uint64_t *counter_of(struct making *m, const struct timeline_sample *s)
+static uint64_t *annotate_counter_of(struct making *m, const struct timeline_sample *s)
 {
 	struct view_place place;
 	struct found *f;
 	uint32_t i;
 
 	view_resolve(m->v, s, &place);
-	i = place.start ? function_at(m, place.start, place.object, place.symbol) : UINT32_MAX;
+	i = place.start ? annotate_function_at(m, place.start, place.object, place.symbol) :
+			  UINT32_MAX;
 	if (i == UINT32_MAX)
 		return NULL;
 	f = &m->found[i];
@@ -237,7 +242,7 @@ static uint64_t *counter_of(struct making *m, const struct timeline_sample *s)
 }
 
 /* Samples by instruction. What an address belongs to is remembered: most samples hit few of them. */
-static int count_samples(struct making *m)
+static int annotate_count_samples(struct making *m)
 {
 	enum { SLOTS = 4096 };
 	struct { uint64_t ip; uint32_t pid, layout; bool used; uint64_t *counter; } *seen = calloc(SLOTS, sizeof(*seen));
@@ -262,7 +267,8 @@ static int count_samples(struct making *m)
 			next = s->tick + 1;
 			if (holds->n && edge_windows_is_held(holds, timeline_due(&m->v->rec.meta.session, s->tick), &hold))
 				continue;	/* the tick is the hold's, and so is the sample */
-			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) || !is_asked_for(m, s))
+			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) ||
+			    !annotate_sample_is_wanted(m, s))
 				continue;
 			layout = kjoule_maps_layout(m->v->maps, s->tgid, view_time(m->v, s->tick, s->late_ns));
 			if (!seen[slot].used || seen[slot].ip != s->ip || seen[slot].pid != s->tgid ||
@@ -271,7 +277,7 @@ static int count_samples(struct making *m)
 				seen[slot].layout = layout;
 				seen[slot].ip = s->ip;
 				seen[slot].pid = s->tgid;
-				seen[slot].counter = counter_of(m, s);
+				seen[slot].counter = annotate_counter_of(m, s);
 			}
 			++*(seen[slot].counter ? seen[slot].counter : &nobody);
 		}
@@ -281,7 +287,7 @@ static int count_samples(struct making *m)
 	return ret;
 }
 
-static struct annotate_row *add_row(struct annotate_function *f, enum annotate_kind kind)
+static struct annotate_row *annotate_add_row(struct annotate_function *f, enum annotate_kind kind)
 {
 	struct annotate_row *row = kjoule_array_grow(&f->rows, &f->n_rows, sizeof(*row));
 
@@ -290,7 +296,7 @@ static struct annotate_row *add_row(struct annotate_function *f, enum annotate_k
 	return row;
 }
 
-static int missing_source(struct annotate *a, const char *path)
+static int annotate_note_missing(struct annotate *a, const char *path)
 {
 	char **slot;
 
@@ -308,11 +314,12 @@ static int missing_source(struct annotate *a, const char *path)
 }
 
 /* A line of source, with its text where the file is there. */
-static int add_line(struct making *m, struct annotate_function *f, enum annotate_kind kind,
-		    const struct code_units_code *code, const char *file, unsigned int line, struct annotate_row **out)
+static int annotate_add_line(struct making *m, struct annotate_function *f, enum annotate_kind kind,
+			     const struct code_units_code *code, const char *file,
+			     unsigned int line, struct annotate_row **out)
 {
 	const struct source_file *source = source_text_file(&m->text, file, kjoule_code_owner(code->file));
-	struct annotate_row *row = add_row(f, kind);
+	struct annotate_row *row = annotate_add_row(f, kind);
 	const char *text;
 
 	if (!source || !row)
@@ -324,10 +331,10 @@ static int add_line(struct making *m, struct annotate_function *f, enum annotate
 	row->text = strdup(text ? text : "");
 	if (!row->text)
 		return -ENOMEM;
-	return source->lines ? 0 : missing_source(m->a, file);
+	return source->lines ? 0 : annotate_note_missing(m->a, file);
 }
 
-static void set_figures(const struct making *m, struct annotate_row *row, uint32_t piece)
+static void annotate_set_figures(const struct making *m, struct annotate_row *row, uint32_t piece)
 {
 	if (piece == UINT32_MAX)
 		return;
@@ -335,10 +342,11 @@ static void set_figures(const struct making *m, struct annotate_row *row, uint32
 	row->g = m->figures[piece];
 }
 
-static int add_instruction(const struct making *m, struct annotate_function *f, const struct code_units_code *code,
-			   const struct kjoule_insn *insn, uint32_t function)
+static int annotate_add_instruction(const struct making *m, struct annotate_function *f,
+				    const struct code_units_code *code,
+				    const struct kjoule_insn *insn, uint32_t function)
 {
-	struct annotate_row *row = add_row(f, ANNOTATE_INSTRUCTION);
+	struct annotate_row *row = annotate_add_row(f, ANNOTATE_INSTRUCTION);
 	char text[KJOULE_INSN_TEXT];
 	const void *bytes;
 	size_t len;
@@ -356,7 +364,8 @@ static int add_instruction(const struct making *m, struct annotate_function *f, 
 }
 
 /* Blocks in the order of their addresses, the source above what it became. */
-static int by_block(struct making *m, struct annotate_function *f, uint32_t function, const struct code_units_code *code)
+static int annotate_add_blocks(struct making *m, struct annotate_function *f, uint32_t function,
+			       const struct code_units_code *code)
 {
 	const char *file = NULL;
 	unsigned int line = 0;
@@ -373,21 +382,21 @@ static int by_block(struct making *m, struct annotate_function *f, uint32_t func
 			const struct flow_block *in = &code->flow->blocks[at];
 
 			block = at;
-			row = add_row(f, ANNOTATE_BLOCK);
+			row = annotate_add_row(f, ANNOTATE_BLOCK);
 			if (!row)
 				return -ENOMEM;
 			row->address = in->start;
 			row->depth = in->loop == FLOW_NONE ? 0 : code->flow->loops[in->loop].depth;
-			set_figures(m, row, piece_at(m, function, in->start, "", 0));
+			annotate_set_figures(m, row, piece_at(m, function, in->start, "", 0));
 		}
 		if (m->opt->source && kjoule_code_line(code->file, insn->address, &in_source) && in_source.file &&
 		    in_source.line && (in_source.line != line || in_source.file != file)) {
 			file = in_source.file;
 			line = in_source.line;
-			ret = add_line(m, f, ANNOTATE_SOURCE, code, file, line, &row);
+			ret = annotate_add_line(m, f, ANNOTATE_SOURCE, code, file, line, &row);
 		}
 		if (!ret)
-			ret = add_instruction(m, f, code, insn, function);
+			ret = annotate_add_instruction(m, f, code, insn, function);
 	}
 	return ret;
 }
@@ -397,7 +406,7 @@ struct outer {
 	unsigned int line;
 };
 
-static int by_place(const void *a, const void *b)
+static int outer_line_by_place(const void *a, const void *b)
 {
 	const struct outer *x = a, *y = b;
 	int c = strcmp(x->file, y->file);
@@ -409,7 +418,8 @@ static int by_place(const void *a, const void *b)
  * Lines that code was made from, and those between where there is a text and no large gap. What was sampled and
  * has no line comes last: figures of the lines are to add up to the function's.
  */
-static int by_line(struct making *m, struct annotate_function *f, uint32_t function, const struct code_units_code *code)
+static int annotate_add_lines(struct making *m, struct annotate_function *f, uint32_t function,
+			      const struct code_units_code *code)
 {
 	struct outer *lines = NULL, *slot;
 	uint32_t rest;
@@ -431,7 +441,7 @@ static int by_line(struct making *m, struct annotate_function *f, uint32_t funct
 	if (!ret && !n)
 		f->miss = ANNOTATE_NO_LINES;
 	if (n)
-		qsort(lines, n, sizeof(*lines), by_place);
+		qsort(lines, n, sizeof(*lines), outer_line_by_place);
 	for (size_t i = 0; i < n && !ret; i++) {
 		unsigned int next = i + 1 < n && !strcmp(lines[i + 1].file, lines[i].file) ? lines[i + 1].line :
 				    lines[i].line + 1;
@@ -444,27 +454,29 @@ static int by_line(struct making *m, struct annotate_function *f, uint32_t funct
 			/* what no code was made from is shown where there is a text to be shown */
 			if (line > lines[i].line && (next - lines[i].line > GAP_MOST || !source || !source->lines))
 				break;
-			ret = add_line(m, f, ANNOTATE_LINE, code, lines[i].file, line, &row);
+			ret = annotate_add_line(m, f, ANNOTATE_LINE, code, lines[i].file, line,
+						&row);
 			if (!ret)
-				set_figures(m, row, piece_at(m, function, 0, lines[i].file, line));
+				annotate_set_figures(m, row,
+						     piece_at(m, function, 0, lines[i].file, line));
 		}
 	}
 	free(lines);
 	rest = piece_at(m, function, 0, "", 0);
 	if (!ret && !f->miss && rest != UINT32_MAX && m->figures[rest].samples) {
-		struct annotate_row *row = add_row(f, ANNOTATE_LINE);
+		struct annotate_row *row = annotate_add_row(f, ANNOTATE_LINE);
 
 		if (!row)
 			return -ENOMEM;
 		row->text = strdup("(no line)");
 		if (!row->text)
 			return -ENOMEM;
-		set_figures(m, row, rest);
+		annotate_set_figures(m, row, rest);
 	}
 	return ret;
 }
 
-static int make_function(struct making *m, uint32_t i)
+static int annotate_make_function(struct making *m, uint32_t i)
 {
 	struct annotate_function *f = kjoule_array_grow(&m->a->functions, &m->a->n, sizeof(*f));
 	const struct found *from = &m->found[i];
@@ -478,15 +490,16 @@ static int make_function(struct making *m, uint32_t i)
 		f->miss = ANNOTATE_NO_CODE;
 		return 0;
 	}
-	return m->opt->lines ? by_line(m, f, i, &from->code) : by_block(m, f, i, &from->code);
+	return m->opt->lines ? annotate_add_lines(m, f, i, &from->code) :
+			       annotate_add_blocks(m, f, i, &from->code);
 }
 
 static const struct making *sort_by;
 
-static int by_weight(const void *a, const void *b)
+static int annotate_function_by_weight(const void *a, const void *b)
 {
-	double x = weight(sort_by, &((const struct annotate_function *)a)->g);
-	double y = weight(sort_by, &((const struct annotate_function *)b)->g);
+	double x = annotate_group_weight(sort_by, &((const struct annotate_function *)a)->g);
+	double y = annotate_group_weight(sort_by, &((const struct annotate_function *)b)->g);
 	const struct annotate_function *f = a, *g = b;
 	int c = strcmp(f->name, g->name);
 
@@ -502,19 +515,19 @@ int annotate_new(struct view *v, struct blocks *b, const struct profile *p, cons
 	int ret;
 
 	memset(a, 0, sizeof(*a));
-	ret = sort_blocks(&m);
+	ret = annotate_assign_blocks(&m);
 	if (!ret)
-		ret = figures(&m);
+		ret = annotate_compute_figures(&m);
 	if (!ret)
-		ret = choose(&m);
+		ret = annotate_choose_functions(&m);
 	if (!ret)
-		ret = count_samples(&m);
+		ret = annotate_count_samples(&m);
 	for (uint32_t i = 0; i < m.n_found && !ret; i++)
 		if (m.found[i].wanted)
-			ret = make_function(&m, i);
+			ret = annotate_make_function(&m, i);
 	sort_by = &m;
 	if (a->n)
-		qsort(a->functions, a->n, sizeof(*a->functions), by_weight);
+		qsort(a->functions, a->n, sizeof(*a->functions), annotate_function_by_weight);
 	for (size_t i = 0; i < m.n_found; i++) {
 		free(m.found[i].samples);
 		free(m.found[i].code.insns);

@@ -32,31 +32,31 @@
 /* Behind the runs: the last tick's records are to come. */
 #define BEHIND_MS	100
 
-static double seconds_of(const struct timeval *t)
+static double bench_timeval_seconds(const struct timeval *t)
 {
 	return t->tv_sec + t->tv_usec * 1e-6;
 }
 
 /* CPU time of all children that were waited for so far. */
-static void children(double *user_s, double *system_s)
+static void bench_children_cpu_s(double *user_s, double *system_s)
 {
 	struct rusage use;
 
 	getrusage(RUSAGE_CHILDREN, &use);
-	*user_s = seconds_of(&use.ru_utime);
-	*system_s = seconds_of(&use.ru_stime);
+	*user_s = bench_timeval_seconds(&use.ru_utime);
+	*system_s = bench_timeval_seconds(&use.ru_stime);
 }
 
 /* Ours, load included. */
-static double ours_s(void)
+static double bench_own_cpu_s(void)
 {
 	struct rusage use;
 
 	getrusage(RUSAGE_SELF, &use);
-	return seconds_of(&use.ru_utime) + seconds_of(&use.ru_stime);
+	return bench_timeval_seconds(&use.ru_utime) + bench_timeval_seconds(&use.ru_stime);
 }
 
-static int drain_if_due(struct boost_bench *b, struct kjoule_error *err)
+static int bench_drain_if_due(struct boost_bench *b, struct kjoule_error *err)
 {
 	double now = boost_watch_now(b->lab.watch);
 
@@ -67,7 +67,8 @@ static int drain_if_due(struct boost_bench *b, struct kjoule_error *err)
 }
 
 /* Until it ends or a signal comes, which ends it as well. @end_s: out: by the watch's clock */
-static int await(struct boost_bench *b, struct child *child, double *end_s, struct kjoule_error *err)
+static int bench_await_child(struct boost_bench *b, struct child *child, double *end_s,
+			     struct kjoule_error *err)
 {
 	const struct timespec look = { 0, LOOK_MS * 1000000l };
 	sigset_t wake = b->lab.ends;
@@ -78,7 +79,7 @@ static int await(struct boost_bench *b, struct child *child, double *end_s, stru
 	while (!ret) {
 		*end_s = boost_watch_now(b->lab.watch);
 		if (child_reap(child, false))
-			return drain_if_due(b, err);
+			return bench_drain_if_due(b, err);
 		sig = sigtimedwait(&wake, &info, &look);
 		if (sig > 0 && sig != SIGCHLD) {
 			b->lab.signal = sig;
@@ -88,7 +89,7 @@ static int await(struct boost_bench *b, struct child *child, double *end_s, stru
 			boost_command_let_end(child);
 			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
 		} else {
-			ret = drain_if_due(b, err);
+			ret = bench_drain_if_due(b, err);
 		}
 	}
 	child_kill(child);
@@ -96,15 +97,16 @@ static int await(struct boost_bench *b, struct child *child, double *end_s, stru
 }
 
 /* It is forked, and waits. Return: 0 or -errno with the reason in @err */
-static int begin(struct boost_bench *b, char **command, struct child *child, struct kjoule_error *err)
+static int bench_fork_command(struct boost_bench *b, char **command, struct child *child,
+			      struct kjoule_error *err)
 {
 	return boost_command_start(child, command, b->opt->run.show, &b->lab.before, b->opt->user,
 				   err);
 }
 
 /* It is let go, until its end. Return: 0 with the exit code in @code; -errno with the reason in @err */
-static int finish(struct boost_bench *b, char **command, struct child *child, double *from_s, double *to_s, int *code,
-		  struct kjoule_error *err)
+static int bench_finish_command(struct boost_bench *b, char **command, struct child *child,
+				double *from_s, double *to_s, int *code, struct kjoule_error *err)
 {
 	int ret;
 
@@ -112,24 +114,26 @@ static int finish(struct boost_bench *b, char **command, struct child *child, do
 	ret = boost_command_go(child, command[0], &b->unstarted, err);
 	if (ret)
 		return ret;
-	ret = await(b, child, to_s, err);
+	ret = bench_await_child(b, child, to_s, err);
 	*code = ret ? 0 : child_code(child);
 	return ret;
 }
 
 /* As many times as fit; the first one always, whose @child waits. */
-static int run_many(struct boost_bench *b, struct boost_bench_run *r, struct child *child, struct kjoule_error *err)
+static int bench_repeat_command(struct boost_bench *b, struct boost_bench_run *r,
+				struct child *child, struct kjoule_error *err)
 {
 	char **command = b->opt->run.commands[r->command];
 	double longest, again_s;
-	int ret = finish(b, command, child, &r->from_s, &r->to_s, &r->exit_code, err);
+	int ret = bench_finish_command(b, command, child, &r->from_s, &r->to_s, &r->exit_code, err);
 
 	r->times = 1;
 	longest = r->to_s - r->from_s;
 	while (!ret && !r->exit_code && r->to_s - r->from_s + longest <= b->opt->run.equal_s) {
-		ret = begin(b, command, child, err);
+		ret = bench_fork_command(b, command, child, err);
 		if (!ret)
-			ret = finish(b, command, child, &again_s, &r->to_s, &r->exit_code, err);
+			ret = bench_finish_command(b, command, child, &again_s, &r->to_s,
+						   &r->exit_code, err);
 		longest = fmax(longest, r->to_s - again_s);
 		r->times++;
 	}
@@ -137,7 +141,7 @@ static int run_many(struct boost_bench *b, struct boost_bench_run *r, struct chi
 }
 
 /* The past of the chip. @as_asked: out: it is what it was to be, as far as is known */
-static int prepare(struct boost_bench *b, bool *as_asked, struct kjoule_error *err)
+static int bench_prepare_history(struct boost_bench *b, bool *as_asked, struct kjoule_error *err)
 {
 	double window = boost_lab_forget_s(&b->lab, b->opt->window_s), unused[2], boost_s;
 	int ret;
@@ -154,7 +158,8 @@ static int prepare(struct boost_bench *b, bool *as_asked, struct kjoule_error *e
 }
 
 /* Who else had the CPUs: what was busy, less the command's time and ours. */
-static double others(const struct boost_slice *s, size_t n, double from_s, double to_s, double known_s)
+static double bench_others_busy(const struct boost_slice *s, size_t n, double from_s, double to_s,
+				double known_s)
 {
 	double busy_s = 0;
 
@@ -168,17 +173,17 @@ static double others(const struct boost_slice *s, size_t n, double from_s, doubl
 }
 
 /* A speed that was measured has an interval, one that was given has none. */
-static struct value reference(const struct value *measured, double khz)
+static struct value bench_reference_khz(const struct value *measured, double khz)
 {
 	return measured->v == khz ? *measured : (struct value){ khz, NAN, NAN };
 }
 
-static int judge(struct boost_bench *b, struct boost_bench_run *r)
+static int bench_judge_run(struct boost_bench *b, struct boost_bench_run *r)
 {
 	double slice_s = boost_watch_slice_s(b->lab.watch);
 	struct boost_judge by = {
-		.boost_khz = reference(&b->course.boost.khz, b->speeds.boosted),
-		.sustained_khz = reference(&b->course.sustained.khz, b->speeds.sustained),
+		.boost_khz = bench_reference_khz(&b->course.boost.khz, b->speeds.boosted),
+		.sustained_khz = bench_reference_khz(&b->course.sustained.khz, b->speeds.sustained),
 		.cpus = kjoule_cpus_count(boost_watch_cpus(b->lab.watch)),
 		.tick_s = slice_s / BOOST_WATCH_TICKS,
 	};
@@ -192,7 +197,7 @@ static int judge(struct boost_bench *b, struct boost_bench_run *r)
 	pinned = b->opt->run.pin_khz ? boost_level(s, n, r->from_s, r->to_s).khz.v : NAN;
 	if (fabs(pinned / b->opt->run.pin_khz - 1) < PIN_ROUNDED)
 		by.boost_khz = by.sustained_khz = (struct value){ pinned, NAN, NAN };
-	by.others = others(s, n, r->from_s, r->to_s, r->known_s);
+	by.others = bench_others_busy(s, n, r->from_s, r->to_s, r->known_s);
 	/* what is missing may be what would tell */
 	if (r->lost)
 		by.sustained_khz.v = NAN;
@@ -202,30 +207,30 @@ static int judge(struct boost_bench *b, struct boost_bench_run *r)
 }
 
 /* The command waits while the chip is prepared, so that nothing is between that and the run. */
-static int run(struct boost_bench *b, size_t command, struct kjoule_error *err)
+static int bench_measure_run(struct boost_bench *b, size_t command, struct kjoule_error *err)
 {
 	struct boost_bench_run r = { .command = command }, *kept;
 	double before[2], after[2], ours;
 	struct child child;
-	int ret = begin(b, b->opt->run.commands[command], &child, err);
+	int ret = bench_fork_command(b, b->opt->run.commands[command], &child, err);
 
 	if (ret)
 		return ret;
-	ret = prepare(b, &r.as_asked, err);
+	ret = bench_prepare_history(b, &r.as_asked, err);
 	if (ret) {
 		child_kill(&child);
 		return ret;
 	}
-	children(&before[0], &before[1]);
-	ours = ours_s();
+	bench_children_cpu_s(&before[0], &before[1]);
+	ours = bench_own_cpu_s();
 	r.lost_before = boost_watch_lost(b->lab.watch);
-	ret = run_many(b, &r, &child, err);
+	ret = bench_repeat_command(b, &r, &child, err);
 	if (ret)
 		return ret;
-	children(&after[0], &after[1]);
+	bench_children_cpu_s(&after[0], &after[1]);
 	r.user_s = after[0] - before[0];
 	r.system_s = after[1] - before[1];
-	r.known_s = r.user_s + r.system_s + ours_s() - ours;
+	r.known_s = r.user_s + r.system_s + bench_own_cpu_s() - ours;
 	kept = kjoule_array_grow(&b->runs, &b->n, sizeof(*kept));
 	if (!kept)
 		return kjoule_fail(err, ENOMEM, "no memory");
@@ -234,7 +239,7 @@ static int run(struct boost_bench *b, size_t command, struct kjoule_error *err)
 	return 0;
 }
 
-static int warm_up(struct boost_bench *b, struct kjoule_error *err)
+static int bench_warm_up(struct boost_bench *b, struct kjoule_error *err)
 {
 	struct child child;
 	double unused[2];
@@ -242,16 +247,17 @@ static int warm_up(struct boost_bench *b, struct kjoule_error *err)
 
 	for (unsigned int i = 0; i < b->opt->run.warmup && !ret && !b->failed; i++) {
 		for (size_t c = 0; c < b->opt->run.n_commands && !ret && !b->failed; c++) {
-			ret = begin(b, b->opt->run.commands[c], &child, err);
+			ret = bench_fork_command(b, b->opt->run.commands[c], &child, err);
 			if (!ret)
-				ret = finish(b, b->opt->run.commands[c], &child, &unused[0], &unused[1], &b->failed, err);
+				ret = bench_finish_command(b, b->opt->run.commands[c], &child,
+							   &unused[0], &unused[1], &b->failed, err);
 		}
 	}
 	return ret;
 }
 
 /* What was seen of each, when all is over: judging takes time, in which the chip would rest. */
-static int judge_all(struct boost_bench *b, struct kjoule_error *err)
+static int bench_judge_all(struct boost_bench *b, struct kjoule_error *err)
 {
 	int ret;
 
@@ -262,13 +268,13 @@ static int judge_all(struct boost_bench *b, struct kjoule_error *err)
 	for (size_t i = 0; i < b->n; i++)
 		b->runs[i].lost = (i + 1 < b->n ? b->runs[i + 1].lost_before : boost_watch_lost(b->lab.watch)) - b->runs[i].lost_before;
 	for (size_t i = 0; i < b->n && !ret; i++)
-		if (judge(b, &b->runs[i]))
+		if (bench_judge_run(b, &b->runs[i]))
 			ret = kjoule_fail(err, ENOMEM, "no memory");
 	return ret;
 }
 
 /* The chip's two speeds, as far as they were given. Return: they were */
-static bool take_given(struct boost_bench *b)
+static bool bench_use_given_speeds(struct boost_bench *b)
 {
 	const struct boost_run_options *o = &b->opt->run;
 
@@ -284,7 +290,7 @@ static bool take_given(struct boost_bench *b)
 }
 
 /* Them, by a load. */
-static int learn(struct boost_bench *b, struct kjoule_error *err)
+static int bench_learn_speeds(struct boost_bench *b, struct kjoule_error *err)
 {
 	struct boost_level idle;
 	double from_s, to_s;
@@ -311,29 +317,30 @@ static int learn(struct boost_bench *b, struct kjoule_error *err)
 }
 
 /* One command after the other, so that what drifts meanwhile drifts for all. */
-static int run_all(struct boost_bench *b, struct kjoule_error *err)
+static int bench_run_all(struct boost_bench *b, struct kjoule_error *err)
 {
-	bool given = take_given(b), later = b->opt->run.history == BOOST_AS_IS;
-	int ret = given || later ? 0 : learn(b, err);
+	bool given = bench_use_given_speeds(b), later = b->opt->run.history == BOOST_AS_IS;
+	int ret = given || later ? 0 : bench_learn_speeds(b, err);
 
 	if (!ret)
-		ret = warm_up(b, err);
+		ret = bench_warm_up(b, err);
 	for (unsigned int i = 0; i < b->opt->runs && !ret && !b->failed; i++) {
 		for (size_t c = 0; c < b->opt->run.n_commands && !ret && !b->failed; c++) {
 			if (b->lab.progress)
 				fprintf(stderr, "\r\033[Kkjoule: run %u of %u \r", i + 1, b->opt->runs);
-			ret = run(b, c, err);
+			ret = bench_measure_run(b, c, err);
 		}
 	}
 	if (b->lab.progress)
 		fputs("\r\033[K", stderr);
 	/* a chip whose past is to be as it is is not loaded before */
 	if (!ret && !given && later && !b->failed)
-		ret = learn(b, err);
+		ret = bench_learn_speeds(b, err);
 	return ret;
 }
 
-static int hold(uint32_t khz, struct kjoule_frequency **f, struct guardian *guard, struct kjoule_error *err)
+static int bench_hold_frequency(uint32_t khz, struct kjoule_frequency **f, struct guardian *guard,
+				struct kjoule_error *err)
 {
 	int ret;
 
@@ -347,7 +354,7 @@ static int hold(uint32_t khz, struct kjoule_frequency **f, struct guardian *guar
 	return ret ? ret : kjoule_frequency_hold(*f, khz, err);
 }
 
-static int give_back(struct kjoule_frequency *f, struct guardian *guard)
+static int bench_restore_frequency(struct kjoule_frequency *f, struct guardian *guard)
 {
 	struct kjoule_error err = { "" };
 	int code = 0;
@@ -364,7 +371,7 @@ static int give_back(struct kjoule_frequency *f, struct guardian *guard)
 }
 
 /* @code: an exit code that there is already. Return: the exit code */
-static int conclude(struct boost_bench *b, int code)
+static int bench_print_and_save(struct boost_bench *b, int code)
 {
 	struct kjoule_error err;
 
@@ -383,7 +390,7 @@ static int conclude(struct boost_bench *b, int code)
 	return code;
 }
 
-static int find_commands(const struct boost_options *opt)
+static int bench_find_commands(const struct boost_options *opt)
 {
 	int code = 0;
 
@@ -398,28 +405,28 @@ int boost_run(const struct boost_options *opt)
 	struct guardian guard = { .fd = -1 };
 	struct kjoule_frequency *f = NULL;
 	struct kjoule_error err;
-	int code = find_commands(opt), ret;
+	int code = bench_find_commands(opt), ret;
 
 	if (code)
 		return code;
 	/* while there is little that the guardian would have a copy of */
-	if (hold(opt->run.pin_khz, &f, &guard, &err)) {
+	if (bench_hold_frequency(opt->run.pin_khz, &f, &guard, &err)) {
 		cmd_warn("%s", err.text);
-		give_back(f, &guard);
+		bench_restore_frequency(f, &guard);
 		return EXIT_FAILED;
 	}
 	code = boost_lab_open(opt, &b.lab);
 	if (!code) {
-		ret = run_all(&b, &err);
+		ret = bench_run_all(&b, &err);
 		/* what was measured until then is shown */
 		if (ret)
 			code = cmd_failed("%s", err.text);
-		if (b.n && judge_all(&b, &err))
+		if (b.n && bench_judge_all(&b, &err))
 			code = cmd_failed("%s", err.text);
 		else if (b.n || !ret)
-			code = conclude(&b, code);
+			code = bench_print_and_save(&b, code);
 	}
-	if (give_back(f, &guard) && !code)
+	if (bench_restore_frequency(f, &guard) && !code)
 		code = EXIT_FAILED;
 	code = boost_lab_close(&b.lab, b.unstarted ? b.unstarted : code);
 	free(b.runs);

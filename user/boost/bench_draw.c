@@ -10,14 +10,14 @@
 #include "output/plot.h"
 
 /* Against the same work at the boosted speed; where that is not known, against the fastest run of its command. */
-static double slower(const struct boost_bench *b, const struct boost_bench_run *r)
+static double bench_run_slowdown(const struct boost_bench *b, const struct boost_bench_run *r)
 {
 	double boosted = r->judged.as_boosted_s.v / r->times;
 
 	return 1 - (isnan(boosted) ? b->means[r->command].least : boosted) / (r->judged.seconds / r->times);
 }
 
-static void one_by_one(const struct boost_bench *b, const struct picture *p)
+static void bench_plot_runs(const struct boost_bench *b, const struct picture *p)
 {
 	FILE *f = p->script;
 	char text[128];
@@ -33,7 +33,7 @@ static void one_by_one(const struct boost_bench *b, const struct picture *p)
 	fputc('\n', f);
 }
 
-static void over_length(const struct boost_bench *b, const struct picture *p)
+static void bench_plot_lengths(const struct boost_bench *b, const struct picture *p)
 {
 	double r = b->speeds.boosted / b->speeds.sustained, tb = b->speeds.tb_s;
 	bool known = r > 1 && tb > 0;
@@ -60,14 +60,14 @@ int boost_bench_draw(const struct boost_bench *b, const char *path, struct kjoul
 			const struct boost_bench_run *r = &b->runs[i];
 
 			fprintf(p.data, "%zu,%zu,%.9g,%.9g,%s\n", r->command + 1, i / b->opt->run.n_commands + 1, r->judged.seconds,
-				100 * slower(b, r), boost_bench_class(b, &r->judged));
+				100 * bench_run_slowdown(b, r), boost_bench_class(b, &r->judged));
 		}
 		if (!picture_script(&p, err)) {
 			plot_begin(p.script, p.path, 1200, 480);
 			fprintf(p.script, "set datafile separator ','\nset xrange [0:*]\nset yrange [0:*]\nset grid y\nset style fill solid 0.6\n"
 					  "set boxwidth %.9g\nset key outside bottom\nset multiplot layout 1,2\n", 0.8 / b->opt->run.n_commands);
-			one_by_one(b, &p);
-			over_length(b, &p);
+			bench_plot_runs(b, &p);
+			bench_plot_lengths(b, &p);
 			fputs("unset multiplot\n", p.script);
 		}
 	}

@@ -12,7 +12,7 @@
 #include "lib/base/json.h"
 #include "lib/base/output_file.h"
 
-static struct json_object *result_json(const struct boost_bench *b, size_t command)
+static struct json_object *bench_result_json(const struct boost_bench *b, size_t command)
 {
 	struct json_object *o = json_object_new_object(), *times = json_object_new_array(), *codes = json_object_new_array();
 	const struct boost_bench_mean *m = &b->means[command];
@@ -37,14 +37,14 @@ static struct json_object *result_json(const struct boost_bench *b, size_t comma
 	return o;
 }
 
-static int export_json(const struct boost_bench *b, const char *path)
+static int bench_export_json(const struct boost_bench *b, const char *path)
 {
 	struct json_object *o = json_object_new_object(), *results = json_object_new_array();
 	struct kjoule_error err;
 	int code = 0;
 
 	for (size_t i = 0; i < b->opt->run.n_commands; i++)
-		json_object_array_add(results, result_json(b, i));
+		json_object_array_add(results, bench_result_json(b, i));
 	json_object_object_add(o, "results", results);
 	if (kjoule_json_write(o, AT_FDCWD, path, 0, JSON_C_TO_STRING_PRETTY, &err))
 		code = cmd_failed("%s", err.text);
@@ -52,14 +52,14 @@ static int export_json(const struct boost_bench *b, const char *path)
 	return code;
 }
 
-static void number(FILE *f, double v)
+static void bench_write_csv_number(FILE *f, double v)
 {
 	fputc(',', f);
 	if (!isnan(v))
 		fprintf(f, "%.9g", v);
 }
 
-static void write_csv(const struct boost_bench *b, FILE *f)
+static void bench_write_csv(const struct boost_bench *b, FILE *f)
 {
 	char text[4096];
 
@@ -68,19 +68,19 @@ static void write_csv(const struct boost_bench *b, FILE *f)
 		const struct boost_bench_mean *m = &b->means[i];
 
 		output_csv_cell(f, boost_bench_text(b, i, text, sizeof(text)));
-		number(f, m->seconds.v);
-		number(f, m->sd);
-		number(f, m->median);
-		number(f, m->user_s);
-		number(f, m->system_s);
-		number(f, m->least);
-		number(f, m->most);
+		bench_write_csv_number(f, m->seconds.v);
+		bench_write_csv_number(f, m->sd);
+		bench_write_csv_number(f, m->median);
+		bench_write_csv_number(f, m->user_s);
+		bench_write_csv_number(f, m->system_s);
+		bench_write_csv_number(f, m->least);
+		bench_write_csv_number(f, m->most);
 		fputc('\n', f);
 	}
 }
 
 /* A bar in a command would end its cell. */
-static void cell(FILE *f, const char *text)
+static void bench_write_markdown_cell(FILE *f, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '|')
@@ -89,7 +89,7 @@ static void cell(FILE *f, const char *text)
 	}
 }
 
-static void write_markdown(const struct boost_bench *b, FILE *f)
+static void bench_write_markdown(const struct boost_bench *b, FILE *f)
 {
 	double fastest = INFINITY;
 	char text[4096];
@@ -101,7 +101,7 @@ static void write_markdown(const struct boost_bench *b, FILE *f)
 		const struct boost_bench_mean *m = &b->means[i];
 
 		fprintf(f, "| `");
-		cell(f, boost_bench_text(b, i, text, sizeof(text)));
+		bench_write_markdown_cell(f, boost_bench_text(b, i, text, sizeof(text)));
 		if (!m->n) {
 			fputs("` | - | - | - | - |\n", f);
 			continue;
@@ -113,7 +113,8 @@ static void write_markdown(const struct boost_bench *b, FILE *f)
 	}
 }
 
-static int export_text(const struct boost_bench *b, const char *path, void (*write)(const struct boost_bench *b, FILE *f))
+static int bench_export_text(const struct boost_bench *b, const char *path,
+			     void (*write)(const struct boost_bench *b, FILE *f))
 {
 	struct kjoule_output_file f;
 	struct kjoule_error err;
@@ -129,11 +130,11 @@ int boost_bench_export(const struct boost_bench *b)
 	const struct boost_run_options *o = &b->opt->run;
 	int code = 0;
 
-	if (o->json && export_json(b, o->json))
+	if (o->json && bench_export_json(b, o->json))
 		code = EXIT_FAILED;
-	if (o->csv && export_text(b, o->csv, write_csv))
+	if (o->csv && bench_export_text(b, o->csv, bench_write_csv))
 		code = EXIT_FAILED;
-	if (o->markdown && export_text(b, o->markdown, write_markdown))
+	if (o->markdown && bench_export_text(b, o->markdown, bench_write_markdown))
 		code = EXIT_FAILED;
 	return code;
 }

@@ -33,7 +33,7 @@ const char *boost_bench_class(const struct boost_bench *b, const struct boost_ru
 }
 
 /* A mean with its interval; of one value there is none. */
-static struct value mean_of(const double *v, size_t n)
+static struct value bench_mean_of(const double *v, size_t n)
 {
 	struct value m = { NAN, NAN, NAN };
 	double t;
@@ -55,7 +55,8 @@ struct columns_of {
 	size_t n, corrected;
 };
 
-static void collect(const struct boost_bench *b, size_t command, struct columns_of *c, struct boost_bench_mean *m)
+static void bench_collect_runs(const struct boost_bench *b, size_t command, struct columns_of *c,
+			       struct boost_bench_mean *m)
 {
 	c->n = c->corrected = 0;
 	for (size_t i = 0; i < b->n; i++) {
@@ -74,7 +75,7 @@ static void collect(const struct boost_bench *b, size_t command, struct columns_
 	}
 }
 
-static int mark_outliers(struct boost_bench *b, size_t command, const struct columns_of *c)
+static int bench_mark_outliers(struct boost_bench *b, size_t command, const struct columns_of *c)
 {
 	struct outlier *found = calloc(c->n ? c->n : 1, sizeof(*found));
 	double *sd = malloc((c->n ? c->n : 1) * sizeof(*sd));
@@ -94,13 +95,13 @@ static int mark_outliers(struct boost_bench *b, size_t command, const struct col
 	return ret;
 }
 
-static void sum_up(const struct columns_of *c, struct boost_bench_mean *m)
+static void bench_summarize_runs(const struct columns_of *c, struct boost_bench_mean *m)
 {
 	m->n = c->n;
 	m->corrected = c->corrected;
-	m->seconds = mean_of(c->seconds, c->n);
-	m->as_sustained = mean_of(c->sustained, c->corrected);
-	m->as_boosted = mean_of(c->boosted, c->corrected);
+	m->seconds = bench_mean_of(c->seconds, c->n);
+	m->as_sustained = bench_mean_of(c->sustained, c->corrected);
+	m->as_boosted = bench_mean_of(c->boosted, c->corrected);
 	m->user_s /= c->n;
 	m->system_s /= c->n;
 	m->busy /= c->n;
@@ -123,10 +124,10 @@ int boost_bench_average(struct boost_bench *b)
 	b->means = calloc(b->opt->run.n_commands, sizeof(*b->means));
 	ret = b->means ? ret : -ENOMEM;
 	for (size_t i = 0; i < b->opt->run.n_commands && !ret; i++) {
-		collect(b, i, &c, &b->means[i]);
-		ret = mark_outliers(b, i, &c);
+		bench_collect_runs(b, i, &c, &b->means[i]);
+		ret = bench_mark_outliers(b, i, &c);
 		if (!ret)
-			sum_up(&c, &b->means[i]);
+			bench_summarize_runs(&c, &b->means[i]);
 	}
 	free(c.seconds);
 	free(c.sustained);
@@ -160,7 +161,8 @@ static const struct output_column columns[] = {
 	{ NULL, "", true },
 };
 
-static void row(struct output *out, const struct boost_bench *b, const struct boost_bench_run *r)
+static void bench_print_row(struct output *out, const struct boost_bench *b,
+			    const struct boost_bench_run *r)
 {
 	static const char uncorrected[] = "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known";
 	const struct boost_run *j = &r->judged;
@@ -190,12 +192,12 @@ static void row(struct output *out, const struct boost_bench *b, const struct bo
 }
 
 /* Of the first command over another: what it takes over what the other takes. */
-static struct value speedup(const struct value *a, const struct value *b, size_t n)
+static struct value bench_speedup_of(const struct value *a, const struct value *b, size_t n)
 {
 	return difference_of(b, a, 1, n > 2 ? n - 1 : 1).ratio;
 }
 
-static struct json_object *value_json(const struct value *v)
+static struct json_object *bench_value_json(const struct value *v)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -205,7 +207,7 @@ static struct json_object *value_json(const struct value *v)
 	return o;
 }
 
-static struct json_object *command_json(const struct boost_bench *b, size_t i)
+static struct json_object *bench_command_json(const struct boost_bench *b, size_t i)
 {
 	struct json_object *o = json_object_new_object();
 	const struct boost_bench_mean *m = &b->means[i];
@@ -214,26 +216,27 @@ static struct json_object *command_json(const struct boost_bench *b, size_t i)
 	json_object_object_add(o, "command", output_json_str(boost_bench_text(b, i, text, sizeof(text))));
 	json_object_object_add(o, "runs", json_object_new_uint64(m->n));
 	json_object_object_add(o, "corrected_runs", json_object_new_uint64(m->corrected));
-	json_object_object_add(o, "seconds", value_json(&m->seconds));
+	json_object_object_add(o, "seconds", bench_value_json(&m->seconds));
 	json_object_object_add(o, "sd_s", output_json_real(m->sd));
 	json_object_object_add(o, "min_s", output_json_real(m->least));
 	json_object_object_add(o, "max_s", output_json_real(m->most));
 	json_object_object_add(o, "median_s", output_json_real(m->median));
-	json_object_object_add(o, "as_boosted", value_json(&m->as_boosted));
-	json_object_object_add(o, "as_sustained", value_json(&m->as_sustained));
+	json_object_object_add(o, "as_boosted", bench_value_json(&m->as_boosted));
+	json_object_object_add(o, "as_sustained", bench_value_json(&m->as_sustained));
 	if (i) {
-		struct value observed = speedup(&b->means[0].seconds, &m->seconds, m->n);
-		struct value fixed = speedup(&b->means[0].as_sustained, &m->as_sustained, m->corrected);
+		struct value observed = bench_speedup_of(&b->means[0].seconds, &m->seconds, m->n);
+		struct value fixed = bench_speedup_of(&b->means[0].as_sustained, &m->as_sustained,
+						      m->corrected);
 		double r = b->speeds.boosted / b->speeds.sustained, s = fmax(observed.v, 1 / observed.v);
 
-		json_object_object_add(o, "speedup", value_json(&observed));
-		json_object_object_add(o, "speedup_at_one_frequency", value_json(&fixed));
+		json_object_object_add(o, "speedup", bench_value_json(&observed));
+		json_object_object_add(o, "speedup_at_one_frequency", bench_value_json(&fixed));
 		json_object_object_add(o, "speedup_error_bound", output_json_real(boost_equations_speedup(s, r)));
 	}
 	return o;
 }
 
-static struct json_object *head_json(const struct boost_bench *b)
+static struct json_object *bench_header_json(const struct boost_bench *b)
 {
 	struct json_object *o = json_object_new_object(), *commands = json_object_new_array();
 
@@ -245,12 +248,12 @@ static struct json_object *head_json(const struct boost_bench *b)
 	json_object_object_add(o, "steady_load_s", output_json_real(b->steady && !b->opt->run.pin_khz ? b->steady_s : NAN));
 	json_object_object_add(o, "lost_records", json_object_new_uint64(boost_watch_lost(b->lab.watch)));
 	for (size_t i = 0; i < b->opt->run.n_commands; i++)
-		json_object_array_add(commands, command_json(b, i));
+		json_object_array_add(commands, bench_command_json(b, i));
 	json_object_object_add(o, "commands", commands);
 	return o;
 }
 
-static void print_head(const struct boost_bench *b)
+static void bench_print_header(const struct boost_bench *b)
 {
 	const struct boost_run_options *o = &b->opt->run;
 	char text[256];
@@ -275,21 +278,21 @@ static void print_head(const struct boost_bench *b)
 	putchar('\n');
 }
 
-static void print_mean(const char *what, const struct value *v)
+static void bench_print_mean(const char *what, const struct value *v)
 {
 	output_printf(stdout, "  %s %.4g s", what, v->v);
 	if (!isnan(v->lo))
 		printf(" \xc2\xb1%.2g", (v->hi - v->lo) / 2);
 }
 
-static void print_speedup(const char *what, const struct value *v)
+static void bench_print_speedup(const char *what, const struct value *v)
 {
 	output_printf(stdout, "%s %.4g", what, v->v);
 	if (!isnan(v->lo))
 		printf(" (%.4g to %.4g)", v->lo, v->hi);
 }
 
-static void print_means(const struct boost_bench *b)
+static void bench_print_means(const struct boost_bench *b)
 {
 	for (size_t i = 0; i < b->opt->run.n_commands; i++) {
 		const struct boost_bench_mean *m = &b->means[i];
@@ -315,31 +318,32 @@ static void print_means(const struct boost_bench *b)
 			       m->busy, b->lab.loaded);
 		if (m->corrected && !b->steady) {
 			if (!isnan(m->as_boosted.v))
-				print_mean("all boosted", &m->as_boosted);
-			print_mean("all sustained", &m->as_sustained);
+				bench_print_mean("all boosted", &m->as_boosted);
+			bench_print_mean("all sustained", &m->as_sustained);
 			putchar('\n');
 		}
 	}
 }
 
 /* The first against each other one. */
-static void print_comparison(const struct boost_bench *b)
+static void bench_print_comparison(const struct boost_bench *b)
 {
 	double r = b->speeds.boosted / b->speeds.sustained;
 
 	for (size_t i = 1; i < b->opt->run.n_commands; i++) {
 		const struct boost_bench_mean *a = &b->means[0], *m = &b->means[i];
-		struct value observed = speedup(&a->seconds, &m->seconds, m->n);
-		struct value fixed = speedup(&a->as_sustained, &m->as_sustained, m->corrected);
+		struct value observed = bench_speedup_of(&a->seconds, &m->seconds, m->n);
+		struct value fixed = bench_speedup_of(&a->as_sustained, &m->as_sustained,
+						      m->corrected);
 		double s = fmax(observed.v, 1 / observed.v);
 
 		if (!a->n || !m->n)
 			continue;
 		printf("\ncommand %zu is", i + 1);
-		print_speedup("", &observed);
+		bench_print_speedup("", &observed);
 		printf(" times as fast as command 1, as observed");
 		if (!b->steady && !isnan(fixed.v))
-			print_speedup("; at one frequency", &fixed);
+			bench_print_speedup("; at one frequency", &fixed);
 		if (!b->steady && r > 1)
 			printf("; the boost can make up for %.2g %% of it (equation 3)", 100 * boost_equations_speedup(s, r));
 		putchar('\n');
@@ -352,16 +356,16 @@ int boost_bench_print(const struct boost_bench *b)
 	struct output *out;
 
 	if (people)
-		print_head(b);
+		bench_print_header(b);
 	out = output_open(stdout, b->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->n; i++)
-		row(out, b, &b->runs[i]);
-	output_close(out, b->opt->format == OUTPUT_JSON ? head_json(b) : NULL, "rows");
+		bench_print_row(out, b, &b->runs[i]);
+	output_close(out, b->opt->format == OUTPUT_JSON ? bench_header_json(b) : NULL, "rows");
 	if (!people)
 		return 0;
-	print_means(b);
-	print_comparison(b);
+	bench_print_means(b);
+	bench_print_comparison(b);
 	return 0;
 }

@@ -54,7 +54,7 @@ struct cause {
 };
 
 /* What the chip's past is to be like. */
-static int begin(struct cause *c, enum condition condition, struct kjoule_error *err)
+static int cause_prepare_boost(struct cause *c, enum condition condition, struct kjoule_error *err)
 {
 	double unused[3];
 	struct boost_level idle;
@@ -66,7 +66,7 @@ static int begin(struct cause *c, enum condition condition, struct kjoule_error 
 	return ret ? ret : boost_lab_spend(&c->lab, 0, WARM_REST * c->speeds.tb_s, "resting, for a warm start", NULL, NULL, NULL, NULL, err);
 }
 
-static int boost_once(struct cause *c, enum condition condition, struct kjoule_error *err)
+static int cause_measure_boost(struct cause *c, enum condition condition, struct kjoule_error *err)
 {
 	double part = condition == WEAK ? c->weak_part : 1, from_s, to_s, boost_s, until_s;
 	struct boost_drawn *drawn;
@@ -77,7 +77,7 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 	if (condition == HOT)
 		ret = boost_fan_set(&c->fan, c->opt->fan_slow, err);
 	if (!ret)
-		ret = begin(c, condition, err);
+		ret = cause_prepare_boost(c, condition, err);
 	if (!ret)
 		ret = boost_lab_until_slow(&c->lab, &c->speeds, part, condition_names[condition], &from_s, &to_s, &boost_s, err);
 	if (condition == HOT && boost_fan_reset(&c->fan, ret ? NULL : err) && !ret)
@@ -110,7 +110,7 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 }
 
 /* By the boosts that ended. NAN: there is none, or no memory */
-static double fit_tau(const struct cause *c, const struct boost_slice *s, size_t n)
+static double cause_fit_tau(const struct cause *c, const struct boost_slice *s, size_t n)
 {
 	double *until_s = malloc((c->n ? c->n : 1) * sizeof(*until_s)), tau = NAN;
 	size_t ended = 0;
@@ -125,7 +125,7 @@ static double fit_tau(const struct cause *c, const struct boost_slice *s, size_t
 }
 
 /* What was measured meanwhile, when all is over. */
-static int fill_in(struct cause *c, struct kjoule_error *err)
+static int cause_fill_in_ends(struct cause *c, struct kjoule_error *err)
 {
 	const struct boost_slice *s;
 	double idle_w = c->idle.w.v;
@@ -134,7 +134,7 @@ static int fill_in(struct cause *c, struct kjoule_error *err)
 	if (boost_watch_slices(c->lab.watch, 0, INFINITY, &s, &n))
 		return kjoule_fail(err, ENOMEM, "no memory");
 	if (!c->tau_told)
-		c->tau_s = isnan(idle_w) ? NAN : fit_tau(c, s, n);
+		c->tau_s = isnan(idle_w) ? NAN : cause_fit_tau(c, s, n);
 	for (size_t i = 0; i < c->n; i++) {
 		struct boost_level around = boost_level(s, n, c->lasted[i].until_s - AROUND_S, c->lasted[i].until_s + AROUND_S);
 
@@ -145,7 +145,7 @@ static int fill_in(struct cause *c, struct kjoule_error *err)
 	return 0;
 }
 
-static int measure(struct cause *c, struct kjoule_error *err)
+static int cause_measure_boosts(struct cause *c, struct kjoule_error *err)
 {
 	double from_s, to_s, weak_w;
 	int ret = boost_lab_clean(&c->lab, &c->idle, err);
@@ -162,14 +162,14 @@ static int measure(struct cause *c, struct kjoule_error *err)
 	for (unsigned int i = 0; i < c->opt->runs && !ret; i++)
 		for (unsigned int k = 0; k < CONDITIONS && !ret; k++)
 			if (k != HOT || c->opt->fan)
-				ret = boost_once(c, k, err);
+				ret = cause_measure_boost(c, k, err);
 	return ret;
 }
 
-static int judge(struct cause *c, struct kjoule_error *err)
+static int cause_judge_boosts(struct cause *c, struct kjoule_error *err)
 {
 	double idle[BOOST_QUANTITIES];
-	int ret = fill_in(c, err);
+	int ret = cause_fill_in_ends(c, err);
 
 	if (ret)
 		return ret;
@@ -187,7 +187,7 @@ static const struct output_column columns[] = {
 	{ "celsius", "TEMP \u00b0C", false },
 };
 
-static void row(struct output *out, const struct boost_end *e, double boost_s)
+static void cause_print_row(struct output *out, const struct boost_end *e, double boost_s)
 {
 	output_str(out, condition_names[e->condition]);
 	output_known(out, boost_s, 3, "it did not end");
@@ -196,7 +196,7 @@ static void row(struct output *out, const struct boost_end *e, double boost_s)
 	output_row(out);
 }
 
-static struct json_object *why_json(const struct boost_why *w)
+static struct json_object *cause_why_json(const struct boost_why *w)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -209,7 +209,7 @@ static struct json_object *why_json(const struct boost_why *w)
 	return o;
 }
 
-static struct json_object *head_json(const struct cause *c)
+static struct json_object *cause_header_json(const struct cause *c)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -224,11 +224,11 @@ static struct json_object *head_json(const struct cause *c)
 	json_object_object_add(o, "idle_w", output_json_real(c->idle.w.v));
 	json_object_object_add(o, "idle_celsius", output_json_real(c->idle.celsius.v));
 	for (unsigned int q = 0; q < BOOST_QUANTITIES && c->n; q++)
-		json_object_object_add(o, boost_quantity_name(q), why_json(&c->why[q]));
+		json_object_object_add(o, boost_quantity_name(q), cause_why_json(&c->why[q]));
 	return o;
 }
 
-static void say_why(const struct cause *c)
+static void cause_print_why(const struct cause *c)
 {
 	static const char *const what[BOOST_QUANTITIES] = { "mean power", "temperature", "time" };
 	static const char *const units[BOOST_QUANTITIES] = { "W", "\u00b0C", "s" };
@@ -249,7 +249,7 @@ static void say_why(const struct cause *c)
 	}
 }
 
-static void say(const struct cause *c)
+static void cause_print_verdict(const struct cause *c)
 {
 	static const char *const what[BOOST_CAUSES] = {
 		[BOOST_BY_POWER] = "what the chip drew before ends the boost",
@@ -260,7 +260,7 @@ static void say(const struct cause *c)
 		[BOOST_BY_OTHER] = "nothing that was looked at explains all boosts",
 	};
 
-	say_why(c);
+	cause_print_why(c);
 	output_printf(stdout, "\n%s", what[c->cause]);
 	if (c->cause == BOOST_BY_ONE_OF && !c->opt->fan)
 		printf("; give it a fan to slow down (--fan)");
@@ -271,7 +271,7 @@ static void say(const struct cause *c)
 		printf("%zu boosts were too short to tell why they ended\n", c->too_short);
 }
 
-static int print(const struct cause *c)
+static int cause_print_all(const struct cause *c)
 {
 	bool people = c->opt->format == OUTPUT_TABLE, ends = c->course.verdict == BOOST_ENDS;
 	struct output *out;
@@ -292,12 +292,12 @@ static int print(const struct cause *c)
 	if (!out)
 		return cmd_failed("no memory");
 	for (size_t i = 0; i < c->n; i++)
-		row(out, &c->ends[i], c->lasted[i].boost_s);
-	output_close(out, c->opt->format == OUTPUT_JSON ? head_json(c) : NULL, "rows");
+		cause_print_row(out, &c->ends[i], c->lasted[i].boost_s);
+	output_close(out, c->opt->format == OUTPUT_JSON ? cause_header_json(c) : NULL, "rows");
 	if (!ends)
 		return boost_lab_no_boost(&c->lab, &c->course);
 	if (people && c->n)
-		say(c);
+		cause_print_verdict(c);
 	return c->n && c->cause != BOOST_BY_ONE_OF && c->cause != BOOST_BY_OTHER ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -316,12 +316,12 @@ int boost_cause(const struct boost_options *opt)
 	if (!code) {
 		c.tau_s = c.lab.limits.tau_s;
 		c.tau_told = !isnan(c.tau_s);
-		ret = measure(&c, &err);
+		ret = cause_measure_boosts(&c, &err);
 		/* what was measured until then is told */
-		if (c.n && judge(&c, &unjudged))
+		if (c.n && cause_judge_boosts(&c, &unjudged))
 			code = cmd_failed("%s", unjudged.text);
 		else if (c.n || !ret)
-			code = print(&c);
+			code = cause_print_all(&c);
 		if (ret)
 			code = cmd_failed("%s", err.text);
 		/* as the paper's figure 2 */

@@ -151,7 +151,7 @@ static const struct {
 #define SECOND_NS	1e9
 
 /* A time that is above 0, in seconds. */
-static int parse_time(const char *option, const char *arg, double *seconds)
+static int boost_parse_time(const char *option, const char *arg, double *seconds)
 {
 	uint64_t ns = 0;
 	int ret = args_duration(arg, 0, &ns);
@@ -160,7 +160,7 @@ static int parse_time(const char *option, const char *arg, double *seconds)
 	return cmd_bad_value("boost", ret ? ret : ns ? 0 : -ERANGE, option, arg, "a time like 500ms, 20s or 2m");
 }
 
-static int parse_ratio(const char *arg, double *r)
+static int boost_parse_ratio(const char *arg, double *r)
 {
 	char *end;
 
@@ -170,7 +170,7 @@ static int parse_ratio(const char *arg, double *r)
 			     "boosted over sustained frequency, from 1 to 1000");
 }
 
-static int parse_watch(struct boost_options *opt, int c, const char *arg)
+static int boost_parse_watch_option(struct boost_options *opt, int c, const char *arg)
 {
 	double seconds;
 	int ret;
@@ -188,11 +188,11 @@ static int parse_watch(struct boost_options *opt, int c, const char *arg)
 		opt->load_given = true;
 		return cmd_bad_value("boost", cpu_load_parse(arg, &opt->load), "--load", arg, "saxpy, multiply, memory or mixed");
 	case OPT_IDLE:
-		return parse_time("--idle", arg, &opt->idle_s);
+		return boost_parse_time("--idle", arg, &opt->idle_s);
 	case OPT_DURATION:
-		return parse_time("--duration", arg, &opt->duration_s);
+		return boost_parse_time("--duration", arg, &opt->duration_s);
 	case OPT_SLICE:
-		ret = parse_time("--slice", arg, &seconds);
+		ret = boost_parse_time("--slice", arg, &seconds);
 		if (ret)
 			return ret;
 		opt->watch.slice_ns = seconds * SECOND_NS;
@@ -222,24 +222,24 @@ static int parse_watch(struct boost_options *opt, int c, const char *arg)
 	return EXIT_USAGE;
 }
 
-static int parse_plan(struct boost_options *opt, int c, const char *arg)
+static int boost_parse_plan_option(struct boost_options *opt, int c, const char *arg)
 {
 	int ret;
 
 	switch (c) {
 	case OPT_R:
-		return parse_ratio(arg, &opt->r);
+		return boost_parse_ratio(arg, &opt->r);
 	case OPT_FROM:
 		if (opt->n_from == BOOST_FROM_MOST)
 			return cmd_usage("boost", "--from %s: more than %d files", arg, BOOST_FROM_MOST);
 		opt->from[opt->n_from++] = arg;
 		return 0;
 	case OPT_BOOST:
-		return parse_time("--boost", arg, &opt->tb_s);
+		return boost_parse_time("--boost", arg, &opt->tb_s);
 	case OPT_WINDOW:
-		return parse_time("--window", arg, &opt->window_s);
+		return boost_parse_time("--window", arg, &opt->window_s);
 	case OPT_RUN:
-		return parse_time("--run", arg, &opt->run_s);
+		return boost_parse_time("--run", arg, &opt->run_s);
 	case OPT_RUNS:
 		return cmd_bad_value("boost", args_number(arg, 1, 1000, &opt->runs), "--runs", arg, "a number from 1 to 1000");
 	case OPT_BOUND:
@@ -250,12 +250,12 @@ static int parse_plan(struct boost_options *opt, int c, const char *arg)
 	return EXIT_USAGE;
 }
 
-static int parse_khz(const char *option, const char *arg, uint32_t *khz)
+static int boost_parse_khz(const char *option, const char *arg, uint32_t *khz)
 {
 	return cmd_bad_value("boost", args_frequency(arg, 0, 0, khz), option, arg, "a frequency like 800MHz, 2.4GHz or 2400000 (kHz)");
 }
 
-static int parse_history(struct boost_options *opt, const char *arg)
+static int boost_parse_history(struct boost_options *opt, const char *arg)
 {
 	static const char *const histories[BOOST_HISTORIES] = { "clean", "saturated", "as-is" };
 
@@ -268,21 +268,21 @@ static int parse_history(struct boost_options *opt, const char *arg)
 	return cmd_bad_value("boost", -EINVAL, "--history", arg, "clean, saturated or as-is");
 }
 
-static int parse_run(struct boost_options *opt, int c, const char *arg)
+static int boost_parse_run_option(struct boost_options *opt, int c, const char *arg)
 {
 	switch (c) {
 	case OPT_HISTORY:
-		return parse_history(opt, arg);
+		return boost_parse_history(opt, arg);
 	case OPT_WARMUP:
 		return cmd_bad_value("boost", args_number(arg, 0, 1000, &opt->run.warmup), "--warmup", arg, "a number up to 1000");
 	case OPT_BOOSTED:
-		return parse_khz("--boosted", arg, &opt->run.boosted_khz);
+		return boost_parse_khz("--boosted", arg, &opt->run.boosted_khz);
 	case OPT_SUSTAINED:
-		return parse_khz("--sustained", arg, &opt->run.sustained_khz);
+		return boost_parse_khz("--sustained", arg, &opt->run.sustained_khz);
 	case OPT_PIN:
-		return parse_khz("--pin-frequency", arg, &opt->run.pin_khz);
+		return boost_parse_khz("--pin-frequency", arg, &opt->run.pin_khz);
 	case OPT_EQUAL:
-		return parse_time("--equal-duration", arg, &opt->run.equal_s);
+		return boost_parse_time("--equal-duration", arg, &opt->run.equal_s);
 	case OPT_EXPORT_JSON:
 		opt->run.json = arg;
 		return 0;
@@ -300,7 +300,7 @@ static int parse_run(struct boost_options *opt, int c, const char *arg)
 }
 
 /* Options that a verb has besides those of the machine and of the output. */
-static bool has_option(enum verb verb, int c)
+static bool boost_verb_has_option(enum verb verb, int c)
 {
 	if (c == OPT_RUNS && verb == CAUSE)
 		return true;
@@ -317,7 +317,7 @@ static bool has_option(enum verb verb, int c)
 	return verb != PLAN || c == OPT_PLOT;
 }
 
-static int parse_one(struct boost_options *opt, enum verb verb, int c, const char *arg)
+static int boost_parse_option(struct boost_options *opt, enum verb verb, int c, const char *arg)
 {
 	switch (c) {
 	case OPT_FORCE:
@@ -333,14 +333,15 @@ static int parse_one(struct boost_options *opt, enum verb verb, int c, const cha
 		opt->quiet = true;
 		return 0;
 	}
-	if (!has_option(verb, c))
+	if (!boost_verb_has_option(verb, c))
 		return cmd_usage("boost", "%s has an option that it does not take", verbs[verb].name);
 	if (c >= OPT_R && c <= OPT_RUNS)
-		return parse_plan(opt, c, arg);
-	return c >= OPT_HISTORY && c <= OPT_SHOW ? parse_run(opt, c, arg) : parse_watch(opt, c, arg);
+		return boost_parse_plan_option(opt, c, arg);
+	return c >= OPT_HISTORY && c <= OPT_SHOW ? boost_parse_run_option(opt, c, arg) :
+						   boost_parse_watch_option(opt, c, arg);
 }
 
-static int check(const struct boost_options *opt, enum verb verb)
+static int boost_check_options(const struct boost_options *opt, enum verb verb)
 {
 	if (opt->user_name && !opt->command && !opt->run.n_commands)
 		return cmd_usage("boost", "--user needs a command: give one after --");
@@ -373,7 +374,7 @@ static int boost_files_check(const struct boost_options *opt)
 }
 
 /* COMMAND [-- OTHER]...: split where "--" is, in place. Return: 0, or the exit code after saying why not */
-static int take_commands(struct boost_options *opt, int argc, char **argv)
+static int boost_split_commands(struct boost_options *opt, int argc, char **argv)
 {
 	opt->run.commands = calloc(argc + 1, sizeof(*opt->run.commands));
 	if (!opt->run.commands)
@@ -393,7 +394,7 @@ static int take_commands(struct boost_options *opt, int argc, char **argv)
 }
 
 /* The command that trace and window load the machine with. Return: 0, or the exit code after saying why not */
-static int take_load(struct boost_options *opt, enum verb verb, int argc, char **argv)
+static int boost_set_load_command(struct boost_options *opt, enum verb verb, int argc, char **argv)
 {
 	if (verb != TRACE && verb != WINDOW)
 		return cmd_usage("boost", "%s: no such argument", argv[0]);
@@ -434,15 +435,17 @@ int cmd_boost(int argc, char **argv)
 			fputs(help, stdout);
 			return EXIT_DONE;
 		}
-		ret = c == '?' || c == ':' ? cmd_getopt_error("boost", c, optopt, argv[optind - 1]) : parse_one(&opt, verb, c, optarg);
+		ret = c == '?' || c == ':' ?
+			      cmd_getopt_error("boost", c, optopt, argv[optind - 1]) :
+			      boost_parse_option(&opt, verb, c, optarg);
 		if (ret)
 			return ret;
 	}
 	if (verb == RUN)
-		ret = take_commands(&opt, argc - optind, argv + optind);
+		ret = boost_split_commands(&opt, argc - optind, argv + optind);
 	else if (optind < argc)
-		ret = take_load(&opt, verb, argc - optind, argv + optind);
-	ret = ret ? ret : check(&opt, verb);
+		ret = boost_set_load_command(&opt, verb, argc - optind, argv + optind);
+	ret = ret ? ret : boost_check_options(&opt, verb);
 	ret = ret ? ret : boost_files_check(&opt);
 	if (!ret && (opt.command || opt.run.n_commands))
 		ret = kjoule_user_choose(opt.user_name, opt.quiet, &opt.user);

@@ -40,7 +40,7 @@ struct text {
 	size_t len, at;
 };
 
-static void put(struct text *t, const char *what)
+static void command_text_put(struct text *t, const char *what)
 {
 	for (; *what; what++, t->at++)
 		if (t->at + 1 < t->len)
@@ -48,16 +48,16 @@ static void put(struct text *t, const char *what)
 }
 
 /* As a shell would have to be given it. */
-static void put_word(struct text *t, const char *word)
+static void command_text_put_word(struct text *t, const char *word)
 {
 	bool quoted = !*word || word[strspn(word, PLAIN)];
 
 	if (quoted)
-		put(t, "'");
+		command_text_put(t, "'");
 	for (; *word; word++)
-		put(t, *word == '\'' ? "'\\''" : (char []){ *word, '\0' });
+		command_text_put(t, *word == '\'' ? "'\\''" : (char []){ *word, '\0' });
 	if (quoted)
-		put(t, "'");
+		command_text_put(t, "'");
 }
 
 const char *boost_command_text(char **command, char *buf, size_t len)
@@ -66,22 +66,22 @@ const char *boost_command_text(char **command, char *buf, size_t len)
 
 	for (char **word = command; *word; word++) {
 		if (word != command)
-			put(&t, " ");
-		put_word(&t, *word);
+			command_text_put(&t, " ");
+		command_text_put_word(&t, *word);
 	}
 	if (t.at >= len) {
 		t.at = len > sizeof(CUT) ? len - sizeof(CUT) : 0;
 		/* no half of a character */
 		while (t.at && (buf[t.at] & 0xc0) == 0x80)
 			t.at--;
-		put(&t, CUT);
+		command_text_put(&t, CUT);
 	}
 	buf[t.at < len ? t.at : len - 1] = '\0';
 	return buf;
 }
 
 /* Where the command's output goes. Return: what to give back, -1: it could not be diverted */
-static int divert(bool show)
+static int command_divert_output(bool show)
 {
 	int saved, to = show ? STDERR_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
 
@@ -100,7 +100,7 @@ static int divert(bool show)
 int boost_command_start(struct child *child, char **command, bool show, const sigset_t *mask,
 			const struct kjoule_user *user, struct kjoule_error *err)
 {
-	int saved = divert(show), ret;
+	int saved = command_divert_output(show), ret;
 
 	if (saved < 0)
 		return kjoule_fail(err, errno, "diverting the command's output: %s", strerror(errno));
@@ -132,7 +132,7 @@ bool boost_command_let_end(struct child *child)
 }
 
 /* In the guardian. */
-static void end_group(const void *what)
+static void command_end_group(const void *what)
 {
 	const pid_t *shared = what, group = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
 
@@ -144,7 +144,7 @@ static void end_group(const void *what)
 }
 
 /* What the guardian would have to end; 0: nothing. */
-static void share_group(struct boost_command_load *l, pid_t group)
+static void command_share_group(struct boost_command_load *l, pid_t group)
 {
 	if (l->group)
 		__atomic_store_n(l->group, group, __ATOMIC_RELEASE);
@@ -155,7 +155,8 @@ int boost_command_load_open(struct boost_command_load *l, struct kjoule_error *e
 	int ret;
 
 	l->group = mmap(NULL, sizeof(*l->group), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ret = l->group == MAP_FAILED ? -errno : guardian_start(&l->guard, end_group, l->group, "the load", NULL);
+	ret = l->group == MAP_FAILED ? -errno : guardian_start(&l->guard, command_end_group,
+							       l->group, "the load", NULL);
 	if (!ret)
 		return 0;
 	if (l->group != MAP_FAILED)
@@ -174,7 +175,7 @@ void boost_command_load_close(struct boost_command_load *l)
 	l->group = NULL;
 }
 
-static int start(struct boost_command_load *l, struct kjoule_error *err)
+static int command_load_start(struct boost_command_load *l, struct kjoule_error *err)
 {
 	int ret = boost_command_start(&l->child, l->command, false, l->mask, l->user, err);
 
@@ -182,7 +183,7 @@ static int start(struct boost_command_load *l, struct kjoule_error *err)
 		return ret;
 	/* all that it starts is of one group, by which it is known and ended */
 	setpgid(l->child.pid, l->child.pid);
-	share_group(l, l->child.pid);
+	command_share_group(l, l->child.pid);
 	if (l->cpus) {
 		cpu_set_t set;
 
@@ -192,13 +193,13 @@ static int start(struct boost_command_load *l, struct kjoule_error *err)
 		if (sched_setaffinity(l->child.pid, sizeof(set), &set)) {
 			ret = kjoule_fail(err, errno, "keeping the command on its CPUs: %s", strerror(errno));
 			child_kill(&l->child);
-			share_group(l, 0);
+			command_share_group(l, 0);
 			return ret;
 		}
 	}
 	ret = boost_command_go(&l->child, l->command[0], &l->failed, err);
 	if (ret) {
-		share_group(l, 0);
+		command_share_group(l, 0);
 		return ret;
 	}
 	l->runs = true;
@@ -212,13 +213,13 @@ int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjou
 		l->runs = false;
 		/* what it has left behind */
 		kill(-l->child.pid, SIGKILL);
-		share_group(l, 0);
+		command_share_group(l, 0);
 		l->failed = child_code(&l->child);
 		if (l->failed)
 			return kjoule_fail(err, ECHILD, "%s, the load, ended with exit code %d", l->command[0], l->failed);
 	}
 	if (work && !l->runs)
-		return start(l, err);
+		return command_load_start(l, err);
 	if (!work && l->runs) {
 		kill(-l->child.pid, SIGTERM);
 		/* one that was stopped is to see it */
@@ -228,7 +229,7 @@ int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjou
 			child_reap(&l->child, true);
 		}
 		kill(-l->child.pid, SIGKILL);
-		share_group(l, 0);
+		command_share_group(l, 0);
 		l->runs = false;
 	}
 	return 0;

@@ -15,7 +15,8 @@
 #define PANELS	4
 
 /* @known: out: panels that have a point */
-static void write_points(struct boost_lab *lab, const struct boost_drawn *d, size_t number, bool known[PANELS], FILE *f)
+static void boost_draw_write_points(struct boost_lab *lab, const struct boost_drawn *d,
+				    size_t number, bool known[PANELS], FILE *f)
 {
 	const struct boost_slice *s;
 	size_t n;
@@ -34,7 +35,8 @@ static void write_points(struct boost_lab *lab, const struct boost_drawn *d, siz
 	}
 }
 
-static void script(const struct picture *p, const struct boost_drawn *drawn, size_t n, const bool known[PANELS], double left_s)
+static void boost_draw_write_script(const struct picture *p, const struct boost_drawn *drawn,
+				    size_t n, const bool known[PANELS], double left_s)
 {
 	static const char *const labels[PANELS] = { "power, W", "frequency, MHz", "throughput, passes/s", "temperature, \u00b0C" };
 	unsigned int panels = known[0] + known[1] + known[2] + known[3];
@@ -79,11 +81,11 @@ int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn
 	if (!picture_open(&p, path, lab->opt->force, &err)) {
 		fprintf(p.data, "load,name,time_s,power_w,freq_mhz,passes_per_s,celsius\n");
 		for (size_t i = 0; i < n; i++)
-			write_points(lab, &drawn[i], i + 1, known, p.data);
+			boost_draw_write_points(lab, &drawn[i], i + 1, known, p.data);
 		for (unsigned int k = 0; k < PANELS; k++)
 			any |= known[k];
 		if (any && !picture_script(&p, &err))
-			script(&p, drawn, n, known, left_s);
+			boost_draw_write_script(&p, drawn, n, known, left_s);
 	}
 	if (picture_close(&p, &err))
 		return cmd_failed("%s", err.text);

@@ -46,7 +46,7 @@
 #define LOOK_S		0.05
 #define LOOK_RESTING_S	0.25
 
-static bool is_commands(pid_t pid, const void *command)
+static bool lab_pid_is_commands(pid_t pid, const void *command)
 {
 	return boost_command_load_is(command, pid);
 }
@@ -83,7 +83,7 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 		lab->cpus = opt->cpus;
 	cpus = kjoule_cpus_count(&lab->cpus);
 	if (opt->command) {
-		boost_watch_mine(lab->watch, is_commands, &lab->command);
+		boost_watch_mine(lab->watch, lab_pid_is_commands, &lab->command);
 		threads = opt->threads ? opt->threads : cpus;
 	} else {
 		if (cpu_load_new(opt->load, &lab->cpus, opt->threads, &lab->load, &err))
@@ -95,7 +95,7 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 }
 
 /* A signal that has come since is told as well; what was printed is where it is to be before it could end us. */
-static void take_pending(struct boost_lab *lab)
+static void lab_note_pending_signal(struct boost_lab *lab)
 {
 	int sig = sigtimedwait(&lab->ends, NULL, &(struct timespec){ 0, 0 });
 
@@ -106,7 +106,7 @@ static void take_pending(struct boost_lab *lab)
 
 int boost_lab_close(struct boost_lab *lab, int code)
 {
-	take_pending(lab);
+	lab_note_pending_signal(lab);
 	boost_command_load_close(&lab->command);
 	cpu_load_free(lab->load);
 	boost_watch_close(lab->watch);
@@ -114,7 +114,7 @@ int boost_lab_close(struct boost_lab *lab, int code)
 	return lab->signal ? 128 + lab->signal : lab->command.failed ? lab->command.failed : code;
 }
 
-static void show(const struct boost_lab *lab, const char *what, double left)
+static void lab_show_progress(const struct boost_lab *lab, const char *what, double left)
 {
 	if (!lab->progress)
 		return;
@@ -124,7 +124,7 @@ static void show(const struct boost_lab *lab, const char *what, double left)
 }
 
 /* Until there is something to look at. Return: a signal that has come, 0: none */
-static int sleep_for(const struct boost_lab *lab, double seconds)
+static int lab_wait_for_signal(const struct boost_lab *lab, double seconds)
 {
 	struct timespec ts = { .tv_sec = seconds };
 	sigset_t wake = lab->ends;
@@ -138,7 +138,7 @@ static int sleep_for(const struct boost_lab *lab, double seconds)
 	return sig > 0 && sig != SIGCHLD ? sig : 0;
 }
 
-static int go(struct boost_lab *lab, double part, struct kjoule_error *err)
+static int lab_set_load(struct boost_lab *lab, double part, struct kjoule_error *err)
 {
 	if (!lab->load)
 		return boost_command_load_tend(&lab->command, part > 0, err);
@@ -147,7 +147,7 @@ static int go(struct boost_lab *lab, double part, struct kjoule_error *err)
 }
 
 /* What a command does nobody counts. */
-static int count_work(struct boost_lab *lab, struct kjoule_error *err)
+static int lab_count_work(struct boost_lab *lab, struct kjoule_error *err)
 {
 	if (lab->load && boost_watch_work(lab->watch, cpu_load_passes(lab->load)))
 		return kjoule_fail(err, ENOMEM, "no memory for what was measured");
@@ -162,18 +162,18 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 	int ret = boost_watch_drain(lab->watch, err), sig;
 
 	begin = boost_watch_now(lab->watch);
-	ret = ret ? ret : go(lab, part, err);
+	ret = ret ? ret : lab_set_load(lab, part, err);
 	while (!ret && left > 0) {
-		ret = count_work(lab, err);
-		show(lab, what, left);
-		sig = ret ? 0 : sleep_for(lab, fmin(look, left));
+		ret = lab_count_work(lab, err);
+		lab_show_progress(lab, what, left);
+		sig = ret ? 0 : lab_wait_for_signal(lab, fmin(look, left));
 		if (sig) {
 			/* one that came before stays what ended it */
 			lab->signal = sig;
 			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
 		}
 		if (!ret && !lab->load)
-			ret = go(lab, part, err);
+			ret = lab_set_load(lab, part, err);
 		if (!ret)
 			ret = boost_watch_drain(lab->watch, err);
 		left = begin + seconds - boost_watch_now(lab->watch);
@@ -185,12 +185,12 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 	if (to_s)
 		*to_s = boost_watch_now(lab->watch);
 	if (ret)
-		go(lab, 0, NULL);
+		lab_set_load(lab, 0, NULL);
 	else
-		ret = go(lab, 0, err);
+		ret = lab_set_load(lab, 0, err);
 	if (lab->progress)
 		fputs("\r\033[K", stderr);
-	return ret ? ret : count_work(lab, err);
+	return ret ? ret : lab_count_work(lab, err);
 }
 
 double boost_lab_forget_s(const struct boost_lab *lab, double asked_s)
@@ -218,7 +218,7 @@ int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjou
 }
 
 /* NAN: nothing is known */
-static double mean_speed(const struct boost_slice *s, size_t n, bool by_work)
+static double lab_mean_speed(const struct boost_slice *s, size_t n, bool by_work)
 {
 	double sum = 0;
 	size_t known = 0;
@@ -232,11 +232,11 @@ static double mean_speed(const struct boost_slice *s, size_t n, bool by_work)
 	return known ? sum / known : NAN;
 }
 
-static double speed(const struct boost_slice *s, size_t n)
+static double lab_speed_of(const struct boost_slice *s, size_t n)
 {
-	double khz = mean_speed(s, n, false);
+	double khz = lab_mean_speed(s, n, false);
 
-	return isnan(khz) ? mean_speed(s, n, true) : khz;
+	return isnan(khz) ? lab_mean_speed(s, n, true) : khz;
 }
 
 /* What the end of a load is told by. */
@@ -246,7 +246,7 @@ struct ending {
 	double slower_s;		/* since when, after the load's beginning; NAN: not yet */
 };
 
-static bool has_settled(struct boost_lab *lab, double from_s, void *arg)
+static bool lab_has_settled(struct boost_lab *lab, double from_s, void *arg)
 {
 	double now = boost_watch_now(lab->watch), len_s = (LOOK_SLICES + 1) * boost_watch_slice_s(lab->watch);
 	struct ending *e = arg;
@@ -259,8 +259,9 @@ static bool has_settled(struct boost_lab *lab, double from_s, void *arg)
 		return now - from_s >= e->slower_s + fmax(e->slower_s, BEHIND_LEAST_S);
 	if (isnan(e->first)) {
 		if (!boost_watch_slices(lab->watch, from_s + FIRST_S, INFINITY, &s, &n) && n >= LOOK_SLICES)
-			e->first = speed(s, LOOK_SLICES);
-	} else if (!boost_watch_slices(lab->watch, now - len_s, INFINITY, &s, &n) && speed(s, n) < (1 - BOOST_LEAST) * e->first) {
+			e->first = lab_speed_of(s, LOOK_SLICES);
+	} else if (!boost_watch_slices(lab->watch, now - len_s, INFINITY, &s, &n) &&
+		   lab_speed_of(s, n) < (1 - BOOST_LEAST) * e->first) {
 		e->slower_s = now - from_s;
 	}
 	return false;
@@ -275,7 +276,8 @@ int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from
 	size_t n;
 	int ret;
 
-	ret = boost_lab_spend(lab, 1, most, "loaded", isnan(asked) ? has_settled : NULL, &ending, from_s, to_s, err);
+	ret = boost_lab_spend(lab, 1, most, "loaded", isnan(asked) ? lab_has_settled : NULL,
+			      &ending, from_s, to_s, err);
 	if (!ret)
 		ret = boost_lab_spend(lab, 0, BEHIND_S, "idle", NULL, NULL, NULL, NULL, err);
 	if (!ret && (boost_watch_slices(lab->watch, *from_s, INFINITY, &s, &n) || boost_course(s, n, *from_s, *to_s, lab->loaded, c)))
@@ -299,24 +301,24 @@ struct slowing {
 	bool slow;			/* it has come */
 };
 
-static double slow_s(const struct boost_lab *lab)
+static double lab_slow_window_s(const struct boost_lab *lab)
 {
 	/* the last slice is still on its way, and one is begun */
 	return fmax(SLOW_S, (SLOW_SLICES + 3) * boost_watch_slice_s(lab->watch));
 }
 
-static bool is_slow(struct boost_lab *lab, double from_s, void *arg)
+static bool lab_is_slow(struct boost_lab *lab, double from_s, void *arg)
 {
 	struct slowing *e = arg;
 	const struct boost_speeds *v = &e->v;
 	const struct boost_slice *s;
-	double since = boost_watch_now(lab->watch) - slow_s(lab), mean;
+	double since = boost_watch_now(lab->watch) - lab_slow_window_s(lab), mean;
 	size_t n;
 
 	if (since < from_s || boost_watch_slices(lab->watch, since, INFINITY, &s, &n) || n < SLOW_SLICES)
 		return false;
 	/* some chips go up and down around what they sustain */
-	mean = mean_speed(s, n, v->by_work);
+	mean = lab_mean_speed(s, n, v->by_work);
 	e->slow = mean - v->sustained < SLOW_PART * (v->boosted - v->sustained);
 	return e->slow;
 }
@@ -327,7 +329,8 @@ int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speed
 	struct slowing e = { .v = *speeds };
 	const struct boost_slice *s;
 	size_t n;
-	int ret = boost_lab_spend(lab, part, GIVE_UP * e.v.tb_s + slow_s(lab), what, is_slow, &e, from_s, to_s, err);
+	int ret = boost_lab_spend(lab, part, GIVE_UP * e.v.tb_s + lab_slow_window_s(lab), what,
+				  lab_is_slow, &e, from_s, to_s, err);
 
 	if (ret)
 		return ret;
@@ -376,7 +379,7 @@ int boost_lab_no_boost(const struct boost_lab *lab, const struct boost_course *c
 	}
 }
 
-static void put(FILE *f, double v)
+static void lab_write_csv_number(FILE *f, double v)
 {
 	if (isnan(v))
 		fputc(',', f);
@@ -405,14 +408,15 @@ int boost_lab_save(struct boost_lab *lab, const char *path)
 	fputc('\n', f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "%.6f", s[i].t_s);
-		put(f, s[i].w);
-		put(f, s[i].khz);
-		put(f, s[i].busy);
-		put(f, s[i].mine);
-		put(f, s[i].celsius);
-		put(f, s[i].work);
+		lab_write_csv_number(f, s[i].w);
+		lab_write_csv_number(f, s[i].khz);
+		lab_write_csv_number(f, s[i].busy);
+		lab_write_csv_number(f, s[i].mine);
+		lab_write_csv_number(f, s[i].celsius);
+		lab_write_csv_number(f, s[i].work);
 		for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0; cpu = kjoule_cpus_next(cpus, cpu + 1))
-			put(f, boost_watch_cpu_khz(lab->watch, cpu, s[i].t_s, s[i].t_s + s[i].len_s));
+			lab_write_csv_number(f, boost_watch_cpu_khz(lab->watch, cpu, s[i].t_s,
+								    s[i].t_s + s[i].len_s));
 		fputc('\n', f);
 	}
 	return kjoule_output_file_finish(&file, &err) ? cmd_failed("%s", err.text) : 0;

@@ -12,7 +12,7 @@
 #include "cli/cmd.h"
 
 /* Whatever file the user names: a terminal is not to become ours, nor its end our end. */
-static int write_value(const char *path, const char *value)
+static int fan_write_value(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY), ret = 0;
 
@@ -24,10 +24,10 @@ static int write_value(const char *path, const char *value)
 	return ret;
 }
 
-static void give_back(const void *what)
+static void fan_restore_value(const void *what)
 {
 	const struct boost_fan *fan = what;
-	int ret = write_value(fan->path, fan->before);
+	int ret = fan_write_value(fan->path, fan->before);
 
 	openlog("kjoule", LOG_PID, LOG_USER);
 	if (ret)
@@ -37,7 +37,7 @@ static void give_back(const void *what)
 }
 
 /* Its value as it is written, without the end of the line; "": none. Return: 0 or -errno */
-static int read_value(const char *path, char *value, size_t len)
+static int fan_read_value(const char *path, char *value, size_t len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), ret;
 	ssize_t n;
@@ -55,7 +55,7 @@ static int read_value(const char *path, char *value, size_t len)
 
 int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error *err)
 {
-	int ret = read_value(path, fan->before, sizeof(fan->before));
+	int ret = fan_read_value(path, fan->before, sizeof(fan->before));
 
 	fan->guard.fd = -1;
 	fan->slowed = false;
@@ -65,19 +65,19 @@ int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error 
 		return kjoule_fail(err, EINVAL, "--fan %s: has no number in it", path);
 	if (snprintf(fan->path, sizeof(fan->path), "%s", path) >= (int)sizeof(fan->path))
 		return kjoule_fail(err, ENAMETOOLONG, "--fan %s: the name is too long", path);
-	return guardian_start(&fan->guard, give_back, fan, "the fan's speed", err);
+	return guardian_start(&fan->guard, fan_restore_value, fan, "the fan's speed", err);
 }
 
 /* A chip that controls the fan itself takes what is written and does as it likes: then it reads another value. */
-static int set(const struct boost_fan *fan, const char *value, struct kjoule_error *err)
+static int fan_set_value(const struct boost_fan *fan, const char *value, struct kjoule_error *err)
 {
-	int ret = write_value(fan->path, value);
+	int ret = fan_write_value(fan->path, value);
 	char now[32];
 
 	if (ret)
 		return kjoule_fail(err, -ret, "--fan %s: writing %s: %s; does it have to be switched to manual control (pwm1_enable = 1)?",
 				   fan->path, value, strerror(-ret));
-	ret = read_value(fan->path, now, sizeof(now));
+	ret = fan_read_value(fan->path, now, sizeof(now));
 	if (ret)
 		return kjoule_fail(err, -ret, "--fan %s: reading it after %s was written: %s", fan->path, value, strerror(-ret));
 	if (strcmp(now, value))
@@ -93,17 +93,18 @@ int boost_fan_set(struct boost_fan *fan, unsigned int value, struct kjoule_error
 
 	snprintf(text, sizeof(text), "%u", value);
 	fan->slowed = true;
-	ret = set(fan, text, err);
+	ret = fan_set_value(fan, text, err);
 	if (ret == -EBUSY)	/* what the chip makes of that is its own, too */
-		fan->slowed = write_value(fan->path, fan->before) < 0;
+		fan->slowed = fan_write_value(fan->path, fan->before) < 0;
 	else if (ret)
-		fan->slowed = read_value(fan->path, now, sizeof(now)) || strcmp(now, fan->before);
+		fan->slowed = fan_read_value(fan->path, now, sizeof(now)) ||
+			      strcmp(now, fan->before);
 	return ret;
 }
 
 int boost_fan_reset(struct boost_fan *fan, struct kjoule_error *err)
 {
-	int ret = fan->slowed ? set(fan, fan->before, err) : 0;
+	int ret = fan->slowed ? fan_set_value(fan, fan->before, err) : 0;
 
 	if (!ret)
 		fan->slowed = false;

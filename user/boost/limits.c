@@ -13,7 +13,8 @@
 #define FIRST		PREFIX "0"
 #define CONSTRAINTS	4
 
-static bool read_line(const char *sysfs, const char *zone, const char *file, char *text, size_t len)
+static bool limits_read_line(const char *sysfs, const char *zone, const char *file, char *text,
+			     size_t len)
 {
 	char path[768];
 	FILE *f;
@@ -29,25 +30,28 @@ static bool read_line(const char *sysfs, const char *zone, const char *file, cha
 	return good;
 }
 
-static bool read_constraint(const char *sysfs, const char *zone, unsigned int i, const char *what, char *text, size_t len)
+static bool limits_read_constraint(const char *sysfs, const char *zone, unsigned int i,
+				   const char *what, char *text, size_t len)
 {
 	char file[64];
 
 	snprintf(file, sizeof(file), "constraint_%u_%s", i, what);
-	return read_line(sysfs, zone, file, text, len);
+	return limits_read_line(sysfs, zone, file, text, len);
 }
 
-static double read_micro(const char *sysfs, const char *zone, unsigned int i, const char *what)
+static double limits_read_micro(const char *sysfs, const char *zone, unsigned int i,
+				const char *what)
 {
 	char text[64], rest;
 	double v;
 
-	return read_constraint(sysfs, zone, i, what, text, sizeof(text)) && sscanf(text, "%lf%c", &v, &rest) == 1 && v > 0 ?
+	return limits_read_constraint(sysfs, zone, i, what, text, sizeof(text)) &&
+	       sscanf(text, "%lf%c", &v, &rest) == 1 && v > 0 ?
 	       v * 1e-6 : NAN;
 }
 
 /* Neither a part of one, nor the whole machine, nor the same limits by another way (intel-rapl-mmio:0). */
-static bool is_package(const char *sysfs, const char *zone)
+static bool limits_zone_is_package(const char *sysfs, const char *zone)
 {
 	const char *number = zone + strlen(PREFIX);
 	char name[64];
@@ -55,23 +59,27 @@ static bool is_package(const char *sysfs, const char *zone)
 	if (strncmp(zone, PREFIX, strlen(PREFIX)) || !*number || number[strspn(number, "0123456789")])
 		return false;
 	/* the first one without a name is what it always is */
-	return read_line(sysfs, zone, "name", name, sizeof(name)) ? !strncmp(name, "package", 7) : !strcmp(zone, FIRST);
+	return limits_read_line(sysfs, zone, "name", name, sizeof(name)) ?
+		       !strncmp(name, "package", 7) :
+		       !strcmp(zone, FIRST);
 }
 
-static struct boost_limits read_package(const char *sysfs, const char *zone)
+static struct boost_limits limits_read_package(const char *sysfs, const char *zone)
 {
 	struct boost_limits l = { NAN, NAN, NAN };
 	char name[64];
 
 	/* limits that are there and switched off */
-	if (read_line(sysfs, zone, "enabled", name, sizeof(name)) && !strcmp(name, "0"))
+	if (limits_read_line(sysfs, zone, "enabled", name, sizeof(name)) && !strcmp(name, "0"))
 		return l;
-	for (unsigned int i = 0; i < CONSTRAINTS && read_constraint(sysfs, zone, i, "name", name, sizeof(name)); i++) {
+	for (unsigned int i = 0;
+	     i < CONSTRAINTS && limits_read_constraint(sysfs, zone, i, "name", name, sizeof(name));
+	     i++) {
 		if (!strcmp(name, "long_term")) {
-			l.pl1_w = read_micro(sysfs, zone, i, "power_limit_uw");
-			l.tau_s = read_micro(sysfs, zone, i, "time_window_us");
+			l.pl1_w = limits_read_micro(sysfs, zone, i, "power_limit_uw");
+			l.tau_s = limits_read_micro(sysfs, zone, i, "time_window_us");
 		} else if (!strcmp(name, "short_term")) {
-			l.pl2_w = read_micro(sysfs, zone, i, "power_limit_uw");
+			l.pl2_w = limits_read_micro(sysfs, zone, i, "power_limit_uw");
 		}
 	}
 	return l;
@@ -90,9 +98,9 @@ struct boost_limits boost_limits_read(const char *sysfs)
 	while (zones && (zone = readdir(zones))) {
 		struct boost_limits l;
 
-		if (!is_package(sysfs, zone->d_name))
+		if (!limits_zone_is_package(sysfs, zone->d_name))
 			continue;
-		l = read_package(sysfs, zone->d_name);
+		l = limits_read_package(sysfs, zone->d_name);
 		if (!packages++) {
 			sum = l;
 			continue;

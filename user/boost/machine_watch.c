@@ -94,7 +94,7 @@ struct boost_watch {
 	bool made;
 };
 
-static int add_point(struct points *p, uint64_t ns, double v)
+static int watch_add_point(struct points *p, uint64_t ns, double v)
 {
 	struct point *one = kjoule_array_grow(&p->p, &p->n, sizeof(*one));
 
@@ -108,7 +108,7 @@ static int add_point(struct points *p, uint64_t ns, double v)
 }
 
 /* The slice of a tick, made if it has to be. */
-static struct ticks *slice_of(struct boost_watch *w, uint64_t tick)
+static struct ticks *watch_find_slice(struct boost_watch *w, uint64_t tick)
 {
 	size_t i = tick / BOOST_WATCH_TICKS;
 
@@ -139,15 +139,16 @@ static struct ticks *slice_of(struct boost_watch *w, uint64_t tick)
 	return &w->ticks[i];
 }
 
-static uint64_t widen(struct ring_state *l, uint32_t tick)
+static uint64_t watch_widen_tick(struct ring_state *l, uint32_t tick)
 {
 	l->tick += (int32_t)(tick - (uint32_t)l->tick);
 	return l->tick;
 }
 
-static int take_sample(struct boost_watch *w, struct ring_state *l, const struct kjoule_sample *s)
+static int watch_count_sample(struct boost_watch *w, struct ring_state *l,
+			      const struct kjoule_sample *s)
 {
-	struct ticks *t = slice_of(w, widen(l, s->tick));
+	struct ticks *t = watch_find_slice(w, watch_widen_tick(l, s->tick));
 	struct cpu_ticks *one;
 
 	if (!t)
@@ -170,7 +171,8 @@ static int take_sample(struct boost_watch *w, struct ring_state *l, const struct
 }
 
 /* The one in a list, at its end if it is new. */
-static struct counter *counter_of(struct counter **list, size_t *n, uint32_t source, uint32_t domain, uint32_t scope)
+static struct counter *watch_find_counter(struct counter **list, size_t *n, uint32_t source,
+					  uint32_t domain, uint32_t scope)
 {
 	struct counter *c;
 
@@ -183,7 +185,8 @@ static struct counter *counter_of(struct counter **list, size_t *n, uint32_t sou
 	return c;
 }
 
-static const struct kjoule_domain_info *domain_of(const struct boost_watch *w, uint32_t source, uint32_t index)
+static const struct kjoule_domain_info *watch_find_domain(const struct boost_watch *w,
+							  uint32_t source, uint32_t index)
 {
 	const struct kjoule_source_info *src = source < w->session.n_sources ? &w->session.sources[source] : NULL;
 
@@ -194,9 +197,10 @@ static const struct kjoule_domain_info *domain_of(const struct boost_watch *w, u
 }
 
 /* Is it a part of what the package's power is taken from? Packages, or whatever there is instead. */
-static bool counts(const struct boost_watch *w, uint32_t source, uint32_t index, uint32_t quantity)
+static bool watch_domain_is_counted(const struct boost_watch *w, uint32_t source, uint32_t index,
+				    uint32_t quantity)
 {
-	const struct kjoule_domain_info *d = domain_of(w, source, index);
+	const struct kjoule_domain_info *d = watch_find_domain(w, source, index);
 	const char *meter;
 
 	if (!d || !w->power || d->quantity != quantity || d->class != w->power_class || d->parent >= 0)
@@ -206,7 +210,8 @@ static bool counts(const struct boost_watch *w, uint32_t source, uint32_t index,
 	return source == w->power_source || (*meter && !strcmp(meter, w->session.sources[source].meter));
 }
 
-static int add_energy(struct boost_watch *w, uint64_t ns, uint32_t source, uint32_t domain, uint32_t scope, double uj)
+static int watch_add_energy(struct boost_watch *w, uint64_t ns, uint32_t source, uint32_t domain,
+			    uint32_t scope, double uj)
 {
 	struct energy *e = kjoule_array_grow(&w->energies, &w->n_energies, sizeof(*e));
 
@@ -216,7 +221,7 @@ static int add_energy(struct boost_watch *w, uint64_t ns, uint32_t source, uint3
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int watch_energy_by_time(const void *a, const void *b)
 {
 	const struct energy *x = a, *y = b;
 
@@ -224,14 +229,15 @@ static int by_time(const void *a, const void *b)
 }
 
 /* CPUs take turns in reading a counter: in the order of time they are its course. */
-static int add_up_energies(struct boost_watch *w)
+static int watch_sum_energies(struct boost_watch *w)
 {
 	int ret = 0;
 
-	qsort(w->energies, w->n_energies, sizeof(*w->energies), by_time);
+	qsort(w->energies, w->n_energies, sizeof(*w->energies), watch_energy_by_time);
 	for (size_t i = 0; i < w->n_energies && !ret; i++) {
 		const struct counter *said = &w->energies[i].said;
-		struct counter *c = counter_of(&w->counters, &w->n_counters, said->source, said->domain, said->scope);
+		struct counter *c = watch_find_counter(&w->counters, &w->n_counters, said->source,
+						       said->domain, said->scope);
 		double sum = 0;
 
 		if (!c)
@@ -240,32 +246,35 @@ static int add_up_energies(struct boost_watch *w)
 		c->uj = fmax(c->uj, said->uj);
 		for (size_t k = 0; k < w->n_counters; k++)
 			sum += w->counters[k].uj;
-		ret = add_point(&w->energy, w->energies[i].ns, sum * 1e-6);
+		ret = watch_add_point(&w->energy, w->energies[i].ns, sum * 1e-6);
 	}
 	w->n_energies = 0;
 	return ret;
 }
 
-static int take_energy(struct boost_watch *w, struct ring_state *l, const struct kjoule_energy *e)
+static int watch_count_energy(struct boost_watch *w, struct ring_state *l,
+			      const struct kjoule_energy *e)
 {
-	uint64_t ns = w->session.t0_ns + widen(l, e->tick) * w->session.interval_ns + e->late_ns;
+	uint64_t ns = w->session.t0_ns + watch_widen_tick(l, e->tick) * w->session.interval_ns +
+		      e->late_ns;
 	unsigned int at = 0;
 	int ret = 0;
 
 	for (unsigned int d = 0; d < KJOULE_MAX_DOMAINS && !ret; d++) {
 		if (!(e->domains & 1u << d))
 			continue;
-		if (counts(w, e->rec.flags, d, KJOULE_QUANTITY_ENERGY))
-			ret = add_energy(w, ns, e->rec.flags, d, e->scope, e->energy_uj[at]);
+		if (watch_domain_is_counted(w, e->rec.flags, d, KJOULE_QUANTITY_ENERGY))
+			ret = watch_add_energy(w, ns, e->rec.flags, d, e->scope, e->energy_uj[at]);
 		at++;
 	}
 	return ret;
 }
 
 /* What is between two readings of a power has the mean of both. */
-static int take_power(struct boost_watch *w, const struct kjoule_value *v)
+static int watch_count_power(struct boost_watch *w, const struct kjoule_value *v)
 {
-	struct counter *c = counter_of(&w->meters, &w->n_meters, v->rec.flags, v->domain, 0);
+	struct counter *c = watch_find_counter(&w->meters, &w->n_meters, v->rec.flags, v->domain,
+					       0);
 	double watt = v->value * 1e-6;
 
 	if (!c)
@@ -274,35 +283,37 @@ static int take_power(struct boost_watch *w, const struct kjoule_value *v)
 		c->uj += (v->time_ns - c->ns) * 1e-3 * (c->w + watt) / 2;
 	c->ns = v->time_ns;
 	c->w = watt;
-	return add_energy(w, v->time_ns, v->rec.flags, v->domain, 0, c->uj);
+	return watch_add_energy(w, v->time_ns, v->rec.flags, v->domain, 0, c->uj);
 }
 
-static int take_value(struct boost_watch *w, const struct kjoule_value *v)
+static int watch_count_value(struct boost_watch *w, const struct kjoule_value *v)
 {
 	if (w->warmth && v->rec.flags == w->warmth_source && v->domain == w->warmth_domain)
-		return add_point(&w->temperature, v->time_ns, v->value * 1e-3);
-	if (counts(w, v->rec.flags, v->domain, KJOULE_QUANTITY_ENERGY))
-		return add_energy(w, v->time_ns, v->rec.flags, v->domain, 0, v->value);
-	return counts(w, v->rec.flags, v->domain, KJOULE_QUANTITY_POWER) ? take_power(w, v) : 0;
+		return watch_add_point(&w->temperature, v->time_ns, v->value * 1e-3);
+	if (watch_domain_is_counted(w, v->rec.flags, v->domain, KJOULE_QUANTITY_ENERGY))
+		return watch_add_energy(w, v->time_ns, v->rec.flags, v->domain, 0, v->value);
+	return watch_domain_is_counted(w, v->rec.flags, v->domain, KJOULE_QUANTITY_POWER) ?
+	       watch_count_power(w, v) : 0;
 }
 
-static bool is_mine(const struct boost_watch *w, pid_t tgid)
+static bool watch_task_is_mine(const struct boost_watch *w, pid_t tgid)
 {
 	return w->mine ? w->mine(tgid, w->mine_arg) : tgid == getpid();
 }
 
-static int take(struct boost_watch *w, struct ring_state *l, const struct kjoule_record *rec)
+static int watch_count_record(struct boost_watch *w, struct ring_state *l,
+			      const struct kjoule_record *rec)
 {
 	switch (rec->type) {
 	case KJOULE_RECORD_SAMPLE:
-		return take_sample(w, l, (const struct kjoule_sample *)rec);
+		return watch_count_sample(w, l, (const struct kjoule_sample *)rec);
 	case KJOULE_RECORD_TASK:
-		l->mine = is_mine(w, ((const struct kjoule_task *)rec)->tgid);
+		l->mine = watch_task_is_mine(w, ((const struct kjoule_task *)rec)->tgid);
 		return 0;
 	case KJOULE_RECORD_ENERGY:
-		return take_energy(w, l, (const struct kjoule_energy *)rec);
+		return watch_count_energy(w, l, (const struct kjoule_energy *)rec);
 	case KJOULE_RECORD_VALUE:
-		return take_value(w, (const struct kjoule_value *)rec);
+		return watch_count_value(w, (const struct kjoule_value *)rec);
 	case KJOULE_RECORD_LOST:
 		w->lost += ((const struct kjoule_lost *)rec)->records;
 		return 0;
@@ -325,10 +336,10 @@ int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err)
 
 			again |= more > 0;
 			while (!ret && kjoule_record_next(w->buf, used, &off, &rec) > 0)
-				ret = take(w, &w->lanes[i], rec);
+				ret = watch_count_record(w, &w->lanes[i], rec);
 		}
 	}
-	ret = ret ? ret : add_up_energies(w);
+	ret = ret ? ret : watch_sum_energies(w);
 	return ret ? kjoule_fail(err, -ret, "no memory for what was measured") : 0;
 }
 
@@ -350,11 +361,11 @@ uint64_t boost_watch_ns(const struct boost_watch *w, double seconds)
 
 int boost_watch_work(struct boost_watch *w, uint64_t passes)
 {
-	return add_point(&w->work, kjoule_now_ns(), passes);
+	return watch_add_point(&w->work, kjoule_now_ns(), passes);
 }
 
 /* The last point at @ns or before it; 0 if there is none. */
-static size_t point_before(const struct points *p, uint64_t ns)
+static size_t watch_point_before(const struct points *p, uint64_t ns)
 {
 	size_t low = 0, high = p->n;
 
@@ -370,7 +381,7 @@ static size_t point_before(const struct points *p, uint64_t ns)
 }
 
 /* What a total was at @ns, between the points around it; NAN outside of them. @at: where to go on from */
-static double total_at(const struct points *p, size_t *at, uint64_t ns)
+static double watch_total_at(const struct points *p, size_t *at, uint64_t ns)
 {
 	const struct point *a, *b;
 
@@ -384,27 +395,28 @@ static double total_at(const struct points *p, size_t *at, uint64_t ns)
 }
 
 /* Slices from the one numbered @first on. */
-static void fill_totals(const struct boost_watch *w, const struct points *p, size_t offset, size_t first, size_t n)
+static void watch_fill_totals(const struct boost_watch *w, const struct points *p, size_t offset,
+			      size_t first, size_t n)
 {
 	uint64_t ns = w->session.t0_ns + first * w->slice_ns;
-	size_t at = point_before(p, ns);
-	double before = total_at(p, &at, ns);
+	size_t at = watch_point_before(p, ns);
+	double before = watch_total_at(p, &at, ns);
 
 	for (size_t i = 0; i < n; i++) {
-		double after = total_at(p, &at, ns + (i + 1) * w->slice_ns);
+		double after = watch_total_at(p, &at, ns + (i + 1) * w->slice_ns);
 
 		*(double *)((char *)&w->slices[i] + offset) = (after - before) / (w->slice_ns * 1e-9);
 		before = after;
 	}
 }
 
-static void fill_temperatures(const struct boost_watch *w, size_t first, size_t n)
+static void watch_fill_temperatures(const struct boost_watch *w, size_t first, size_t n)
 {
 	uint64_t ns = w->session.t0_ns + first * w->slice_ns + w->slice_ns / 2;
-	size_t at = point_before(&w->temperature, ns);
+	size_t at = watch_point_before(&w->temperature, ns);
 
 	for (size_t i = 0; i < n; i++)
-		w->slices[i].celsius = total_at(&w->temperature, &at, ns + i * w->slice_ns);
+		w->slices[i].celsius = watch_total_at(&w->temperature, &at, ns + i * w->slice_ns);
 }
 
 double boost_watch_slice_s(const struct boost_watch *w)
@@ -443,9 +455,9 @@ int boost_watch_slices(struct boost_watch *w, double from_s, double to_s, const 
 			.mine = (double)t->mine / BOOST_WATCH_TICKS,
 		};
 	}
-	fill_totals(w, &w->energy, offsetof(struct boost_slice, w), first, *n);
-	fill_totals(w, &w->work, offsetof(struct boost_slice, work), first, *n);
-	fill_temperatures(w, first, *n);
+	watch_fill_totals(w, &w->energy, offsetof(struct boost_slice, w), first, *n);
+	watch_fill_totals(w, &w->work, offsetof(struct boost_slice, work), first, *n);
+	watch_fill_temperatures(w, first, *n);
 	*slices = w->slices;
 	return 0;
 }
@@ -515,7 +527,7 @@ static const struct {
 };
 
 /* Return: 0 with "" where there is none; -ENOMEM */
-static int find_thermometer(char *name, size_t len)
+static int watch_find_thermometer(char *name, size_t len)
 {
 	struct kjoule_found *found;
 	size_t n;
@@ -538,7 +550,8 @@ static int find_thermometer(char *name, size_t len)
 }
 
 /* The default is not named where there is nothing beside it. */
-static int name_default(struct boost_watch *w, const struct kjoule_session_params *like, char *names, size_t len)
+static int watch_name_default(struct boost_watch *w, const struct kjoule_session_params *like,
+			      char *names, size_t len)
 {
 	struct kjoule_source_info *kernel;
 	struct session_sources *s = NULL;
@@ -562,20 +575,20 @@ static int name_default(struct boost_watch *w, const struct kjoule_session_param
 	return code || at < len ? code : cmd_failed("names of energy sources are too long; name one (--source)");
 }
 
-static int choose_sources(struct boost_watch *w, const struct boost_watch_options *opt,
-			  const struct kjoule_session_params *like)
+static int watch_choose_sources(struct boost_watch *w, const struct boost_watch_options *opt,
+				const struct kjoule_session_params *like)
 {
 	char energy[512], warmth[KJOULE_NAME_LEN + 16], both[sizeof(energy) + sizeof(warmth)];
 	int code = 0;
 
 	if (opt->temperature)
 		snprintf(warmth, sizeof(warmth), "%s", opt->temperature);
-	else if (find_thermometer(warmth, sizeof(warmth)))
+	else if (watch_find_thermometer(warmth, sizeof(warmth)))
 		return cmd_failed("no memory");
 	if (opt->source)
 		snprintf(energy, sizeof(energy), "%s", opt->source);
 	else
-		code = name_default(w, like, energy, sizeof(energy));
+		code = watch_name_default(w, like, energy, sizeof(energy));
 	if (code)
 		return code;
 	snprintf(both, sizeof(both), "%s%s%s", energy, energy[0] && warmth[0] ? "," : "", warmth);
@@ -583,7 +596,7 @@ static int choose_sources(struct boost_watch *w, const struct boost_watch_option
 }
 
 /* Which of the session's sources tell what. @temperature: as asked for, with or without a period; NULL: any */
-static void name_sources(struct boost_watch *w, const char *temperature)
+static void watch_name_sources(struct boost_watch *w, const char *temperature)
 {
 	size_t len = temperature ? strcspn(temperature, "@") : 0;
 	uint32_t best = UINT32_MAX;
@@ -616,8 +629,8 @@ static void name_sources(struct boost_watch *w, const char *temperature)
 	}
 }
 
-static int begin(struct boost_watch *w, const struct kjoule_session_params *params, const char *temperature,
-		 struct kjoule_error *err)
+static int watch_begin_session(struct boost_watch *w, const struct kjoule_session_params *params,
+			       const char *temperature, struct kjoule_error *err)
 {
 	struct kjoule_session_info started;
 	int ret = kjoule_session_new(w->ctl, params, &w->session, err);
@@ -626,7 +639,7 @@ static int begin(struct boost_watch *w, const struct kjoule_session_params *para
 		return ret;
 	w->made = true;
 	session_sources_describe(w->sources, &w->session);
-	name_sources(w, temperature);
+	watch_name_sources(w, temperature);
 	ret = kjoule_device_attach(w->dev, w->session.id, err);
 	if (!ret)
 		ret = kjoule_session_start(w->ctl, w->session.id, &started, err);
@@ -639,7 +652,7 @@ static int begin(struct boost_watch *w, const struct kjoule_session_params *para
 	return w->lanes && w->buf ? 0 : kjoule_fail(err, ENOMEM, "no memory");
 }
 
-static int open_all(const struct boost_watch_options *opt, struct boost_watch *w)
+static int watch_open_session(const struct boost_watch_options *opt, struct boost_watch *w)
 {
 	struct kjoule_session_params params = { .target = KJOULE_TARGET_SYSTEM };
 	struct kjoule_error err;
@@ -654,7 +667,7 @@ static int open_all(const struct boost_watch_options *opt, struct boost_watch *w
 	w->slice_ns = params.interval_ns * BOOST_WATCH_TICKS;
 	params.cpus = &w->cpus;
 	params.ring_bytes = kjoule_device_info(w->dev)->min_ring_bytes;
-	code = choose_sources(w, opt, &params);
+	code = watch_choose_sources(w, opt, &params);
 	if (code)
 		return code;
 	params.ring_bytes = 0;
@@ -662,7 +675,8 @@ static int open_all(const struct boost_watch_options *opt, struct boost_watch *w
 	params.frequency_source = w->sources->frequency_source;
 	params.specs = w->sources->spec;
 	params.n_specs = w->sources->n;
-	return begin(w, &params, opt->temperature, &err) ? cmd_failed("%s", err.text) : 0;
+	return watch_begin_session(w, &params, opt->temperature, &err) ?
+	       cmd_failed("%s", err.text) : 0;
 }
 
 int boost_watch_open(const struct boost_watch_options *opt, struct boost_watch **out)
@@ -673,7 +687,7 @@ int boost_watch_open(const struct boost_watch_options *opt, struct boost_watch *
 	*out = NULL;
 	if (!w)
 		return cmd_failed("no memory");
-	code = open_all(opt, w);
+	code = watch_open_session(opt, w);
 	if (code)
 		boost_watch_close(w);
 	else

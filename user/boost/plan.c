@@ -35,7 +35,7 @@ static const double lengths[] = { 0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 40 };
 #define MEASURED	"what `kjoule boost trace --json` or `kjoule boost window --json` printed"
 
 /* All of a file up to its first zero, of which JSON has none. Return: NULL after saying why */
-static char *read_text(const char *path)
+static char *plan_read_text(const char *path)
 {
 	FILE *f = fopen(path, "re");
 	char *text = NULL;
@@ -58,11 +58,11 @@ static char *read_text(const char *path)
 }
 
 /* Return: an object, NULL after saying why there is none */
-static struct json_object *read_document(const char *path)
+static struct json_object *plan_read_document(const char *path)
 {
 	struct json_tokener *tok;
 	struct json_object *doc;
-	char *text = read_text(path);
+	char *text = plan_read_text(path);
 
 	if (!text)
 		return NULL;
@@ -88,7 +88,7 @@ static struct json_object *read_document(const char *path)
 }
 
 /* "; its verdict is ..." of a document that has one */
-static const char *verdict_of(struct json_object *doc, char *buf, size_t len)
+static const char *plan_verdict_text(struct json_object *doc, char *buf, size_t len)
 {
 	struct json_object *v;
 
@@ -108,7 +108,8 @@ struct figure {
 };
 
 /* Return: 0, or the exit code after saying why */
-static int take_one(const char *path, struct json_object *doc, struct json_object *v, const struct figure *f)
+static int plan_use_figure(const char *path, struct json_object *doc, struct json_object *v,
+			   const struct figure *f)
 {
 	bool is_number = json_object_is_type(v, json_type_double) || json_object_is_type(v, json_type_int);
 	double d = is_number ? json_object_get_double(v) : NAN;
@@ -116,15 +117,16 @@ static int take_one(const char *path, struct json_object *doc, struct json_objec
 
 	if (!(d >= f->least && d <= f->most))
 		return cmd_failed("--from %s: %s is %.64s, which can not be%s; measure it anew, or leave the file out and give it by %s",
-				  path, f->key, json_object_to_json_string(v), verdict_of(doc, verdict, sizeof(verdict)), f->option);
+				  path, f->key, json_object_to_json_string(v),
+				  plan_verdict_text(doc, verdict, sizeof(verdict)), f->option);
 	if (!f->given)
 		*f->value = d;
 	return 0;
 }
 
-static int take_file(const char *path, const struct figure *figures, size_t n)
+static int plan_use_file(const char *path, const struct figure *figures, size_t n)
 {
-	struct json_object *doc = read_document(path), *v;
+	struct json_object *doc = plan_read_document(path), *v;
 	unsigned int found = 0;
 	char verdict[96];
 	int code = 0;
@@ -135,17 +137,17 @@ static int take_file(const char *path, const struct figure *figures, size_t n)
 		if (!json_object_object_get_ex(doc, figures[i].key, &v) || !v)
 			continue;
 		found++;
-		code = take_one(path, doc, v, &figures[i]);
+		code = plan_use_figure(path, doc, v, &figures[i]);
 	}
 	if (!found)
 		code = cmd_failed("--from %s: has none of r, boost_s and window_s%s; it is to be " MEASURED " of a boost that ends", path,
-				  verdict_of(doc, verdict, sizeof(verdict)));
+				  plan_verdict_text(doc, verdict, sizeof(verdict)));
 	json_object_put(doc);
 	return code;
 }
 
 /* What was measured, as far as it was not given. Return: 0, or the exit code after saying why */
-static int take_measured(struct boost_options *opt)
+static int plan_use_measured(struct boost_options *opt)
 {
 	struct figure figures[] = {
 		{ "r", "--r", 1, BOOST_RATIO_MOST, &opt->r, !isnan(opt->r) },
@@ -155,7 +157,7 @@ static int take_measured(struct boost_options *opt)
 	int code = 0;
 
 	for (unsigned int i = 0; i < opt->n_from && !code; i++)
-		code = take_file(opt->from[i], figures, sizeof(figures) / sizeof(figures[0]));
+		code = plan_use_file(opt->from[i], figures, sizeof(figures) / sizeof(figures[0]));
 	/* without the window it can be told, too */
 	for (unsigned int i = 0; i < 2 && !code; i++)
 		if (isnan(*figures[i].value))
@@ -164,7 +166,7 @@ static int take_measured(struct boost_options *opt)
 	return code;
 }
 
-static void row(struct output *out, const struct boost_options *opt, double run_s)
+static void plan_print_row(struct output *out, const struct boost_options *opt, double run_s)
 {
 	double work = boost_equations_work(opt->r, opt->tb_s, run_s);
 
@@ -175,7 +177,7 @@ static void row(struct output *out, const struct boost_options *opt, double run_
 	output_row(out);
 }
 
-static struct json_object *head_json(const struct boost_options *opt, const double *slower)
+static struct json_object *plan_header_json(const struct boost_options *opt, const double *slower)
 {
 	struct json_object *o = json_object_new_object(), *runs = json_object_new_array();
 
@@ -195,7 +197,7 @@ static struct json_object *head_json(const struct boost_options *opt, const doub
 	return o;
 }
 
-static void print_runs(const struct boost_options *opt, const double *slower)
+static void plan_print_runs(const struct boost_options *opt, const double *slower)
 {
 	printf("\n%u runs of %.4g s, one right after the other, are slower than one that boosts to its end by", opt->runs, opt->run_s);
 	for (unsigned int i = 0; i < opt->runs; i++)
@@ -203,7 +205,7 @@ static void print_runs(const struct boost_options *opt, const double *slower)
 	printf(" %%\n");
 }
 
-static void print_advice(const struct boost_options *opt)
+static void plan_print_advice(const struct boost_options *opt)
 {
 	double length = boost_equations_length(opt->r, opt->tb_s, opt->bound);
 
@@ -224,7 +226,7 @@ static void print_advice(const struct boost_options *opt)
 }
 
 /* The paper's figure 4 on the left, for one r its figure 5 on the right, to DRAWN_TIMES boosts. */
-static void script(const struct boost_options *opt, const struct picture *p)
+static void plan_write_script(const struct boost_options *opt, const struct picture *p)
 {
 	static const char *const titles[] = { "slower than a run that boosts to its end, %", "faster than in the long run, %" };
 	FILE *f = p->script;
@@ -240,7 +242,7 @@ static void script(const struct boost_options *opt, const struct picture *p)
 	fputs("unset multiplot\n", f);
 }
 
-static int draw(const struct boost_options *opt)
+static int plan_draw_picture(const struct boost_options *opt)
 {
 	struct kjoule_error err;
 	struct picture p;
@@ -254,7 +256,7 @@ static int draw(const struct boost_options *opt)
 				100 * boost_equations_steady(opt->r, opt->tb_s, t));
 		}
 		if (!picture_script(&p, &err))
-			script(opt, &p);
+			plan_write_script(opt, &p);
 	}
 	return picture_close(&p, &err) ? cmd_failed("%s", err.text) : 0;
 }
@@ -264,7 +266,7 @@ int boost_plan(const struct boost_options *asked)
 	struct boost_options filled = *asked, *opt = &filled;
 	struct output *out;
 	double *slower;
-	int code = take_measured(opt);
+	int code = plan_use_measured(opt);
 
 	if (code)
 		return code;
@@ -280,12 +282,13 @@ int boost_plan(const struct boost_options *asked)
 		return cmd_failed("no memory");
 	}
 	for (size_t i = 0; i < N_LENGTHS; i++)
-		row(out, opt, lengths[i] * opt->tb_s);
-	output_close(out, opt->format == OUTPUT_JSON ? head_json(opt, slower) : NULL, "rows");
+		plan_print_row(out, opt, lengths[i] * opt->tb_s);
+	output_close(out, opt->format == OUTPUT_JSON ? plan_header_json(opt, slower) : NULL,
+		     "rows");
 	if (opt->format == OUTPUT_TABLE) {
-		print_runs(opt, slower);
-		print_advice(opt);
+		plan_print_runs(opt, slower);
+		plan_print_advice(opt);
 	}
 	free(slower);
-	return opt->plot && draw(opt) ? EXIT_FAILED : EXIT_DONE;
+	return opt->plot && plan_draw_picture(opt) ? EXIT_FAILED : EXIT_DONE;
 }

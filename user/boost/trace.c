@@ -28,20 +28,20 @@ struct trace {
 	uint64_t lost;
 };
 
-static void explain(struct trace *t)
+static void trace_predict_boost(struct trace *t)
 {
 	t->predicted_s = t->course.verdict == BOOST_ENDS ?
 			 budget_full(t->lab.limits.tau_s, t->idle.w.v, t->course.boost.w.v, t->lab.limits.pl1_w) : NAN;
 }
 
-static int measure(struct trace *t, struct kjoule_error *err)
+static int trace_measure_load(struct trace *t, struct kjoule_error *err)
 {
 	int ret = boost_lab_clean(&t->lab, &t->idle, err);
 
 	if (!ret)
 		ret = boost_lab_course(&t->lab, &t->course, &t->from_s, &t->to_s, err);
 	t->lost = boost_watch_lost(t->lab.watch);
-	explain(t);
+	trace_predict_boost(t);
 	return ret;
 }
 
@@ -55,7 +55,8 @@ static const struct output_column columns[] = {
 	{ "celsius", "TEMP \u00b0C", false },
 };
 
-static void row(struct output *out, const char *phase, const struct boost_level *l, double zero_s, bool loaded)
+static void trace_print_row(struct output *out, const char *phase, const struct boost_level *l,
+			    double zero_s, bool loaded)
 {
 	static const struct value unknown = { NAN, NAN, NAN };
 
@@ -69,7 +70,7 @@ static void row(struct output *out, const char *phase, const struct boost_level 
 	output_row(out);
 }
 
-static const char *phase_name(const struct boost_course *c, size_t i, char *buf, size_t len)
+static const char *trace_phase_name(const struct boost_course *c, size_t i, char *buf, size_t len)
 {
 	if (c->verdict == BOOST_LASTS)
 		return "load";
@@ -82,13 +83,13 @@ static const char *phase_name(const struct boost_course *c, size_t i, char *buf,
 }
 
 /* Of one CPU, in the time of a level. */
-static double cpu_khz(const struct trace *t, int cpu, const struct boost_level *l)
+static double trace_cpu_khz(const struct trace *t, int cpu, const struct boost_level *l)
 {
 	return boost_watch_cpu_khz(t->lab.watch, cpu, l->from_s, l->to_s);
 }
 
 /* People want to know which is slow, if any is; programs have all of them in any case. */
-static void say_cpus(const struct trace *t)
+static void trace_print_cpus(const struct trace *t)
 {
 	const struct boost_level *levels[] = { &t->course.boost, &t->course.sustained };
 
@@ -97,7 +98,7 @@ static void say_cpus(const struct trace *t)
 		int slowest = -1, fastest = -1;
 
 		for (int cpu = kjoule_cpus_next(&t->lab.cpus, 0); cpu >= 0; cpu = kjoule_cpus_next(&t->lab.cpus, cpu + 1)) {
-			double khz = cpu_khz(t, cpu, levels[i]);
+			double khz = trace_cpu_khz(t, cpu, levels[i]);
 
 			if (khz < least) {
 				least = khz;
@@ -113,7 +114,7 @@ static void say_cpus(const struct trace *t)
 	}
 }
 
-static void say(const struct trace *t)
+static void trace_print_verdict(const struct trace *t)
 {
 	const struct boost_course *c = &t->course;
 
@@ -135,7 +136,7 @@ static void say(const struct trace *t)
 	default:
 		return;
 	}
-	say_cpus(t);
+	trace_print_cpus(t);
 	if (isnan(t->lab.limits.pl1_w)) {
 		printf("limits     powercap tells none\n");
 		return;
@@ -151,7 +152,7 @@ static void say(const struct trace *t)
 	putchar('\n');
 }
 
-static void print_head(const struct trace *t)
+static void trace_print_header(const struct trace *t)
 {
 	const struct boost_lab *lab = &t->lab;
 	const char *power = boost_watch_power_source(lab->watch), *khz = boost_watch_frequency_source(lab->watch);
@@ -172,12 +173,12 @@ static void print_head(const struct trace *t)
 	putchar('\n');
 }
 
-static struct json_object *str_or_null(const char *text)
+static struct json_object *trace_text_or_null(const char *text)
 {
 	return text ? output_json_str(text) : NULL;
 }
 
-static struct json_object *cpus_json(const struct trace *t)
+static struct json_object *trace_cpus_json(const struct trace *t)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -185,14 +186,22 @@ static struct json_object *cpus_json(const struct trace *t)
 		struct json_object *o = json_object_new_object();
 
 		json_object_object_add(o, "cpu", json_object_new_int(cpu));
-		json_object_object_add(o, "boost_khz", output_json_real(t->course.n_levels ? cpu_khz(t, cpu, &t->course.boost) : NAN));
-		json_object_object_add(o, "sustained_khz", output_json_real(t->course.n_levels ? cpu_khz(t, cpu, &t->course.sustained) : NAN));
+		json_object_object_add(o, "boost_khz",
+				       output_json_real(
+					       t->course.n_levels ?
+					       trace_cpu_khz(t, cpu, &t->course.boost) :
+					       NAN));
+		json_object_object_add(o, "sustained_khz",
+				       output_json_real(
+					       t->course.n_levels ?
+					       trace_cpu_khz(t, cpu, &t->course.sustained) :
+					       NAN));
 		json_object_array_add(list, o);
 	}
 	return list;
 }
 
-static struct json_object *head_json(const struct trace *t)
+static struct json_object *trace_header_json(const struct trace *t)
 {
 	struct json_object *o = json_object_new_object();
 	const struct boost_course *c = &t->course;
@@ -200,9 +209,12 @@ static struct json_object *head_json(const struct trace *t)
 
 	boost_lab_load_json(&t->lab, o);
 	json_object_object_add(o, "cpus", json_object_new_string(kjoule_cpus_format(&t->lab.cpus, cpus, sizeof(cpus))));
-	json_object_object_add(o, "power_source", str_or_null(boost_watch_power_source(t->lab.watch)));
-	json_object_object_add(o, "frequency_source", str_or_null(boost_watch_frequency_source(t->lab.watch)));
-	json_object_object_add(o, "temperature_source", str_or_null(boost_watch_temperature_source(t->lab.watch)));
+	json_object_object_add(o, "power_source",
+			       trace_text_or_null(boost_watch_power_source(t->lab.watch)));
+	json_object_object_add(o, "frequency_source",
+			       trace_text_or_null(boost_watch_frequency_source(t->lab.watch)));
+	json_object_object_add(o, "temperature_source",
+			       trace_text_or_null(boost_watch_temperature_source(t->lab.watch)));
 	json_object_object_add(o, "slice_s", output_json_real(boost_watch_slice_s(t->lab.watch)));
 	json_object_object_add(o, "lost_records", json_object_new_uint64(t->lost));
 	json_object_object_add(o, "idle_s", output_json_real(t->idle.to_s - t->idle.from_s));
@@ -214,7 +226,7 @@ static struct json_object *head_json(const struct trace *t)
 	json_object_object_add(o, "sustained_w", output_json_real(c->n_levels ? c->sustained.w.v : NAN));
 	json_object_object_add(o, "boost_khz", output_json_real(c->n_levels ? c->boost.khz.v : NAN));
 	json_object_object_add(o, "sustained_khz", output_json_real(c->n_levels ? c->sustained.khz.v : NAN));
-	json_object_object_add(o, "by_cpu", cpus_json(t));
+	json_object_object_add(o, "by_cpu", trace_cpus_json(t));
 	json_object_object_add(o, "boost_s", output_json_real(c->tb_s.v));
 	json_object_object_add(o, "boost_lo_s", output_json_real(c->tb_s.lo));
 	json_object_object_add(o, "boost_hi_s", output_json_real(c->tb_s.hi));
@@ -230,7 +242,7 @@ static struct json_object *head_json(const struct trace *t)
 	return o;
 }
 
-static int print(const struct trace *t)
+static int trace_print_all(const struct trace *t)
 {
 	const struct boost_course *c = &t->course;
 	bool people = t->opt->format == OUTPUT_TABLE;
@@ -238,23 +250,24 @@ static int print(const struct trace *t)
 	char name[32];
 
 	if (people)
-		print_head(t);
+		trace_print_header(t);
 	out = output_open(stdout, t->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out)
 		return cmd_failed("no memory");
-	row(out, "idle", &t->idle, t->from_s, false);
+	trace_print_row(out, "idle", &t->idle, t->from_s, false);
 	for (size_t i = 0; i < c->n_levels; i++)
-		row(out, phase_name(c, i, name, sizeof(name)), &c->levels[i], t->from_s, true);
-	output_close(out, t->opt->format == OUTPUT_JSON ? head_json(t) : NULL, "rows");
+		trace_print_row(out, trace_phase_name(c, i, name, sizeof(name)), &c->levels[i],
+				t->from_s, true);
+	output_close(out, t->opt->format == OUTPUT_JSON ? trace_header_json(t) : NULL, "rows");
 	if (people) {
 		putchar('\n');
-		say(t);
+		trace_print_verdict(t);
 	}
 	return c->verdict == BOOST_IDLE || c->verdict == BOOST_UNKNOWN ? boost_lab_no_boost(&t->lab, c) : EXIT_DONE;
 }
 
 /* As the paper's figure 1. */
-static int draw(struct trace *t, const char *path)
+static int trace_draw_picture(struct trace *t, const char *path)
 {
 	struct boost_drawn one = { "load", t->idle.from_s, t->from_s, t->to_s, t->course.tb_s.v };
 
@@ -268,9 +281,9 @@ int boost_trace(const struct boost_options *opt)
 	int code = boost_lab_open(opt, &t.lab), ret = 0;
 
 	if (!code) {
-		ret = measure(&t, &err);
-		code = ret ? cmd_failed("%s", err.text) : print(&t);
-		if (opt->plot && !ret && draw(&t, opt->plot))
+		ret = trace_measure_load(&t, &err);
+		code = ret ? cmd_failed("%s", err.text) : trace_print_all(&t);
+		if (opt->plot && !ret && trace_draw_picture(&t, opt->plot))
 			code = EXIT_FAILED;
 		if (opt->output && boost_lab_save(&t.lab, opt->output))
 			code = EXIT_FAILED;

@@ -50,13 +50,14 @@ struct window {
 
 static const char *const kind_names[BUDGET_KINDS] = { "weighted", "box" };
 
-static double slice_s(const struct window *w)
+static double boost_window_slice_s(const struct window *w)
 {
 	return boost_watch_slice_s(w->lab.watch);
 }
 
 /* One point: saturate, idle, boost. */
-static int measure_after(struct window *w, double idle_s, double *boost_s, struct kjoule_error *err)
+static int boost_window_measure_after(struct window *w, double idle_s, double *boost_s,
+				      struct kjoule_error *err)
 {
 	double unused_s, end_s, begin_s;
 	struct budget_point *p;
@@ -77,19 +78,19 @@ static int measure_after(struct window *w, double idle_s, double *boost_s, struc
 	p = kjoule_array_grow(&w->points, &w->n, sizeof(*p));
 	if (!p)
 		return kjoule_fail(err, ENOMEM, "no memory");
-	*p = (struct budget_point){ begin_s - end_s, *boost_s, slice_s(w) / 2 };
+	*p = (struct budget_point){ begin_s - end_s, *boost_s, boost_window_slice_s(w) / 2 };
 	return 0;
 }
 
 /* First ever longer, until the boost is whole; then between. */
-static int search(struct window *w, struct kjoule_error *err)
+static int boost_window_search(struct window *w, struct kjoule_error *err)
 {
 	double idle = FIRST_PART * w->full.tb_s.v, low = 0, high = NAN, boost = 0;
-	double whole = BUDGET_BACK * w->full.tb_s.v - slice_s(w);
+	double whole = BUDGET_BACK * w->full.tb_s.v - boost_window_slice_s(w);
 	int ret = 0;
 
 	while (!ret && isnan(high) && idle <= MOST_PART * w->full.tb_s.v) {
-		ret = measure_after(w, idle, &boost, err);
+		ret = boost_window_measure_after(w, idle, &boost, err);
 		if (boost >= whole)
 			high = idle;
 		else
@@ -98,7 +99,7 @@ static int search(struct window *w, struct kjoule_error *err)
 	}
 	for (unsigned int i = 0; !ret && !isnan(high) && low > 0 && i < BISECTIONS; i++) {
 		idle = sqrt(low * high);
-		ret = measure_after(w, idle, &boost, err);
+		ret = boost_window_measure_after(w, idle, &boost, err);
 		if (boost >= whole)
 			high = idle;
 		else
@@ -107,7 +108,7 @@ static int search(struct window *w, struct kjoule_error *err)
 	return ret;
 }
 
-static int fit(struct window *w, struct kjoule_error *err)
+static int boost_window_fit_models(struct window *w, struct kjoule_error *err)
 {
 	struct budget_point *list = NULL;
 	size_t n = 0;
@@ -115,7 +116,7 @@ static int fit(struct window *w, struct kjoule_error *err)
 	for (size_t i = 0; i < w->n; i++) {
 		struct budget_point *p;
 
-		if (w->points[i].boost < LEAST_SLICES * slice_s(w))
+		if (w->points[i].boost < LEAST_SLICES * boost_window_slice_s(w))
 			continue;
 		p = kjoule_array_grow(&list, &n, sizeof(*p));
 		if (!p) {
@@ -131,7 +132,7 @@ static int fit(struct window *w, struct kjoule_error *err)
 }
 
 /* The model that is nearer to the points; BUDGET_KINDS: neither is. */
-static enum budget_kind better(const struct window *w)
+static enum budget_kind boost_window_better_model(const struct window *w)
 {
 	bool weighted = !w->fitted[BUDGET_WEIGHTED], box = !w->fitted[BUDGET_BOX];
 
@@ -141,16 +142,16 @@ static enum budget_kind better(const struct window *w)
 }
 
 /* Which of both it is can be told. */
-static bool tells_kind(const struct window *w)
+static bool boost_window_kind_is_known(const struct window *w)
 {
 	double a = w->fit[BUDGET_WEIGHTED].rms, b = w->fit[BUDGET_BOX].rms;
 
 	if (w->fitted[BUDGET_WEIGHTED] || w->fitted[BUDGET_BOX])
-		return better(w) != BUDGET_KINDS;
+		return boost_window_better_model(w) != BUDGET_KINDS;
 	return fmax(a, b) > TELL_KINDS * fmin(a, b) && fmax(a, b) > TELL_KINDS;
 }
 
-static int measure(struct window *w, struct kjoule_error *err)
+static int boost_window_measure(struct window *w, struct kjoule_error *err)
 {
 	double from_s, to_s;
 	int ret = boost_lab_clean(&w->lab, &w->idle, err);
@@ -160,7 +161,7 @@ static int measure(struct window *w, struct kjoule_error *err)
 	if (ret || w->full.verdict != BOOST_ENDS)
 		return ret;
 	w->speeds = boost_speeds_of(&w->full);
-	return search(w, err);
+	return boost_window_search(w, err);
 }
 
 static const struct output_column columns[] = {
@@ -170,7 +171,8 @@ static const struct output_column columns[] = {
 	{ "box_s", "BOX s", false },
 };
 
-static void model_cell(struct output *out, const struct window *w, enum budget_kind kind, double idle)
+static void boost_window_print_model(struct output *out, const struct window *w,
+				     enum budget_kind kind, double idle)
 {
 	if (w->fitted[kind])
 		output_none(out, "the model can not be fitted");
@@ -178,16 +180,17 @@ static void model_cell(struct output *out, const struct window *w, enum budget_k
 		output_real(out, budget_boost(kind, w->fit[kind].tau.v, w->fit[kind].full.v, idle), 3);
 }
 
-static void row(struct output *out, const struct window *w, const struct budget_point *p)
+static void boost_window_print_row(struct output *out, const struct window *w,
+				   const struct budget_point *p)
 {
 	output_real(out, p->idle, 3);
 	output_real(out, p->boost, 3);
-	model_cell(out, w, BUDGET_WEIGHTED, p->idle);
-	model_cell(out, w, BUDGET_BOX, p->idle);
+	boost_window_print_model(out, w, BUDGET_WEIGHTED, p->idle);
+	boost_window_print_model(out, w, BUDGET_BOX, p->idle);
 	output_row(out);
 }
 
-static void put_value(struct json_object *o, const char *name, const struct value *v)
+static void boost_window_put_value(struct json_object *o, const char *name, const struct value *v)
 {
 	char key[64];
 
@@ -199,21 +202,21 @@ static void put_value(struct json_object *o, const char *name, const struct valu
 	json_object_object_add(o, key, output_json_real(v->hi));
 }
 
-static struct json_object *fit_json(const struct budget *b)
+static struct json_object *boost_window_fit_json(const struct budget *b)
 {
 	struct json_object *o = json_object_new_object();
 
-	put_value(o, "tau", &b->tau);
-	put_value(o, "full", &b->full);
-	put_value(o, "window", &b->window);
+	boost_window_put_value(o, "tau", &b->tau);
+	boost_window_put_value(o, "full", &b->full);
+	boost_window_put_value(o, "window", &b->window);
 	json_object_object_add(o, "rms", output_json_real(b->rms));
 	return o;
 }
 
-static struct json_object *head_json(const struct window *w)
+static struct json_object *boost_window_header_json(const struct window *w)
 {
 	struct json_object *o = json_object_new_object();
-	enum budget_kind kind = better(w);
+	enum budget_kind kind = boost_window_better_model(w);
 
 	json_object_object_add(o, "verdict", json_object_new_string(boost_verdict_name(w->full.verdict)));
 	boost_lab_load_json(&w->lab, o);
@@ -222,16 +225,18 @@ static struct json_object *head_json(const struct window *w)
 	json_object_object_add(o, "lost_records", json_object_new_uint64(boost_watch_lost(w->lab.watch)));
 	json_object_object_add(o, "tau_s", output_json_real(w->lab.limits.tau_s));
 	for (unsigned int k = 0; k < BUDGET_KINDS; k++)
-		json_object_object_add(o, kind_names[k], w->fitted[k] ? NULL : fit_json(&w->fit[k]));
-	json_object_object_add(o, "model", kind == BUDGET_KINDS || !tells_kind(w) ? NULL : json_object_new_string(kind_names[kind]));
+		json_object_object_add(o, kind_names[k],
+				       w->fitted[k] ? NULL : boost_window_fit_json(&w->fit[k]));
+	json_object_object_add(o, "model", kind == BUDGET_KINDS || !boost_window_kind_is_known(w) ?
+			       NULL : json_object_new_string(kind_names[kind]));
 	json_object_object_add(o, "window_s", output_json_real(kind == BUDGET_KINDS ? NAN : w->fit[kind].window.v));
 	return o;
 }
 
-static void say_fit(const struct window *w)
+static void boost_window_print_fit(const struct window *w)
 {
 	static const char *const what[BUDGET_KINDS] = { "an exponentially weighted mean, time constant", "a plain mean over the last" };
-	enum budget_kind kind = better(w);
+	enum budget_kind kind = boost_window_better_model(w);
 
 	putchar('\n');
 	if (kind == BUDGET_KINDS) {
@@ -242,7 +247,7 @@ static void say_fit(const struct window *w)
 		if (!w->fitted[k])
 			output_printf(stdout, "%-8s   %s %.4g s \xc2\xb1%.2g: %.1f standard deviations off the points\n", kind_names[k], what[k],
 				      w->fit[k].tau.v, (w->fit[k].tau.hi - w->fit[k].tau.lo) / 2, w->fit[k].rms);
-	if (tells_kind(w))
+	if (boost_window_kind_is_known(w))
 		output_printf(stdout, "the %s one is what the chip does", kind_names[kind]);
 	else
 		output_printf(stdout, "which of both it is the points do not tell; by the %s one",
@@ -253,7 +258,7 @@ static void say_fit(const struct window *w)
 		printf("limits     powercap's time window is %.4g s\n", w->lab.limits.tau_s);
 }
 
-static int print(const struct window *w)
+static int boost_window_print_all(const struct window *w)
 {
 	bool people = w->opt->format == OUTPUT_TABLE;
 	struct output *out;
@@ -268,14 +273,15 @@ static int print(const struct window *w)
 	if (!out)
 		return cmd_failed("no memory");
 	for (size_t i = 0; i < w->n; i++)
-		row(out, w, &w->points[i]);
-	output_close(out, w->opt->format == OUTPUT_JSON ? head_json(w) : NULL, "rows");
+		boost_window_print_row(out, w, &w->points[i]);
+	output_close(out, w->opt->format == OUTPUT_JSON ? boost_window_header_json(w) : NULL,
+		     "rows");
 	if (people)
-		say_fit(w);
+		boost_window_print_fit(w);
 	return w->full.verdict == BOOST_ENDS ? EXIT_DONE : boost_lab_no_boost(&w->lab, &w->full);
 }
 
-static void script(const struct window *w, const struct picture *p)
+static void boost_window_write_script(const struct window *w, const struct picture *p)
 {
 	FILE *f = p->script;
 
@@ -296,7 +302,7 @@ static void script(const struct window *w, const struct picture *p)
 	fprintf(f, "\n");
 }
 
-static int draw(const struct window *w, const char *path)
+static int boost_window_draw_picture(const struct window *w, const char *path)
 {
 	struct kjoule_error err;
 	struct picture p;
@@ -306,7 +312,7 @@ static int draw(const struct window *w, const char *path)
 		for (size_t i = 0; i < w->n; i++)
 			fprintf(p.data, "%.9g,%.9g\n", w->points[i].idle, w->points[i].boost);
 		if (!picture_script(&p, &err))
-			script(w, &p);
+			boost_window_write_script(w, &p);
 	}
 	return picture_close(&p, &err) ? cmd_failed("%s", err.text) : 0;
 }
@@ -318,15 +324,15 @@ int boost_window(const struct boost_options *opt)
 	int code = boost_lab_open(opt, &w.lab), ret;
 
 	if (!code) {
-		ret = measure(&w, &err);
+		ret = boost_window_measure(&w, &err);
 		/* what was measured until then is told */
-		if (w.n && fit(&w, &unfit))
+		if (w.n && boost_window_fit_models(&w, &unfit))
 			code = cmd_failed("%s", unfit.text);
 		else if (w.n || !ret)
-			code = print(&w);
+			code = boost_window_print_all(&w);
 		if (ret)
 			code = cmd_failed("%s", err.text);
-		if (opt->plot && w.n && draw(&w, opt->plot))
+		if (opt->plot && w.n && boost_window_draw_picture(&w, opt->plot))
 			code = EXIT_FAILED;
 		if (opt->output && boost_lab_save(&w.lab, opt->output))
 			code = EXIT_FAILED;

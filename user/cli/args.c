@@ -19,7 +19,7 @@ struct unit {
 };
 
 /* A plain decimal number; strtod() alone would take hex, inf and nan. */
-static int number(const char *text, double *value, const char **end)
+static int args_parse_number(const char *text, double *value, const char **end)
 {
 	char *e;
 
@@ -37,11 +37,12 @@ static int number(const char *text, double *value, const char **end)
 	return 0;
 }
 
-static int with_unit(const char *text, const struct unit *units, size_t n, double bare, double *out)
+static int args_parse_unit(const char *text, const struct unit *units, size_t n, double bare,
+			   double *out)
 {
 	const char *end;
 	double v;
-	int ret = number(text, &v, &end);
+	int ret = args_parse_number(text, &v, &end);
 
 	if (ret)
 		return ret;
@@ -67,7 +68,7 @@ int args_duration(const char *text, uint64_t bare, uint64_t *ns)
 		{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 },
 	};
 	double v;
-	int ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), bare, &v);
+	int ret = args_parse_unit(text, units, sizeof(units) / sizeof(units[0]), bare, &v);
 
 	if (ret)
 		return ret;
@@ -83,7 +84,7 @@ int args_rate(const char *text, uint64_t *interval_ns)
 		{ "hz", 1 }, { "k", 1e3 }, { "khz", 1e3 }, { "mhz", 1e6 },
 	};
 	double hz;
-	int ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), 1, &hz);
+	int ret = args_parse_unit(text, units, sizeof(units) / sizeof(units[0]), 1, &hz);
 
 	if (ret)
 		return ret;
@@ -100,7 +101,7 @@ int args_bytes(const char *text, uint32_t *bytes)
 		{ "g", 1073741824.0 },
 	};
 	double v;
-	int ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), 1, &v);
+	int ret = args_parse_unit(text, units, sizeof(units) / sizeof(units[0]), 1, &v);
 
 	if (ret)
 		return ret;
@@ -137,7 +138,7 @@ int args_pid(const char *text, uint32_t *pid)
 int args_power(const char *text, double *watt)
 {
 	static const struct unit units[] = { { "w", 1 }, { "mw", 1e-3 }, { "kw", 1e3 } };
-	int ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), 1, watt);
+	int ret = args_parse_unit(text, units, sizeof(units) / sizeof(units[0]), 1, watt);
 
 	/* units are told without regard to case, but a megawatt is no milliwatt */
 	if (ret || strchr(text, 'M'))
@@ -164,7 +165,7 @@ int args_frequency(const char *text, uint32_t low, uint32_t high, uint32_t *khz)
 		*khz = strcmp(text, "min") ? high : low;
 		return 0;
 	}
-	ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), 1, &v);
+	ret = args_parse_unit(text, units, sizeof(units) / sizeof(units[0]), 1, &v);
 	if (ret)
 		return ret;
 	if (v < 1 || v >= UINT32_MAX)

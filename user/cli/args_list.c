@@ -9,14 +9,14 @@
 #include "cli/args.h"
 #include "lib/base/array.h"
 
-static int by_number(const void *a, const void *b)
+static int args_value_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int add(uint32_t **list, size_t *n, uint32_t v)
+static int args_list_add(uint32_t **list, size_t *n, uint32_t v)
 {
 	uint32_t *slot = kjoule_array_grow(list, n, sizeof(*slot));
 
@@ -27,12 +27,12 @@ static int add(uint32_t **list, size_t *n, uint32_t v)
 }
 
 /* Ascending, each once. */
-static void tidy(uint32_t *list, size_t *n)
+static void args_list_sort_unique(uint32_t *list, size_t *n)
 {
 	size_t kept = 0;
 
 	if (*n)
-		qsort(list, *n, sizeof(*list), by_number);
+		qsort(list, *n, sizeof(*list), args_value_by_number);
 	for (size_t i = 0; i < *n; i++)
 		if (!kept || list[i] != list[kept - 1])
 			list[kept++] = list[i];
@@ -40,7 +40,8 @@ static void tidy(uint32_t *list, size_t *n)
 }
 
 /* The parts between commas go to @one. */
-static int each(const char *text, int (*one)(const char *part, void *arg), void *arg)
+static int args_list_parse_parts(const char *text, int (*one)(const char *part, void *arg),
+				 void *arg)
 {
 	char *copy = strdup(text), *rest = copy, *part;
 	int ret = copy ? 0 : -ENOMEM;
@@ -56,7 +57,7 @@ struct into {
 	size_t *n;
 };
 
-static int whole(const char *text, const char **end, uint32_t most, uint32_t *v)
+static int args_parse_whole(const char *text, const char **end, uint32_t most, uint32_t *v)
 {
 	unsigned long x;
 	char *e;
@@ -72,55 +73,56 @@ static int whole(const char *text, const char **end, uint32_t most, uint32_t *v)
 	return 0;
 }
 
-static int add_numbers(const char *part, void *arg)
+static int args_list_add_numbers(const char *part, void *arg)
 {
 	const struct into *into = arg;
 	const char *end;
 	uint32_t from, to;
-	int ret = whole(part, &end, into->high, &from);
+	int ret = args_parse_whole(part, &end, into->high, &from);
 
 	to = from;
 	if (!ret && *end == '-')
-		ret = whole(end + 1, &end, into->high, &to);
+		ret = args_parse_whole(end + 1, &end, into->high, &to);
 	if (!ret && (*end || to < from))
 		ret = -EINVAL;
 	for (uint32_t v = from; !ret && v <= to; v++)
-		ret = add(into->list, into->n, v);
+		ret = args_list_add(into->list, into->n, v);
 	return ret;
 }
 
 /* All parts of @text by @one, into a list that is tidy; none if one of them can not be read. */
-static int read_list(const char *text, int (*one)(const char *part, void *arg), struct into into)
+static int args_list_parse(const char *text, int (*one)(const char *part, void *arg),
+			   struct into into)
 {
 	int ret;
 
 	*into.list = NULL;
 	*into.n = 0;
-	ret = each(text, one, &into);
+	ret = args_list_parse_parts(text, one, &into);
 	if (ret) {
 		free(*into.list);
 		*into.list = NULL;
 		*into.n = 0;
 	}
-	tidy(*into.list, into.n);
+	args_list_sort_unique(*into.list, into.n);
 	return ret;
 }
 
 int args_list(const char *text, uint32_t most, uint32_t **list, size_t *n)
 {
-	return read_list(text, add_numbers, (struct into){ 1, most, list, n });
+	return args_list_parse(text, args_list_add_numbers, (struct into){ 1, most, list, n });
 }
 
-static int add_khz(const char *part, void *arg)
+static int args_list_add_khz(const char *part, void *arg)
 {
 	const struct into *into = arg;
 	uint32_t khz;
 	int ret = args_frequency(part, into->low, into->high, &khz);
 
-	return ret ? ret : add(into->list, into->n, khz);
+	return ret ? ret : args_list_add(into->list, into->n, khz);
 }
 
 int args_frequencies(const char *text, uint32_t low, uint32_t high, uint32_t **list, size_t *n)
 {
-	return read_list(text, add_khz, (struct into){ low, high, list, n });
+	return args_list_parse(text, args_list_add_khz, (struct into){ low, high, list, n });
 }

@@ -20,7 +20,7 @@
 #define STATUS_UNKNOWN	W_EXITCODE(127, 0)
 
 /* Return: 0 executable, EACCES there but not, ENOENT */
-static int check(const char *path)
+static int child_check_executable(const char *path)
 {
 	struct stat st;
 
@@ -41,7 +41,7 @@ int child_find(const char *name, struct kjoule_error *err)
 		return 127;
 	}
 	if (strchr(name, '/')) {
-		found = check(name);
+		found = child_check_executable(name);
 	} else {
 		for (p = path ? path : "/usr/bin:/bin"; found && *p; p = *end ? end + 1 : end) {
 			char full[PATH_MAX];
@@ -50,7 +50,7 @@ int child_find(const char *name, struct kjoule_error *err)
 			if (snprintf(full, sizeof(full), "%.*s/%s", (int)(end - p), p, name) >=
 			    (int)sizeof(full))
 				continue;
-			ret = check(end == p ? name : full);
+			ret = child_check_executable(end == p ? name : full);
 			if (ret != ENOENT)
 				found = ret;
 		}
@@ -68,9 +68,9 @@ int child_find(const char *name, struct kjoule_error *err)
 	return 0;
 }
 
-static _Noreturn void be_command(char **command, const sigset_t *mask,
-				 const struct kjoule_region_area *regions,
-				 const struct kjoule_user *user, int go, int failed)
+static _Noreturn void child_exec_command(char **command, const sigset_t *mask,
+					 const struct kjoule_region_area *regions,
+					 const struct kjoule_user *user, int go, int failed)
 {
 	ssize_t n;
 	char byte;
@@ -119,7 +119,7 @@ int child_start(struct child *child, char **command, const sigset_t *mask,
 	if (!child->pid) {
 		close(go[1]);
 		close(failed[0]);
-		be_command(command, mask, regions, user, go[0], failed[1]);
+		child_exec_command(command, mask, regions, user, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -11,7 +11,7 @@
 #include "command/child_input.h"
 
 /* A pipe that is at its end is at its end for all runs. */
-static bool is_at_end(void)
+static bool child_input_is_at_end(void)
 {
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
 
@@ -25,7 +25,7 @@ int child_input_open(struct child_input *in, size_t runs, struct kjoule_error *e
 	*in = (struct child_input){ .file = false };
 	if (runs < 2 || fstat(STDIN_FILENO, &st))
 		return 0;
-	if ((S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) && !is_at_end())
+	if ((S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) && !child_input_is_at_end())
 		return kjoule_fail(err, ESPIPE, "standard input is a %s, which only the first of %zu runs could read: give a file (< FILE), or < /dev/null if the command reads nothing",
 				   S_ISSOCK(st.st_mode) ? "socket" : "pipe", runs);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))

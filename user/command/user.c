@@ -37,7 +37,7 @@ struct kjoule_user {
 };
 
 /* A name of digits only is a name, where there is such a user. */
-static struct passwd *find_account(const char *name)
+static struct passwd *user_find_account(const char *name)
 {
 	struct passwd *account;
 	uint32_t uid;
@@ -52,7 +52,7 @@ static struct passwd *find_account(const char *name)
 }
 
 /* Return: 0 or -ENOMEM */
-static int find_groups(struct kjoule_user *u)
+static int user_find_groups(struct kjoule_user *u)
 {
 	int room = 32, n;
 
@@ -76,7 +76,7 @@ static int find_groups(struct kjoule_user *u)
 
 int kjoule_user_find(const char *name, struct kjoule_user **user, struct kjoule_error *err)
 {
-	struct passwd *account = find_account(name);
+	struct passwd *account = user_find_account(name);
 	struct kjoule_user *u;
 
 	*user = NULL;
@@ -94,7 +94,7 @@ int kjoule_user_find(const char *name, struct kjoule_user **user, struct kjoule_
 	u->name = strdup(account->pw_name);
 	u->home = strdup(account->pw_dir);
 	u->shell = strdup(*account->pw_shell ? account->pw_shell : DEFAULT_SHELL);
-	if (!u->name || !u->home || !u->shell || find_groups(u)) {
+	if (!u->name || !u->home || !u->shell || user_find_groups(u)) {
 		kjoule_user_free(u);
 		return kjoule_fail(err, ENOMEM, "no memory");
 	}
@@ -114,7 +114,7 @@ void kjoule_user_free(struct kjoule_user *user)
 }
 
 /* Return: 0 or -errno */
-static int drop_capabilities(void)
+static int user_drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -123,7 +123,7 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, none) ? -errno : 0;
 }
 
-static bool has_capability(unsigned int capability)
+static bool user_has_capability(unsigned int capability)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -147,7 +147,7 @@ int kjoule_user_become(const struct kjoule_user *u)
 		return -errno;
 	/* securebits may have kept some, or a caller had them without being root */
 	if (u->uid)
-		ret = drop_capabilities();
+		ret = user_drop_capabilities();
 	if (!ret && (setenv("HOME", u->home, 1) || setenv("USER", u->name, 1) ||
 		     setenv("LOGNAME", u->name, 1) || setenv("SHELL", u->shell, 1)))
 		ret = -ENOMEM;
@@ -160,7 +160,7 @@ int kjoule_user_check(const struct kjoule_user *user, struct kjoule_error *err)
 	pid_t pid;
 
 	/* who cannot end a command could not end a recording either */
-	if (!has_capability(CAP_KILL))
+	if (!user_has_capability(CAP_KILL))
 		ret = EPERM;
 	/* there is no status of children where SIGCHLD is ignored, as our parent may have done */
 	signal(SIGCHLD, SIG_DFL);
@@ -178,7 +178,7 @@ int kjoule_user_check(const struct kjoule_user *user, struct kjoule_error *err)
 }
 
 /* Who has called sudo; NULL: nobody but root, or this is not root any more. */
-static const char *sudo_caller(void)
+static const char *user_sudo_caller(void)
 {
 	const char *caller = getenv("SUDO_USER");
 
@@ -187,7 +187,7 @@ static const char *sudo_caller(void)
 
 int kjoule_user_choose(const char *name, bool quiet, struct kjoule_user **user)
 {
-	const char *caller = sudo_caller();
+	const char *caller = user_sudo_caller();
 	struct kjoule_error err;
 	int ret;
 

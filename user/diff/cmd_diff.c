@@ -69,7 +69,7 @@ struct asked {
 /* Below this part of the whole rows are not shown to people unless they say so. */
 #define LIMIT	0.1
 
-static int parse_sort(const char *text, struct attribute_options *opt)
+static int diff_parse_sort(const char *text, struct attribute_options *opt)
 {
 	static const struct {
 		const char *name;
@@ -85,7 +85,7 @@ static int parse_sort(const char *text, struct attribute_options *opt)
 	return cmd_usage("diff", "--sort %s: no such key; there are energy, time, power, name", text);
 }
 
-static int parse_one(struct asked *a, int c, const char *arg, double *limit)
+static int diff_parse_option(struct asked *a, int c, const char *arg, double *limit)
 {
 	struct attribute_options *opt = &a->opt;
 
@@ -95,7 +95,7 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 	case OPT_BLOCK:
 		return attribute_parse_block("diff", arg, opt);
 	case OPT_SORT:
-		return parse_sort(arg, opt);
+		return diff_parse_sort(arg, opt);
 	case OPT_RAW:
 		opt->raw = true;
 		return 0;
@@ -110,7 +110,7 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 }
 
 /* What is before "--" and what is behind it; without one there are two. */
-static int parse_sides(int argc, char **argv, int first, int dashes, struct asked *a)
+static int diff_parse_sides(int argc, char **argv, int first, int dashes, struct asked *a)
 {
 	bool several = dashes < argc;
 
@@ -134,7 +134,7 @@ static int parse_sides(int argc, char **argv, int first, int dashes, struct aske
 	return 0;
 }
 
-static int parse(int argc, char **argv, struct asked *a)
+static int diff_parse_options(int argc, char **argv, struct asked *a)
 {
 	double limit = -1;
 	int dashes = 1, c, ret = 0;
@@ -150,7 +150,7 @@ static int parse(int argc, char **argv, struct asked *a)
 		}
 		if (c == '?' || c == ':')
 			return cmd_getopt_error("diff", c, optopt, argv[optind - 1]);
-		ret = parse_one(a, c, optarg, &limit);
+		ret = diff_parse_option(a, c, optarg, &limit);
 	}
 	if (ret)
 		return ret;
@@ -160,10 +160,10 @@ static int parse(int argc, char **argv, struct asked *a)
 	if (a->opt.processes && a->opt.named.n)
 		return cmd_usage("diff", "--by process has no place for --block: take --by object");
 	a->opt.percent_limit = limit >= 0 ? limit : a->opt.format == OUTPUT_TABLE ? LIMIT : 0;
-	return parse_sides(argc, argv, optind, dashes, a);
+	return diff_parse_sides(argc, argv, optind, dashes, a);
 }
 
-static const char *base_name(const char *path)
+static const char *diff_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -171,39 +171,41 @@ static const char *base_name(const char *path)
 }
 
 /* The program's file, or where only the command is known the first word of that. */
-static void program_of(const struct merge_run *r, char *buf, size_t len)
+static void diff_program_name(const struct merge_run *r, char *buf, size_t len)
 {
 	const char *name = r->program ? r->program : r->command;
 
 	snprintf(buf, len, "%.*s", (int)strcspn(name, r->program ? "" : " "), name);
 }
 
-static const char *or_none(const char *text)
+static const char *diff_text_or_none(const char *text)
 {
 	return text && text[0] ? text : "none";
 }
 
 /* How the sides differ in what they are. Return: 0, -EXDEV with the reason in @err, -ENOMEM */
-static int compare_sides(struct diff *d, bool force, struct kjoule_error *err)
+static int diff_compare_sides(struct diff *d, bool force, struct kjoule_error *err)
 {
 	const struct merge_run *a = &d->sides[0].runs[0], *b = &d->sides[1].runs[0];
 	char names[2][512], cpus[2][200];
 	int ret = 0;
 
-	program_of(a, names[0], sizeof(names[0]));
-	program_of(b, names[1], sizeof(names[1]));
-	if (strcmp(base_name(names[0]), base_name(names[1]))) {
+	diff_program_name(a, names[0], sizeof(names[0]));
+	diff_program_name(b, names[1], sizeof(names[1]));
+	if (strcmp(diff_base_name(names[0]), diff_base_name(names[1]))) {
 		if (!force)
 			ret = kjoule_fail(err, EXDEV,
 					  "%.120s is a recording of %.80s, %.120s of %.80s: to compare different programs give --force",
-					  a->path, or_none(names[0]), b->path, or_none(names[1]));
+					  a->path, diff_text_or_none(names[0]), b->path,
+					  diff_text_or_none(names[1]));
 		else
-			ret = merge_note(&d->notes, "these are different programs: A is %s, B is %s", or_none(names[0]),
-					 or_none(names[1]));
+			ret = merge_note(&d->notes,
+					 "these are different programs: A is %s, B is %s",
+					 diff_text_or_none(names[0]), diff_text_or_none(names[1]));
 	} else if (a->build_id && b->build_id && strcmp(a->build_id, b->build_id)) {
 		ret = merge_note(&d->notes,
 				 "A and B are different builds of %s (build ids %.12s and %.12s): code is joined by its names",
-				 base_name(names[0]), a->build_id, b->build_id);
+				 diff_base_name(names[0]), a->build_id, b->build_id);
 	} else if (a->program && b->program && !(a->build_id && b->build_id) && strcmp(a->program, b->program)) {
 		ret = merge_note(&d->notes,
 				 "whether %s and %s are the same build is not known: code is joined by its names", a->program,
@@ -217,7 +219,8 @@ static int compare_sides(struct diff *d, bool force, struct kjoule_error *err)
 		ret = merge_note(&d->notes, "A is a recording of a %s, B of a %s: they do not tell of the same",
 				 kjoule_target_name(a->target), kjoule_target_name(b->target));
 	if (!ret && strcmp(a->command, b->command))
-		ret = merge_note(&d->notes, "A was run as `%s`, B as `%s`", or_none(a->command), or_none(b->command));
+		ret = merge_note(&d->notes, "A was run as `%s`, B as `%s`",
+				 diff_text_or_none(a->command), diff_text_or_none(b->command));
 	if (!ret && strcmp(a->host, b->host))
 		ret = merge_note(&d->notes, "A was recorded on %s, B on %s", a->host, b->host);
 	else if (!ret && strcmp(a->kernel, b->kernel))
@@ -240,7 +243,7 @@ static int compare_sides(struct diff *d, bool force, struct kjoule_error *err)
 	return ret;
 }
 
-static bool in_side(const struct merge *m, const char *domain)
+static bool diff_side_has_domain(const struct merge *m, const char *domain)
 {
 	for (unsigned int i = 0; i < m->n_domains; i++)
 		if (!strcmp(m->domains[i].name, domain))
@@ -249,7 +252,7 @@ static bool in_side(const struct merge *m, const char *domain)
 }
 
 /* Energy that only one side knows can not be compared, and is not silently left out. */
-static int compare_domains(struct diff *d)
+static int diff_compare_domains(struct diff *d)
 {
 	int ret = 0;
 
@@ -257,7 +260,7 @@ static int compare_domains(struct diff *d)
 		const struct merge *m = &d->sides[side], *other = &d->sides[!side];
 
 		for (unsigned int i = 0; i < m->n_domains && !ret; i++) {
-			if (!in_side(other, m->domains[i].name))
+			if (!diff_side_has_domain(other, m->domains[i].name))
 				ret = merge_note(&d->notes, "only %s tells of %s (%s): it is not compared",
 						 side ? "B" : "A",
 						 m->domains[i].name, m->sources[i]);
@@ -272,7 +275,7 @@ static int compare_domains(struct diff *d)
 	return ret;
 }
 
-static int on_both_sides(const struct diff *d, struct kjoule_error *err)
+static int diff_check_same_recording(const struct diff *d, struct kjoule_error *err)
 {
 	for (size_t i = 0; i < d->sides[0].n; i++)
 		for (size_t k = 0; k < d->sides[1].n; k++)
@@ -283,7 +286,7 @@ static int on_both_sides(const struct diff *d, struct kjoule_error *err)
 	return 0;
 }
 
-static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
+static int diff_load_sides(struct diff *d, const struct asked *a, struct kjoule_error *err)
 {
 	int ret = 0;
 
@@ -298,11 +301,11 @@ static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
 				    side ? "B" : "A");
 	}
 	if (!ret)
-		ret = on_both_sides(d, err);
+		ret = diff_check_same_recording(d, err);
 	if (!ret)
-		ret = compare_sides(d, a->force, err);
+		ret = diff_compare_sides(d, a->force, err);
 	if (!ret)
-		ret = compare_domains(d);
+		ret = diff_compare_domains(d);
 	/* both when all names are known */
 	for (int side = 0; side < 2 && !ret; side++)
 		ret = merge_average(&d->sides[side], d->sides[side].n, &d->sides[side].groups);
@@ -310,7 +313,7 @@ static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
 }
 
 /* What the user has named and nothing ran of on either side is no block without a difference. Return: all of it ran */
-static bool all_sampled(const struct diff *d, const struct user_blocks *named)
+static bool diff_blocks_are_sampled(const struct diff *d, const struct user_blocks *named)
 {
 	bool all = true;
 
@@ -330,7 +333,7 @@ static bool all_sampled(const struct diff *d, const struct user_blocks *named)
 	return all;
 }
 
-static int diff(const struct asked *a)
+static int diff_recordings(const struct asked *a)
 {
 	struct kjoule_error err = { 0 };
 	struct diff d = { 0 };
@@ -338,7 +341,7 @@ static int diff(const struct asked *a)
 	int ret = merge_names_new(MERGE_NAMES, &d.names);
 
 	if (!ret)
-		ret = load(&d, a, &err);
+		ret = diff_load_sides(&d, a, &err);
 	if (!ret)
 		ret = diff_rows(&d, &a->opt);
 	if (ret == -ESRCH && !err.text[0])
@@ -347,7 +350,8 @@ static int diff(const struct asked *a)
 		ret = diff_print(&d, &a->opt);
 	if (ret)
 		code = cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
-	else if (!all_sampled(&d, &a->opt.named) || d.sides[0].damaged || d.sides[1].damaged)
+	else if (!diff_blocks_are_sampled(&d, &a->opt.named) || d.sides[0].damaged ||
+		 d.sides[1].damaged)
 		code = EXIT_FAILED;
 	merge_notes_free(&d.notes);
 	free(d.rows);
@@ -360,10 +364,11 @@ static int diff(const struct asked *a)
 int cmd_diff(int argc, char **argv)
 {
 	struct asked a = { .opt = { .format = OUTPUT_TABLE } };
-	int code = parse(argc, argv, &a);
+	int code = diff_parse_options(argc, argv, &a);
 
 	if (!code)
-		code = cmd_privilege_drop(a.paths[0], a.paths[1] + a.n[1] - a.paths[0]) ?: diff(&a);
+		code = cmd_privilege_drop(a.paths[0], a.paths[1] + a.n[1] - a.paths[0]) ?:
+			       diff_recordings(&a);
 	else if (code < 0)
 		code = EXIT_DONE;
 	user_blocks_free(&a.opt.named);

@@ -27,7 +27,7 @@ struct figure {
 	int digits;
 };
 
-static const char *name(struct columns *c, const struct figure *f, const char *which)
+static const char *diff_figure_name(struct columns *c, const struct figure *f, const char *which)
 {
 	char what[32];
 
@@ -38,35 +38,40 @@ static const char *name(struct columns *c, const struct figure *f, const char *w
 	return c->text[c->n_text++];
 }
 
-static const char *title(struct columns *c, const char *which, const struct figure *f)
+static const char *diff_figure_title(struct columns *c, const char *which, const struct figure *f)
 {
 	snprintf(c->text[c->n_text], COLUMNS_TEXT, "%s %.40s", which, f->title);
 	return c->text[c->n_text++];
 }
 
-static void add_columns(struct columns *c, const struct figure *f)
+static void diff_add_columns(struct columns *c, const struct figure *f)
 {
 	static const char *const which[] = { "a", "a_lo", "a_hi", "b", "b_lo", "b_hi" };
 
 	for (int i = 0; i < 6; i++)
-		columns_add(c, name(c, f, which[i]), f->shown && !(i % 3) ? title(c, i ? "B" : "A", f) : NULL, false);
-	columns_add(c, name(c, f, "difference"), title(c, delta, f), false);
+		columns_add(c, diff_figure_name(c, f, which[i]), f->shown && !(i % 3) ?
+			    diff_figure_title(c, i ? "B" : "A", f) : NULL, false);
+	columns_add(c, diff_figure_name(c, f, "difference"), diff_figure_title(c, delta, f), false);
 	columns_add(c, NULL, half, false);
-	columns_add(c, name(c, f, "difference_lo"), NULL, false);
-	columns_add(c, name(c, f, "difference_hi"), NULL, false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio" }, ""), NULL,
+	columns_add(c, diff_figure_name(c, f, "difference_lo"), NULL, false);
+	columns_add(c, diff_figure_name(c, f, "difference_hi"), NULL, false);
+	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
+							     .unit = "ratio" }, ""), NULL,
 		    false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_lo" }, ""), NULL,
+	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
+							     .unit = "ratio_lo" }, ""), NULL,
 		    false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_hi" }, ""), NULL,
+	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
+							     .unit = "ratio_hi" }, ""), NULL,
 		    false);
 	columns_add(c, NULL, f->shown ? delta : NULL, false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "differs" }, ""), NULL,
+	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
+							     .unit = "differs" }, ""), NULL,
 		    true);
 	columns_add(c, NULL, "", true);
 }
 
-static void real(struct output *out, double v, int digits)
+static void diff_print_real(struct output *out, double v, int digits)
 {
 	if (isnan(v))
 		output_none(out, NULL);
@@ -75,8 +80,8 @@ static void real(struct output *out, double v, int digits)
 }
 
 /* @mixed: with its neighbours', which is told where a mark of the difference would be */
-static void cells(struct output *out, const struct value *sides, const struct difference *d, const struct figure *f,
-		  bool mixed)
+static void diff_print_cells(struct output *out, const struct value *sides,
+			     const struct difference *d, const struct figure *f, bool mixed)
 {
 	static const char unknown[] = "one of the sides does not know it";
 	static const char vague[] = "no interval: fewer than two distinct readings, or known from calibration only";
@@ -87,13 +92,13 @@ static void cells(struct output *out, const struct value *sides, const struct di
 			output_none(out, NULL);
 		else
 			output_real(out, sides[i].v, f->digits);
-		real(out, sides[i].lo, f->digits);
-		real(out, sides[i].hi, f->digits);
+		diff_print_real(out, sides[i].lo, f->digits);
+		diff_print_real(out, sides[i].hi, f->digits);
 	}
 	columns_value(out, &d->by, 1, f->digits, unknown, vague);
-	real(out, d->ratio.v, 4);
-	real(out, d->ratio.lo, 4);
-	real(out, d->ratio.hi, 4);
+	diff_print_real(out, d->ratio.v, 4);
+	diff_print_real(out, d->ratio.lo, 4);
+	diff_print_real(out, d->ratio.hi, 4);
 	if (isnan(d->ratio.v)) {
 		output_none(out, NULL);
 	} else {
@@ -104,7 +109,8 @@ static void cells(struct output *out, const struct value *sides, const struct di
 	output_str(out, mixed ? "~" : marks[d->sure]);
 }
 
-static void names(struct output *out, const struct diff *d, const struct diff_row *r, bool comms)
+static void diff_print_names(struct output *out, const struct diff *d, const struct diff_row *r,
+			     bool comms)
 {
 	static const char *const kinds[] = { "block", "ticks", "interrupts", "total" };
 	static const char *const titles[] = { "", "[kjoule ticks]", "[interrupts]", "total" };
@@ -146,7 +152,7 @@ static void names(struct output *out, const struct diff *d, const struct diff_ro
 }
 
 /* Do the rows come from several processes? Then each says from which. */
-static bool several_processes(const struct diff *d)
+static bool diff_has_several_processes(const struct diff *d)
 {
 	for (size_t i = 1; i < d->n; i++)
 		if (d->rows[i].kind == DIFF_BLOCK && d->rows[i].process != d->rows[0].process)
@@ -154,7 +160,7 @@ static bool several_processes(const struct diff *d)
 	return false;
 }
 
-static struct json_object *head_json(const struct diff *d)
+static struct json_object *diff_header_json(const struct diff *d)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
@@ -171,7 +177,7 @@ static struct json_object *head_json(const struct diff *d)
 	return o;
 }
 
-static void head_print(const struct diff *d)
+static void diff_print_header(const struct diff *d)
 {
 	header_series_print(&d->sides[0], "A");
 	printf("#\n");
@@ -182,7 +188,7 @@ static void head_print(const struct diff *d)
 	output_printf(stdout, "# %s is B less A, \xc2\xb1 half of its 95 %% interval\n\n", delta);
 }
 
-static void footnotes(const struct diff *d)
+static void diff_print_footnotes(const struct diff *d)
 {
 	bool few = d->sides[0].kept < RUNS_SPREAD || d->sides[1].kept < RUNS_SPREAD;
 	bool any = false, only = false, mixed = false;
@@ -211,8 +217,9 @@ static void footnotes(const struct diff *d)
 		printf("\nrows below the limit on both sides, not shown: %zu (--percent-limit)\n", d->n_hidden);
 }
 
-static int digits_of(const struct diff *d, const struct value *(*of)(const struct diff_row *r, unsigned int domain),
-		     unsigned int domain)
+static int diff_digits_of(const struct diff *d,
+			  const struct value *(*of)(const struct diff_row *r, unsigned int domain),
+			  unsigned int domain)
 {
 	double most = 0;
 
@@ -222,28 +229,28 @@ static int digits_of(const struct diff *d, const struct value *(*of)(const struc
 	return columns_digits(most);
 }
 
-static const struct value *time_of(const struct diff_row *r, unsigned int domain)
+static const struct value *diff_row_time(const struct diff_row *r, unsigned int domain)
 {
 	(void)domain;
 	return r->time_s;
 }
 
-static const struct value *energy_of(const struct diff_row *r, unsigned int domain)
+static const struct value *diff_row_energy(const struct diff_row *r, unsigned int domain)
 {
 	return r->j[domain];
 }
 
-static const struct value *power_of(const struct diff_row *r, unsigned int domain)
+static const struct value *diff_row_power(const struct diff_row *r, unsigned int domain)
 {
 	return r->w[domain];
 }
 
 int diff_print(const struct diff *d, const struct attribute_options *opt)
 {
-	struct figure time = { "time", NULL, "s", "s", true, digits_of(d, time_of, 0) };
+	struct figure time = { "time", NULL, "s", "s", true, diff_digits_of(d, diff_row_time, 0) };
 	struct figure energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 	struct columns *c = columns_new();
-	bool comms = several_processes(d);
+	bool comms = diff_has_several_processes(d);
 	struct json_object *head = NULL;
 	struct output *out;
 
@@ -261,13 +268,15 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 	columns_add(c, "samples_b", NULL, false);
 	columns_add(c, "runs_a", NULL, false);
 	columns_add(c, "runs_b", NULL, false);
-	add_columns(c, &time);
+	diff_add_columns(c, &time);
 	for (unsigned int i = 0; i < d->n_domains; i++) {
 		energy[i] = (struct figure){ "energy", d->domains[i], "j", columns_title(c, d->domains[i], "J"), !i,
-					     digits_of(d, energy_of, i) };
-		power[i] = (struct figure){ "power", d->domains[i], "w", "W", !i, digits_of(d, power_of, i) };
-		add_columns(c, &energy[i]);
-		add_columns(c, &power[i]);
+					     diff_digits_of(d, diff_row_energy, i) };
+		power[i] = (struct figure){ "power", d->domains[i],
+					    "w",     "W",
+					    !i,	     diff_digits_of(d, diff_row_power, i) };
+		diff_add_columns(c, &energy[i]);
+		diff_add_columns(c, &power[i]);
 		for (int side = 0; side < 2; side++) {
 			snprintf(c->text[c->n_text], COLUMNS_TEXT, "purity_%c_%.64s", "ab"[side], d->domains[i]);
 			output_identifier(c->text[c->n_text]);
@@ -275,7 +284,7 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 		}
 	}
 	if (opt->format == OUTPUT_TABLE) {
-		head_print(d);
+		diff_print_header(d);
 	} else {
 		header_series_warn(&d->sides[0]);
 		header_series_warn(&d->sides[1]);
@@ -283,7 +292,7 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 			cmd_warn("%s", d->notes.list[i]);
 	}
 	if (opt->format == OUTPUT_JSON)
-		head = head_json(d);
+		head = diff_header_json(d);
 	out = output_open(stdout, opt->format, c->list, c->n);
 	if (!out) {
 		json_object_put(head);
@@ -295,23 +304,23 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 
 		if (r->kind == DIFF_TOTAL)
 			output_rule(out);
-		names(out, d, r, comms);
+		diff_print_names(out, d, r, comms);
 		for (int side = 0; side < 2; side++)
 			output_u64(out, r->samples[side]);
 		for (int side = 0; side < 2; side++)
 			output_u64(out, r->seen[side]);
-		cells(out, r->time_s, &r->time, &time, false);
+		diff_print_cells(out, r->time_s, &r->time, &time, false);
 		for (unsigned int k = 0; k < d->n_domains; k++) {
-			cells(out, r->j[k], &r->energy[k], &energy[k], r->mixed[k]);
-			cells(out, r->w[k], &r->power[k], &power[k], r->mixed[k]);
+			diff_print_cells(out, r->j[k], &r->energy[k], &energy[k], r->mixed[k]);
+			diff_print_cells(out, r->w[k], &r->power[k], &power[k], r->mixed[k]);
 			for (int side = 0; side < 2; side++)
-				real(out, r->purity[k][side], 3);
+				diff_print_real(out, r->purity[k][side], 3);
 		}
 		output_row(out);
 	}
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE)
-		footnotes(d);
+		diff_print_footnotes(d);
 	free(c);
 	return 0;
 }

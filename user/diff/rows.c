@@ -20,7 +20,7 @@
 static const struct diff *sort_diff;
 static enum attribute_sort sort_key;
 
-static double key(const struct diff_row *r)
+static double diff_row_key(const struct diff_row *r)
 {
 	double v = NAN;
 
@@ -33,14 +33,14 @@ static double key(const struct diff_row *r)
 	return isnan(v) ? 0 : fabs(v);
 }
 
-static const char *name_of(const struct diff_row *r)
+static const char *diff_row_name(const struct diff_row *r)
 {
 	const struct blocks *b = &sort_diff->names.b;
 
 	return r->function == UINT32_MAX ? b->processes[r->process].comm : b->functions[r->function].symbol;
 }
 
-static int by_key(const void *a, const void *b)
+static int diff_row_by_key(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
 	int by_name;
@@ -49,14 +49,14 @@ static int by_key(const void *a, const void *b)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->kind != DIFF_BLOCK)
 		return 0;
-	if (sort_key != SORT_NAME && key(x) != key(y))
-		return key(x) > key(y) ? -1 : 1;
-	by_name = strcmp(name_of(x), name_of(y));
+	if (sort_key != SORT_NAME && diff_row_key(x) != diff_row_key(y))
+		return diff_row_key(x) > diff_row_key(y) ? -1 : 1;
+	by_name = strcmp(diff_row_name(x), diff_row_name(y));
 	return by_name ? by_name : (x->function > y->function) - (x->function < y->function);
 }
 
 /* The columns of energy that both sides have. */
-static void join_domains(struct diff *d)
+static void diff_join_domains(struct diff *d)
 {
 	for (unsigned int a = 0; a < d->sides[0].n_domains; a++) {
 		for (unsigned int b = 0; b < d->sides[1].n_domains; b++) {
@@ -71,12 +71,13 @@ static void join_domains(struct diff *d)
 }
 
 /* The longest time that a block which a side has not met may have had in a run of it. */
-static double unmet_s(const struct merge *m)
+static double diff_unsampled_s(const struct merge *m)
 {
 	return UNMET_TICKS * m->runs[0].interval_ns * 1e-9 / m->kept;
 }
 
-static void take(const struct diff *d, struct diff_row *r, int side, const struct profile_group *g)
+static void diff_row_set_side(const struct diff *d, struct diff_row *r, int side,
+			      const struct profile_group *g)
 {
 	r->samples[side] = g->samples;
 	r->time_s[side] = g->time_s;
@@ -89,9 +90,9 @@ static void take(const struct diff *d, struct diff_row *r, int side, const struc
 }
 
 /* What was not met: none, or so little that no sample fell into it, with the power that it has on the other side. */
-static void take_unmet(const struct diff *d, struct diff_row *r, int side)
+static void diff_row_set_unsampled(const struct diff *d, struct diff_row *r, int side)
 {
-	double most = unmet_s(&d->sides[side]);
+	double most = diff_unsampled_s(&d->sides[side]);
 
 	r->time_s[side] = (struct value){ 0, 0, most };
 	for (unsigned int i = 0; i < d->n_domains; i++) {
@@ -105,7 +106,8 @@ static void take_unmet(const struct diff *d, struct diff_row *r, int side)
 	}
 }
 
-static bool add(struct diff *d, struct diff_row *r, const struct profile_group *a, const struct profile_group *b)
+static bool diff_row_set_sides(struct diff *d, struct diff_row *r, const struct profile_group *a,
+			       const struct profile_group *b)
 {
 	const struct profile_group *g[2] = { a, b };
 	bool met[2] = { a->time_s.v > 0, b->time_s.v > 0 };
@@ -115,15 +117,15 @@ static bool add(struct diff *d, struct diff_row *r, const struct profile_group *
 	r->in = met[0] && met[1] ? DIFF_BOTH : met[0] ? DIFF_ONLY_A : DIFF_ONLY_B;
 	for (int side = 0; side < 2; side++)
 		if (met[side])
-			take(d, r, side, g[side]);
+			diff_row_set_side(d, r, side, g[side]);
 	for (int side = 0; side < 2; side++)
 		if (!met[side])
-			take_unmet(d, r, side);
+			diff_row_set_unsampled(d, r, side);
 	return true;
 }
 
 /* Of the runs where their spread is in the intervals, of one recording's batches where not: the fewer of both. */
-static double freedom(const struct diff *d, const double of[2])
+static double diff_degrees_of_freedom(const struct diff *d, const double of[2])
 {
 	size_t a = d->sides[0].kept, b = d->sides[1].kept;
 	double least = TIME_FREEDOM;
@@ -136,11 +138,12 @@ static double freedom(const struct diff *d, const double of[2])
 	return least;
 }
 
-static void compare(const struct diff *d, struct diff_row *r, size_t comparisons)
+static void diff_row_compare(const struct diff *d, struct diff_row *r, size_t comparisons)
 {
-	r->time = difference_of(&r->time_s[0], &r->time_s[1], comparisons, freedom(d, NULL));
+	r->time = difference_of(&r->time_s[0], &r->time_s[1], comparisons,
+				diff_degrees_of_freedom(d, NULL));
 	for (unsigned int i = 0; i < d->n_domains; i++) {
-		double dof = freedom(d, r->dof[i]);
+		double dof = diff_degrees_of_freedom(d, r->dof[i]);
 
 		r->energy[i] = difference_of(&r->j[i][0], &r->j[i][1], comparisons, dof);
 		r->power[i] = difference_of(&r->w[i][0], &r->w[i][1], comparisons, dof);
@@ -152,7 +155,8 @@ static void compare(const struct diff *d, struct diff_row *r, size_t comparisons
 }
 
 /* What ticks or other interrupts took of the functions that are compared. Without an interval, as in a report. */
-static void add_part(const struct diff *d, struct diff_row *r, int side, const struct profile_group *g)
+static void diff_part_add(const struct diff *d, struct diff_row *r, int side,
+			  const struct profile_group *g)
 {
 	bool ticks = r->kind == DIFF_TICKS;
 
@@ -164,7 +168,7 @@ static void add_part(const struct diff *d, struct diff_row *r, int side, const s
 	}
 }
 
-static struct diff_row part_row(const struct diff *d, enum diff_kind kind)
+static struct diff_row diff_part_new(const struct diff *d, enum diff_kind kind)
 {
 	struct diff_row r = { .kind = kind, .function = UINT32_MAX };
 	const struct value none = { 0, NAN, NAN };
@@ -179,7 +183,7 @@ static struct diff_row part_row(const struct diff *d, enum diff_kind kind)
 	return r;
 }
 
-static void finish_part(const struct diff *d, struct diff_row *r)
+static void diff_part_finish(const struct diff *d, struct diff_row *r)
 {
 	for (int side = 0; side < 2; side++)
 		for (unsigned int i = 0; i < d->n_domains; i++)
@@ -188,7 +192,8 @@ static void finish_part(const struct diff *d, struct diff_row *r)
 							NAN, NAN };
 }
 
-static bool wanted(const struct diff *d, uint32_t process, const struct attribute_options *opt)
+static bool diff_process_is_wanted(const struct diff *d, uint32_t process,
+				   const struct attribute_options *opt)
 {
 	const struct blocks_process *p = &d->names.b.processes[process];
 
@@ -197,7 +202,7 @@ static bool wanted(const struct diff *d, uint32_t process, const struct attribut
 }
 
 /* What is less than this on both sides is not shown to people. */
-static bool is_small(const struct diff *d, const struct diff_row *r, double percent)
+static bool diff_row_is_small(const struct diff *d, const struct diff_row *r, double percent)
 {
 	for (int side = 0; side < 2; side++) {
 		const struct profile_group *t = d->sides[side].groups.total;
@@ -213,14 +218,15 @@ static bool is_small(const struct diff *d, const struct diff_row *r, double perc
 	return true;
 }
 
-static bool is_named(const struct diff *d, const struct diff_row *r)
+static bool diff_row_is_named(const struct diff *d, const struct diff_row *r)
 {
 	const struct code_unit *unit = r->function == UINT32_MAX ? NULL : d->names.b.functions[r->function].unit;
 
 	return unit && unit->kind == CODE_UNIT_NAMED;
 }
 
-static void add_blocks(struct diff *d, const struct attribute_options *opt, struct diff_row parts[2])
+static void diff_add_blocks(struct diff *d, const struct attribute_options *opt,
+			    struct diff_row parts[2])
 {
 	const struct groups *g[2] = { &d->sides[0].groups, &d->sides[1].groups };
 	uint32_t n = opt->processes ? d->names.b.n_processes : d->names.b.n_functions;
@@ -231,19 +237,19 @@ static void add_blocks(struct diff *d, const struct attribute_options *opt, stru
 				      .function = opt->processes ? UINT32_MAX : i };
 		struct profile_group at[2];
 
-		if (!wanted(d, process, opt))
+		if (!diff_process_is_wanted(d, process, opt))
 			continue;
 		for (int side = 0; side < 2; side++) {
 			at[side] = opt->processes ? g[side]->processes[i] : g[side]->functions[i];
 			r.seen[side] = opt->processes ? g[side]->processes_between[i].seen : g[side]->functions_between[i].seen;
 			for (int part = 0; part < 2 && !opt->processes; part++)
-				add_part(d, &parts[part], side, &at[side]);
+				diff_part_add(d, &parts[part], side, &at[side]);
 			if (!opt->processes)
 				profile_net(&at[side], d->sides[side].n_domains);
 			if (opt->worst_case)
 				profile_worst_case(&at[side], d->sides[side].n_domains);
 		}
-		if (add(d, &r, &at[0], &at[1]))
+		if (diff_row_set_sides(d, &r, &at[0], &at[1]))
 			d->rows[d->n++] = r;
 	}
 }
@@ -254,20 +260,21 @@ int diff_rows(struct diff *d, const struct attribute_options *opt)
 	struct diff_row parts[2];
 	size_t kept = 0;
 
-	join_domains(d);
+	diff_join_domains(d);
 	d->rows = calloc(d->names.b.n_functions + d->names.b.n_processes + 4, sizeof(*d->rows));
 	if (!d->rows)
 		return -ENOMEM;
-	parts[0] = part_row(d, DIFF_TICKS);
-	parts[1] = part_row(d, DIFF_INTERRUPTS);
-	add_blocks(d, opt, parts);
+	parts[0] = diff_part_new(d, DIFF_TICKS);
+	parts[1] = diff_part_new(d, DIFF_INTERRUPTS);
+	diff_add_blocks(d, opt, parts);
 	if (!d->n && opt->comm)
 		return -ESRCH;
 	d->compared = d->n;
 	for (size_t i = 0; i < d->n; i++)
-		compare(d, &d->rows[i], d->compared);
+		diff_row_compare(d, &d->rows[i], d->compared);
 	for (size_t i = 0; i < d->n; i++) {
-		if (is_small(d, &d->rows[i], opt->percent_limit) && !is_named(d, &d->rows[i]))
+		if (diff_row_is_small(d, &d->rows[i], opt->percent_limit) &&
+		    !diff_row_is_named(d, &d->rows[i]))
 			d->n_hidden++;
 		else
 			d->rows[kept++] = d->rows[i];
@@ -276,8 +283,8 @@ int diff_rows(struct diff *d, const struct attribute_options *opt)
 	for (int part = 0; part < 2; part++) {
 		if (!(parts[part].time_s[0].v > 0) && !(parts[part].time_s[1].v > 0))
 			continue;
-		finish_part(d, &parts[part]);
-		compare(d, &parts[part], 1);
+		diff_part_finish(d, &parts[part]);
+		diff_row_compare(d, &parts[part], 1);
 		d->rows[d->n++] = parts[part];
 	}
 	if (!opt->comm) {
@@ -286,14 +293,14 @@ int diff_rows(struct diff *d, const struct attribute_options *opt)
 
 			if (opt->worst_case)
 				profile_worst_case(&g, d->sides[side].n_domains);
-			take(d, &total, side, &g);
+			diff_row_set_side(d, &total, side, &g);
 			total.seen[side] = d->sides[side].kept;
 		}
-		compare(d, &total, 1);
+		diff_row_compare(d, &total, 1);
 		d->rows[d->n++] = total;
 	}
 	sort_diff = d;
 	sort_key = opt->sort;
-	qsort(d->rows, d->n, sizeof(*d->rows), by_key);
+	qsort(d->rows, d->n, sizeof(*d->rows), diff_row_by_key);
 	return 0;
 }

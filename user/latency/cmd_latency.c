@@ -91,7 +91,7 @@ struct asked {
 	bool all;
 };
 
-static int parse_words(struct asked *a, int c, const char *arg)
+static int latency_parse_words(struct asked *a, int c, const char *arg)
 {
 	struct latency_options *opt = &a->opt;
 
@@ -116,7 +116,7 @@ static int parse_words(struct asked *a, int c, const char *arg)
 	return EXIT_USAGE;
 }
 
-static int parse_one(struct asked *a, int c, const char *arg)
+static int latency_parse_option(struct asked *a, int c, const char *arg)
 {
 	struct latency_options *opt = &a->opt;
 	uint64_t ns;
@@ -169,10 +169,10 @@ static int parse_one(struct asked *a, int c, const char *arg)
 		opt->quiet = true;
 		return 0;
 	}
-	return parse_words(a, c, arg);
+	return latency_parse_words(a, c, arg);
 }
 
-static int check(struct asked *a)
+static int latency_check_options(struct asked *a)
 {
 	struct latency_options *opt = &a->opt;
 
@@ -189,7 +189,7 @@ static int check(struct asked *a)
 }
 
 /* Return: -1: go on; else an exit code */
-static int parse(int argc, char **argv, struct asked *a)
+static int latency_parse_options(int argc, char **argv, struct asked *a)
 {
 	int c, ret;
 
@@ -200,17 +200,19 @@ static int parse(int argc, char **argv, struct asked *a)
 			fputs(help, stdout);
 			return EXIT_DONE;
 		}
-		ret = c == '?' || c == ':' ? cmd_getopt_error("latency", c, optopt, argv[optind - 1]) : parse_one(a, c, optarg);
+		ret = c == '?' || c == ':' ?
+			      cmd_getopt_error("latency", c, optopt, argv[optind - 1]) :
+			      latency_parse_option(a, c, optarg);
 		if (ret)
 			return ret;
 	}
 	if (optind < argc)
 		return cmd_usage("latency", "%s: no such argument", argv[optind]);
-	ret = check(a);
+	ret = latency_check_options(a);
 	return ret ? ret : -1;
 }
 
-static int find_policy(struct latency *l, struct kjoule_error *err)
+static int latency_find_policy(struct latency *l, struct kjoule_error *err)
 {
 	const struct kjoule_policy *p;
 	struct kjoule_cpus online;
@@ -230,7 +232,8 @@ static int find_policy(struct latency *l, struct kjoule_error *err)
 	return kjoule_fail(err, ENODEV, "CPU %u has no cpufreq policy: no driver sets its frequency", l->opt->cpu);
 }
 
-static int take_one(struct latency_options *opt, const struct kjoule_policy *p, const char *option, const char *text)
+static int latency_parse_frequency(struct latency_options *opt, const struct kjoule_policy *p,
+				   const char *option, const char *text)
 {
 	uint32_t khz;
 	int ret = args_frequency(text, p->min_khz, p->max_khz, &khz);
@@ -244,27 +247,28 @@ static int take_one(struct latency_options *opt, const struct kjoule_policy *p, 
 }
 
 /* Return: 0, or the exit code after saying why not */
-static int take_frequencies(const struct asked *a, const struct kjoule_policy *p, struct latency_options *opt)
+static int latency_parse_frequencies(const struct asked *a, const struct kjoule_policy *p,
+				     struct latency_options *opt)
 {
 	char *copy = a->freq ? strdup(a->freq) : NULL, *rest = copy, *one;
 	int code = a->freq && !copy ? cmd_failed("no memory") : 0;
 
 	while (!code && (one = strsep(&rest, ",")))
-		code = take_one(opt, p, "--freq", one);
+		code = latency_parse_frequency(opt, p, "--freq", one);
 	free(copy);
 	if (!code && a->freq && opt->n_khz < 2)
 		code = cmd_usage("latency", "--freq %s: a change needs two frequencies", a->freq);
 	if (!code && a->from)
-		code = take_one(opt, p, "--from", a->from);
+		code = latency_parse_frequency(opt, p, "--from", a->from);
 	if (!code && a->to)
-		code = take_one(opt, p, "--to", a->to);
+		code = latency_parse_frequency(opt, p, "--to", a->to);
 	if (!code && a->from && opt->khz[0] == opt->khz[1])
 		code = cmd_usage("latency", "--from %s --to %s: both are %u kHz, there is no change to measure", a->from, a->to,
 				 opt->khz[0]);
 	return code;
 }
 
-static uint64_t default_timeout(const struct latency *l)
+static uint64_t latency_default_timeout(const struct latency *l)
 {
 	uint64_t ns = TIMEOUT_TIMES * l->policy->latency_ns;
 
@@ -287,7 +291,7 @@ static int latency_files_check(const struct latency_options *opt)
 }
 
 /* What else was asked for; the first thing that fails is told, the rest is done all the same. */
-static int write_files(const struct latency *l)
+static int latency_write_files(const struct latency *l)
 {
 	const struct latency_options *opt = l->opt;
 	struct kjoule_error err;
@@ -302,7 +306,7 @@ static int write_files(const struct latency *l)
 	return code;
 }
 
-static int tell(const struct latency *l)
+static int latency_print_and_save(const struct latency *l)
 {
 	int code = EXIT_DONE;
 
@@ -311,7 +315,7 @@ static int tell(const struct latency *l)
 	for (size_t i = 0; i < l->n_pairs; i++)
 		if (latency_why(l, &l->pairs[i]))
 			code = EXIT_FAILED;
-	if (write_files(l))
+	if (latency_write_files(l))
 		code = EXIT_FAILED;
 	return l->stopped ? 128 + l->stopped : code;
 }
@@ -321,24 +325,24 @@ int cmd_latency(int argc, char **argv)
 	struct asked a = { .opt = { .repeats = TRANSITION_REPEATS, .slice_ns = SLICE_NS } };
 	struct latency l = { .opt = &a.opt, .guard.fd = -1 };
 	struct kjoule_error err = { "" };
-	int ret, code = parse(argc, argv, &a);
+	int ret, code = latency_parse_options(argc, argv, &a);
 
 	if (code >= 0)
 		return code;
 	code = latency_files_check(&a.opt);
 	if (code)
 		return code;
-	ret = find_policy(&l, &err);
-	code = ret ? 0 : take_frequencies(&a, l.policy, &a.opt);
+	ret = latency_find_policy(&l, &err);
+	code = ret ? 0 : latency_parse_frequencies(&a, l.policy, &a.opt);
 	if (code)
 		goto out;
 	if (!ret) {
 		if (!a.opt.timeout_ns)
-			a.opt.timeout_ns = default_timeout(&l);
+			a.opt.timeout_ns = latency_default_timeout(&l);
 		l.engine = a.opt.user_engine ? &latency_user : &latency_kernel;
 		ret = latency_run(&l, &err);
 	}
-	code = ret ? cmd_failed("%s", err.text) : tell(&l);
+	code = ret ? cmd_failed("%s", err.text) : latency_print_and_save(&l);
 out:
 	latency_free(&l);
 	kjoule_frequency_close(l.frequency);

@@ -23,7 +23,8 @@ struct state {
 };
 
 /* Return: a descriptor of a policy's file, what it says in @text without its end; -errno */
-static int open_file(const struct latency *l, const char *name, char *text, size_t len, struct kjoule_error *err)
+static int kernel_open_policy_file(const struct latency *l, const char *name, char *text,
+				   size_t len, struct kjoule_error *err)
 {
 	char path[256];
 	ssize_t n;
@@ -41,10 +42,10 @@ static int open_file(const struct latency *l, const char *name, char *text, size
 }
 
 /* What a governor of user space was told goes with it, and is told to it again. */
-static int keep_speed(struct latency *l, struct state *s, struct kjoule_error *err)
+static int kernel_keep_speed(struct latency *l, struct state *s, struct kjoule_error *err)
 {
 	char text[64];
-	int fd = open_file(l, "scaling_setspeed", text, sizeof(text), err), ret = 0;
+	int fd = kernel_open_policy_file(l, "scaling_setspeed", text, sizeof(text), err), ret = 0;
 
 	if (fd < 0)
 		return fd;
@@ -54,16 +55,17 @@ static int keep_speed(struct latency *l, struct state *s, struct kjoule_error *e
 	return ret;
 }
 
-static int take_governor(struct latency *l, struct state *s, const char *governor, struct kjoule_error *err)
+static int kernel_set_governor(struct latency *l, struct state *s, const char *governor,
+			       struct kjoule_error *err)
 {
 	char text[64];
 	int fd, ret;
 
-	fd = open_file(l, "scaling_governor", text, sizeof(text), err);
+	fd = kernel_open_policy_file(l, "scaling_governor", text, sizeof(text), err);
 	if (fd < 0)
 		return fd;
 	/* what is noted last is written first: a governor before its speed */
-	ret = keep_speed(l, s, err);
+	ret = kernel_keep_speed(l, s, err);
 	if (!ret)
 		ret = kjoule_restore_add(s->ctl, fd, text, err);
 	if (!ret && write(fd, governor, strlen(governor)) < 0)
@@ -73,7 +75,7 @@ static int take_governor(struct latency *l, struct state *s, const char *governo
 	return ret;
 }
 
-static int new_probe(struct latency *l, struct state *s, struct kjoule_error *err)
+static int kernel_new_probe(struct latency *l, struct state *s, struct kjoule_error *err)
 {
 	const struct latency_options *opt = l->opt;
 	uint32_t way = opt->way_given && opt->way == LATENCY_WAY_LIMITS ? KJOULE_TRANSITION_WAY_LIMITS :
@@ -112,12 +114,12 @@ static int kernel_open(struct latency *l, struct kjoule_error *err)
 	l->state = s;
 	ret = kjoule_ctl_open(&s->ctl, err);
 	if (!ret)
-		ret = new_probe(l, s, err);
+		ret = kernel_new_probe(l, s, err);
 	if (!ret && s->probe.way == KJOULE_TRANSITION_WAY_FAST)
-		ret = take_governor(l, s, GOVERNOR, err);
+		ret = kernel_set_governor(l, s, GOVERNOR, err);
 	/* others ask the driver when they come round to it, some at the next tick */
 	if (!ret && s->probe.way == KJOULE_TRANSITION_WAY_LIMITS && strcmp(l->policy->governor, PROMPT))
-		ret = take_governor(l, s, PROMPT, err);
+		ret = kernel_set_governor(l, s, PROMPT, err);
 	if (ret) {
 		kernel_close(l, &other);
 		return ret;
@@ -129,8 +131,8 @@ static int kernel_open(struct latency *l, struct kjoule_error *err)
 }
 
 /* The loops that the probe has timed last. */
-static int take_loops(struct state *s, const struct kjoule_transition_probe_result *r, struct latency_loops *to,
-		      struct kjoule_error *err)
+static int kernel_read_loops(struct state *s, const struct kjoule_transition_probe_result *r,
+			     struct latency_loops *to, struct kjoule_error *err)
 {
 	struct kjoule_loop *loops;
 	size_t n;
@@ -166,7 +168,7 @@ static int kernel_calibrate(struct latency *l, uint32_t adds, uint32_t khz, uint
 	struct kjoule_transition_probe_result r;
 	int ret = kjoule_transition_probe_calibrate(s->ctl, &s->probe, adds, khz, loops, wait_ns, l->opt->slice_ns, &r, err);
 
-	return ret ? ret : take_loops(s, &r, to, err);
+	return ret ? ret : kernel_read_loops(s, &r, to, err);
 }
 
 static int kernel_attempt(struct latency *l, const struct latency_ask *ask, struct latency_loops *to,
@@ -180,7 +182,7 @@ static int kernel_attempt(struct latency *l, const struct latency_ask *ask, stru
 	struct kjoule_transition_probe_result r;
 	int ret = kjoule_transition_probe_try(s->ctl, &s->probe, &t, &r, err);
 
-	return ret ? ret : take_loops(s, &r, to, err);
+	return ret ? ret : kernel_read_loops(s, &r, to, err);
 }
 
 const struct latency_engine latency_kernel = {

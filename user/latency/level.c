@@ -40,7 +40,7 @@
 #define SETTLE_NS	20000000ull
 #define SETTLE_TIMES	10
 
-static uint64_t settle_ns(const struct latency *l)
+static uint64_t level_settle_ns(const struct latency *l)
 {
 	uint64_t ns = SETTLE_TIMES * l->policy->latency_ns;
 
@@ -51,7 +51,7 @@ static uint64_t settle_ns(const struct latency *l)
 }
 
 /* What usually passes from a loop's end to the next one's start. @room: for as many numbers */
-static double usual_gap(const struct latency_loops *s, double *room)
+static double level_usual_gap(const struct latency_loops *s, double *room)
 {
 	if (s->n < 2)
 		return 0;
@@ -64,7 +64,7 @@ static double usual_gap(const struct latency_loops *s, double *room)
 #define COUNTED_MOST	(UINT32_MAX / 2)
 
 /* Mean over all loops, of which one alone may hold few steps of a counter. NAN: they were not counted, or it stands still. */
-static double counted_khz(const struct latency_loops *s)
+static double level_mean_counted_khz(const struct latency_loops *s)
 {
 	double cycles = 0, reference = 0;
 
@@ -79,11 +79,12 @@ static double counted_khz(const struct latency_loops *s)
 	return cycles > 0 && reference > 0 ? s->reference_khz * cycles / reference : NAN;
 }
 
-static int level_once(struct latency *l, struct latency_frequency *f, uint32_t adds, uint32_t loops, struct kjoule_error *err)
+static int level_measure_once(struct latency *l, struct latency_frequency *f, uint32_t adds,
+			      uint32_t loops, struct kjoule_error *err)
 {
 	struct latency_loops s = { 0 };
 	double *ns;
-	int ret = l->engine->calibrate(l, adds, f->khz, loops, settle_ns(l), &s, err);
+	int ret = l->engine->calibrate(l, adds, f->khz, loops, level_settle_ns(l), &s, err);
 
 	if (ret)
 		return ret;
@@ -94,8 +95,8 @@ static int level_once(struct latency *l, struct latency_frequency *f, uint32_t a
 		ns[i] = s.list[i].loop_ns;
 	ret = ns ? transition_level(ns, s.n, 0, &f->level) : -ENOMEM;
 	if (ns)
-		f->gap_ns = usual_gap(&s, ns);
-	f->counted_khz = counted_khz(&s);
+		f->gap_ns = level_usual_gap(&s, ns);
+	f->counted_khz = level_mean_counted_khz(&s);
 	snprintf(f->counter, sizeof(f->counter), "%s", s.counter);
 	free(ns);
 	latency_loops_free(&s);
@@ -109,13 +110,13 @@ int latency_level(struct latency *l, struct latency_frequency *f, uint32_t adds,
 	int ret = -ENODATA;
 
 	for (int i = 0; i < LEVEL_TRIES && ret == -ENODATA && !latency_is_ended(); i++)
-		ret = level_once(l, f, adds, loops, err);
+		ret = level_measure_once(l, f, adds, loops, err);
 	f->why = ret == -ENODATA ? "too many of its loops were disturbed" : NULL;
 	return ret == -ENODATA ? 0 : ret;
 }
 
 /* The two that are nearest to each other, of those between which a change is to be measured. */
-static void nearest(const struct latency *l, size_t *a, size_t *b)
+static void level_nearest_pair(const struct latency *l, size_t *a, size_t *b)
 {
 	double least = INFINITY;
 
@@ -141,7 +142,7 @@ struct looks {
  * As few as can be: a change between the two frequencies can be followed, and what is no addition is a small part. The
  * noise of a loop is taken to be the same however long it is, and looked at again.
  */
-static double adds_wanted(const struct latency *l, const struct looks *k)
+static double level_adds_wanted(const struct latency *l, const struct looks *k)
 {
 	const struct transition_level *x = &k->x.level, *y = &k->y.level;
 	double part = fabs(x->median_ns - y->median_ns) / k->adds, want;
@@ -163,7 +164,8 @@ static double adds_wanted(const struct latency *l, const struct looks *k)
 	return fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
 }
 
-static int look_at_loops(struct latency *l, struct latency_frequency *f, uint32_t adds, struct kjoule_error *err)
+static int level_measure_loops(struct latency *l, struct latency_frequency *f, uint32_t adds,
+			       struct kjoule_error *err)
 {
 	int ret = latency_level(l, f, adds, LOOK_LOOPS, err);
 
@@ -182,19 +184,19 @@ int latency_choose_adds(struct latency *l, struct kjoule_error *err)
 		l->adds = l->opt->adds;
 		return 0;
 	}
-	nearest(l, &a, &b);
+	level_nearest_pair(l, &a, &b);
 	k.x.khz = k.least.khz = l->f[a].khz;
 	k.y.khz = l->f[b].khz;
 	ret = latency_level(l, &k.least, ADDS_LEAST, LOOK_LOOPS, err);
 	for (int pass = 0; pass < 3 && !ret; pass++) {
 		double want;
 
-		ret = look_at_loops(l, &k.x, k.adds, err);
+		ret = level_measure_loops(l, &k.x, k.adds, err);
 		if (!ret)
-			ret = look_at_loops(l, &k.y, k.adds, err);
+			ret = level_measure_loops(l, &k.y, k.adds, err);
 		if (ret || latency_is_ended())
 			break;
-		want = adds_wanted(l, &k);
+		want = level_adds_wanted(l, &k);
 		if (fabs(want - k.adds) < 0.1 * k.adds)
 			break;
 		k.adds = want;

@@ -10,7 +10,7 @@
 #include "output/picture.h"
 #include "output/plot.h"
 
-static void write_latencies(const struct latency *l, FILE *f)
+static void latency_plot_write_points(const struct latency *l, FILE *f)
 {
 	fprintf(f, "from_khz,to_khz,latency_us,lo_us,hi_us\n");
 	for (size_t i = 0; i < l->n_pairs; i++) {
@@ -24,7 +24,7 @@ static void write_latencies(const struct latency *l, FILE *f)
 }
 
 /* Points of one line; what was not measured has none. */
-static bool has_points(const struct latency *l, size_t from)
+static bool latency_plot_has_points(const struct latency *l, size_t from)
 {
 	for (size_t i = 0; i < l->n_pairs; i++)
 		if (l->pairs[i].from == from && !latency_why(l, &l->pairs[i]))
@@ -32,7 +32,7 @@ static bool has_points(const struct latency *l, size_t from)
 	return false;
 }
 
-static void script_latencies(const struct latency *l, const struct picture *p)
+static void latency_plot_write_script(const struct latency *l, const struct picture *p)
 {
 	FILE *f = p->script;
 	bool first = true;
@@ -41,7 +41,7 @@ static void script_latencies(const struct latency *l, const struct picture *p)
 	fprintf(f, "set datafile separator ','\nset xlabel 'target frequency, MHz'\nset ylabel 'latency, us'\nset yrange [0:*]\n"
 		   "set key outside right title 'from, MHz'\nset grid\n");
 	for (size_t from = 0; from < l->n_f; from++) {
-		if (!has_points(l, from))
+		if (!latency_plot_has_points(l, from))
 			continue;
 		fprintf(f, "%s", first ? "plot " : ", \\\n");
 		plot_string(f, p->data_path);
@@ -58,15 +58,16 @@ int latency_plot(const struct latency *l, const char *path, struct kjoule_error 
 	struct picture p;
 
 	if (!picture_open(&p, path, l->opt->force, err)) {
-		write_latencies(l, p.data);
+		latency_plot_write_points(l, p.data);
 		if (!picture_script(&p, err))
-			script_latencies(l, &p);
+			latency_plot_write_script(l, &p);
 	}
 	return picture_close(&p, err);
 }
 
 /* The pair with the longest way between its frequencies that has a good try, and that try. */
-static bool choose_series(const struct latency *l, const struct latency_pair **pair, size_t *at)
+static bool latency_choose_series(const struct latency *l, const struct latency_pair **pair,
+				  size_t *at)
 {
 	double most = 0;
 
@@ -88,7 +89,8 @@ static bool choose_series(const struct latency *l, const struct latency_pair **p
 	return most > 0;
 }
 
-static void script_series(const struct latency *l, const struct latency_pair *p, size_t at, const struct picture *picture)
+static void latency_series_write_script(const struct latency *l, const struct latency_pair *p,
+					size_t at, const struct picture *picture)
 {
 	double change_us = p->tries[at].last.ns * 1e-3;
 	FILE *f = picture->script;
@@ -110,7 +112,7 @@ int latency_plot_series(const struct latency *l, const char *path, struct kjoule
 	struct picture picture;
 	size_t at = 0;
 
-	if (!choose_series(l, &p, &at))
+	if (!latency_choose_series(l, &p, &at))
 		return kjoule_fail(err, ENODATA, "%s: no try was good, so that there is no change to be shown", path);
 	s = &p->series[at];
 	if (!picture_open(&picture, path, l->opt->force, err)) {
@@ -118,7 +120,7 @@ int latency_plot_series(const struct latency *l, const char *path, struct kjoule
 		for (size_t i = 0; i < s->n; i++)
 			fprintf(picture.data, "%.9g,%.9g\n", s->list[i].start_ns * 1e-3, s->list[i].loop_ns * 1e-3);
 		if (!picture_script(&picture, err))
-			script_series(l, p, at, &picture);
+			latency_series_write_script(l, p, at, &picture);
 	}
 	return picture_close(&picture, err);
 }

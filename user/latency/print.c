@@ -68,12 +68,13 @@ const char *latency_why(const struct latency *l, const struct latency_pair *p)
 	return p->result.state == TRANSITION_FAILED ? verdict_why[p->result.why] : NULL;
 }
 
-static void row(struct output *out, const struct latency *l, const struct latency_pair *p)
+static void latency_print_row(struct output *out, const struct latency *l,
+			      const struct latency_pair *p)
 {
 	static const struct value unknown = { NAN, NAN, NAN };
 	const struct transition_pair *r = &p->result;
 	const char *why = latency_why(l, p);
-	/* people have the reasons from print_reasons(), with how many pairs have each */
+	/* people have the reasons from latency_print_reasons(), with how many pairs have each */
 	const char *note = l->opt->format == OUTPUT_TABLE ? NULL : why;
 	const size_t *v = r->verdicts;
 	size_t others = r->tries;
@@ -111,7 +112,7 @@ static void row(struct output *out, const struct latency *l, const struct latenc
 }
 
 /* What the CPU itself counts is no judge of what was measured, but says what it granted. */
-static void print_counter(const struct latency *l)
+static void latency_print_counter(const struct latency *l)
 {
 	double worst = 0;
 	bool all = true;
@@ -130,7 +131,7 @@ static void print_counter(const struct latency *l)
 				      l->f[i].counter);
 }
 
-static void print_head(const struct latency *l)
+static void latency_print_header(const struct latency *l)
 {
 	const struct kjoule_policy *p = l->policy;
 	char cpus[256];
@@ -140,7 +141,7 @@ static void print_head(const struct latency *l)
 		      l->opt->user_engine ? "user engine" : "kernel engine", l->way);
 	printf("# loop       %u additions; %.1f us at %u kHz, %.1f us at %u kHz\n", l->adds, l->f[0].level.median_ns * 1e-3,
 	       l->f[0].khz, l->f[l->n_f - 1].level.median_ns * 1e-3, l->f[l->n_f - 1].khz);
-	print_counter(l);
+	latency_print_counter(l);
 	if (l->irqs_off_ns)
 		printf("# interrupts off for %.1f us at a time at most\n", l->irqs_off_ns * 1e-3);
 	if (kjoule_cpus_count(&p->cpus) > 1)
@@ -151,7 +152,7 @@ static void print_head(const struct latency *l)
 	printf("# took       %.1f s; \xc2\xb1 is half of a 95 %% interval\n\n", l->seconds);
 }
 
-static void print_matrix(const struct latency *l)
+static void latency_print_matrix(const struct latency *l)
 {
 	if (l->n_f < 3)
 		return;
@@ -175,7 +176,7 @@ static void print_matrix(const struct latency *l)
 	putchar('\n');
 }
 
-static void print_trend(const char *direction, const struct transition_trend *t)
+static void latency_print_trend(const char *direction, const struct transition_trend *t)
 {
 	output_printf(stdout, "%s: %s", direction, transition_shape_name(t->shape));
 	if (t->shape == TRANSITION_FLAT)
@@ -188,7 +189,7 @@ static void print_trend(const char *direction, const struct transition_trend *t)
 	putchar('\n');
 }
 
-static struct json_object *trend_json(const struct transition_trend *t)
+static struct json_object *latency_trend_json(const struct transition_trend *t)
 {
 	struct json_object *o = json_object_new_object(), *levels = json_object_new_array();
 
@@ -207,7 +208,7 @@ static struct json_object *trend_json(const struct transition_trend *t)
 	return o;
 }
 
-static struct json_object *frequency_json(const struct latency_frequency *f)
+static struct json_object *latency_frequency_json(const struct latency_frequency *f)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -225,7 +226,7 @@ static struct json_object *frequency_json(const struct latency_frequency *f)
 	return o;
 }
 
-static struct json_object *head_json(const struct latency *l)
+static struct json_object *latency_header_json(const struct latency *l)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	char cpus[1024];
@@ -246,15 +247,15 @@ static struct json_object *head_json(const struct latency *l)
 	json_object_object_add(o, "seconds", output_json_real(l->seconds));
 	json_object_object_add(o, "stopped_by_signal", l->stopped ? json_object_new_int(l->stopped) : NULL);
 	for (size_t i = 0; i < l->n_f; i++)
-		json_object_array_add(list, frequency_json(&l->f[i]));
+		json_object_array_add(list, latency_frequency_json(&l->f[i]));
 	json_object_object_add(o, "frequencies", list);
-	json_object_object_add(o, "up", trend_json(&l->up));
-	json_object_object_add(o, "down", trend_json(&l->down));
+	json_object_object_add(o, "up", latency_trend_json(&l->up));
+	json_object_object_add(o, "down", latency_trend_json(&l->down));
 	return o;
 }
 
 /* Each reason once, whatever number of pairs has it. */
-static void print_reasons(const struct latency *l)
+static void latency_print_reasons(const struct latency *l)
 {
 	for (size_t i = 0; i < l->n_pairs; i++) {
 		const char *why = latency_why(l, &l->pairs[i]);
@@ -277,26 +278,28 @@ int latency_print(const struct latency *l)
 	struct output *out;
 
 	if (people)
-		print_head(l);
+		latency_print_header(l);
 	out = output_open(stdout, l->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->n_pairs; i++)
-		row(out, l, &l->pairs[i]);
-	output_close(out, l->opt->format == OUTPUT_JSON ? head_json(l) : NULL, "rows");
+		latency_print_row(out, l, &l->pairs[i]);
+	output_close(out, l->opt->format == OUTPUT_JSON ? latency_header_json(l) : NULL, "rows");
 	if (!people)
 		return 0;
-	print_reasons(l);
-	print_matrix(l);
+	latency_print_reasons(l);
+	latency_print_matrix(l);
 	if (l->n_pairs > 1) {
 		putchar('\n');
-		print_trend("upwards", &l->up);
-		print_trend("downwards", &l->down);
+		latency_print_trend("upwards", &l->up);
+		latency_print_trend("downwards", &l->down);
 	}
 	return 0;
 }
 
-static struct json_object *try_json(const struct transition_try *t, enum transition_verdict verdict, const struct latency_loops *s)
+static struct json_object *latency_try_json(const struct transition_try *t,
+					    enum transition_verdict verdict,
+					    const struct latency_loops *s)
 {
 	struct json_object *o = json_object_new_object(), *starts = json_object_new_array_ext(s->n);
 	struct json_object *times = json_object_new_array_ext(s->n);
@@ -330,7 +333,7 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 
 int latency_save(const struct latency *l, const char *path, struct kjoule_error *err)
 {
-	struct json_object *o = head_json(l), *pairs = json_object_new_array();
+	struct json_object *o = latency_header_json(l), *pairs = json_object_new_array();
 	int ret;
 
 	for (size_t i = 0; i < l->n_pairs; i++) {
@@ -340,7 +343,8 @@ int latency_save(const struct latency *l, const char *path, struct kjoule_error 
 		json_object_object_add(one, "from_khz", json_object_new_uint64(l->f[p->from].khz));
 		json_object_object_add(one, "to_khz", json_object_new_uint64(l->f[p->to].khz));
 		for (size_t k = 0; k < p->n; k++)
-			json_object_array_add(tries, try_json(&p->tries[k], p->verdicts[k], &p->series[k]));
+			json_object_array_add(tries, latency_try_json(&p->tries[k], p->verdicts[k],
+								      &p->series[k]));
 		json_object_object_add(one, "tries", tries);
 		json_object_array_add(pairs, one);
 	}

@@ -24,7 +24,7 @@
 static volatile sig_atomic_t caught;
 static struct sigaction before[_NSIG];
 
-static void on_signal(int sig)
+static void latency_on_signal(int sig)
 {
 	caught = sig;
 }
@@ -35,9 +35,9 @@ bool latency_is_ended(void)
 }
 
 /* The first one lets a try end; a second one of them ends it at once, and what was changed is given back all the same. */
-static void watch_signals(void)
+static void latency_watch_signals(void)
 {
-	const struct sigaction note = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	const struct sigaction note = { .sa_handler = latency_on_signal, .sa_flags = SA_RESETHAND };
 	sigset_t ends;
 
 	signals_ends(&ends);
@@ -46,7 +46,7 @@ static void watch_signals(void)
 			sigaction(sig, &note, &before[sig]);
 }
 
-static void unwatch_signals(void)
+static void latency_unwatch_signals(void)
 {
 	sigset_t ends;
 
@@ -56,7 +56,7 @@ static void unwatch_signals(void)
 			sigaction(sig, &before[sig], NULL);
 }
 
-static double now_s(void)
+static double latency_now_s(void)
 {
 	struct timespec ts;
 
@@ -71,12 +71,12 @@ void latency_loops_free(struct latency_loops *s)
 	*s = (struct latency_loops){ 0 };
 }
 
-static bool is_terminal(const struct latency *l)
+static bool latency_is_on_terminal(const struct latency *l)
 {
 	return !l->opt->quiet && isatty(STDERR_FILENO);
 }
 
-static int add_frequency(struct latency *l, uint32_t khz)
+static int latency_add_frequency(struct latency *l, uint32_t khz)
 {
 	for (size_t i = 0; i < l->n_f; i++)
 		if (l->f[i].khz == khz)
@@ -87,7 +87,7 @@ static int add_frequency(struct latency *l, uint32_t khz)
 	return 0;
 }
 
-static int check_frequency(const struct latency *l, uint32_t khz, struct kjoule_error *err)
+static int latency_check_frequency(const struct latency *l, uint32_t khz, struct kjoule_error *err)
 {
 	const struct kjoule_policy *p = l->policy;
 	bool listed = !p->n_available;
@@ -109,7 +109,7 @@ static int check_frequency(const struct latency *l, uint32_t khz, struct kjoule_
 	return 0;
 }
 
-static int by_khz(const void *a, const void *b)
+static int latency_frequency_by_khz(const void *a, const void *b)
 {
 	const struct latency_frequency *x = a, *y = b;
 
@@ -117,21 +117,22 @@ static int by_khz(const void *a, const void *b)
 }
 
 /* Those that were asked for; else all of a list, or some between the limits. */
-static int choose_frequencies(struct latency *l, struct kjoule_error *err)
+static int latency_choose_frequencies(struct latency *l, struct kjoule_error *err)
 {
 	const struct kjoule_policy *p = l->policy;
 	int ret = 0;
 
 	for (size_t i = 0; i < l->opt->n_khz && !ret; i++) {
-		ret = check_frequency(l, l->opt->khz[i], err);
+		ret = latency_check_frequency(l, l->opt->khz[i], err);
 		if (!ret)
-			ret = add_frequency(l, l->opt->khz[i]);
+			ret = latency_add_frequency(l, l->opt->khz[i]);
 	}
 	for (size_t i = 0; !l->opt->n_khz && i < p->n_available && !ret; i++)
 		if (p->available[i] >= p->min_khz && p->available[i] <= p->max_khz)
-			ret = add_frequency(l, p->available[i]);
+			ret = latency_add_frequency(l, p->available[i]);
 	for (uint32_t i = 0; !l->opt->n_khz && !p->n_available && i < KJOULE_FREQUENCY_STEPS && !ret; i++)
-		ret = add_frequency(l, p->min_khz + (uint64_t)(p->max_khz - p->min_khz) * i / (KJOULE_FREQUENCY_STEPS - 1));
+		ret = latency_add_frequency(l, p->min_khz + (uint64_t)(p->max_khz - p->min_khz) *
+					    i / (KJOULE_FREQUENCY_STEPS - 1));
 	if (ret == -E2BIG)
 		return kjoule_fail(err, E2BIG, "CPU %u has more than %d frequencies: name some (--freq)", l->opt->cpu,
 				   LATENCY_FREQUENCIES);
@@ -143,11 +144,11 @@ static int choose_frequencies(struct latency *l, struct kjoule_error *err)
 		return kjoule_fail(err, EINVAL, "CPU %u has one frequency only, %u kHz, within its limits: there is no change to measure; widen scaling_min_freq and scaling_max_freq of policy %u",
 				   l->opt->cpu, l->n_f ? l->f[0].khz : p->max_khz, p->number);
 	if (!l->opt->pair)
-		qsort(l->f, l->n_f, sizeof(l->f[0]), by_khz);
+		qsort(l->f, l->n_f, sizeof(l->f[0]), latency_frequency_by_khz);
 	return 0;
 }
 
-static int make_pairs(struct latency *l, struct kjoule_error *err)
+static int latency_make_pairs(struct latency *l, struct kjoule_error *err)
 {
 	l->pairs = calloc(l->n_f * l->n_f, sizeof(*l->pairs));
 	if (!l->pairs)
@@ -163,11 +164,12 @@ static int make_pairs(struct latency *l, struct kjoule_error *err)
 	return 0;
 }
 
-static void show_progress(const struct latency *l, const char *what, size_t done, size_t all, double since_s)
+static void latency_show_progress(const struct latency *l, const char *what, size_t done,
+				  size_t all, double since_s)
 {
-	double spent = now_s() - since_s;
+	double spent = latency_now_s() - since_s;
 
-	if (!is_terminal(l))
+	if (!latency_is_on_terminal(l))
 		return;
 	fputs("\r\033[K", stderr);
 	if (done)
@@ -177,15 +179,15 @@ static void show_progress(const struct latency *l, const char *what, size_t done
 		output_printf(stderr, "kjoule: %s 1 of %zu", what, all);
 }
 
-static int calibrate(struct latency *l, struct kjoule_error *err)
+static int latency_measure_levels(struct latency *l, struct kjoule_error *err)
 {
-	double since = now_s();
+	double since = latency_now_s();
 
 	for (size_t i = 0; i < l->n_f && !caught; i++) {
 		struct latency_frequency *f = &l->f[i];
 		int ret;
 
-		show_progress(l, "frequency", i, l->n_f, since);
+		latency_show_progress(l, "frequency", i, l->n_f, since);
 		ret = latency_level(l, f, l->adds, LATENCY_CALIBRATE, err);
 		if (ret)
 			return ret;
@@ -194,7 +196,8 @@ static int calibrate(struct latency *l, struct kjoule_error *err)
 }
 
 /* A loop at @level is within these, on the other level's side no further than half of the way to that. */
-static void limits_of(const struct transition_level *level, const struct transition_level *other, uint32_t *lo, uint32_t *hi)
+static void latency_level_limits(const struct transition_level *level,
+				 const struct transition_level *other, uint32_t *lo, uint32_t *hi)
 {
 	double most = LIKE * level->sd_ns, half = fabs(other->median_ns - level->median_ns) / 2;
 	double below = other->median_ns < level->median_ns ? fmin(most, half) : most;
@@ -204,7 +207,8 @@ static void limits_of(const struct transition_level *level, const struct transit
 	*hi = fmin(level->median_ns + above, UINT32_MAX);
 }
 
-static int keep(struct latency_pair *p, struct latency_loops *s, const struct transition_try *t)
+static int latency_keep_try(struct latency_pair *p, struct latency_loops *s,
+			    const struct transition_try *t)
 {
 	void *tries = realloc(p->tries, (p->n + 1) * sizeof(*p->tries)), *series, *verdicts;
 
@@ -225,7 +229,8 @@ static int keep(struct latency_pair *p, struct latency_loops *s, const struct tr
 	return 0;
 }
 
-static int look_at(struct latency *l, struct latency_pair *p, struct latency_loops *s, struct kjoule_error *err)
+static int latency_judge_try(struct latency *l, struct latency_pair *p, struct latency_loops *s,
+			     struct kjoule_error *err)
 {
 	const struct transition_series series = { s->list, s->n, s->request_ns };
 	struct transition_try t;
@@ -234,27 +239,28 @@ static int look_at(struct latency *l, struct latency_pair *p, struct latency_loo
 	if (s->irqs_off_ns > l->irqs_off_ns)
 		l->irqs_off_ns = s->irqs_off_ns;
 	if (!ret)
-		ret = keep(p, s, &t);
+		ret = latency_keep_try(p, s, &t);
 	latency_loops_free(s);
 	return ret ? kjoule_fail(err, -ret, "no memory") : 0;
 }
 
 /* Have another try while this one is looked at, if it will be needed whatever comes out. */
-static int look_and_try(struct latency *l, struct latency_pair *p, const struct latency_ask *ask, struct latency_loops *s,
-			bool another, struct kjoule_error *err)
+static int latency_judge_and_try(struct latency *l, struct latency_pair *p,
+				 const struct latency_ask *ask, struct latency_loops *s,
+				 bool another, struct kjoule_error *err)
 {
 	struct kjoule_error other;
 	int ret, next;
 
 	if (!another)
-		return look_at(l, p, s, err);
+		return latency_judge_try(l, p, s, err);
 	latency_ahead_begin(l->ahead, ask);
-	ret = look_at(l, p, s, err);
+	ret = latency_judge_try(l, p, s, err);
 	next = latency_ahead_end(l->ahead, s, ret ? &other : err);
 	return ret ? ret : next;
 }
 
-static size_t count_good(const struct latency_pair *p)
+static size_t latency_count_good(const struct latency_pair *p)
 {
 	size_t good = 0;
 
@@ -264,31 +270,32 @@ static size_t count_good(const struct latency_pair *p)
 }
 
 /* What tries tell together takes as long as a try: not before there may be enough of them. */
-static bool may_be_enough(const struct latency *l, const struct latency_pair *p)
+static bool latency_may_be_enough(const struct latency *l, const struct latency_pair *p)
 {
-	size_t good = count_good(p);
+	size_t good = latency_count_good(p);
 
 	return good >= l->opt->repeats || (!good && p->n >= TRANSITION_HOPELESS) || p->n >= 4 * l->opt->repeats;
 }
 
 /* Will there have to be another try after the one that is to be looked at? */
-static bool needs_another(const struct latency *l, const struct latency_pair *p)
+static bool latency_needs_another(const struct latency *l, const struct latency_pair *p)
 {
-	size_t good = count_good(p);
+	size_t good = latency_count_good(p);
 
 	return l->ahead && good + 1 < l->opt->repeats && (good || p->n + 1 < TRANSITION_HOPELESS) &&
 	       p->n + 1 < 4 * l->opt->repeats;
 }
 
 /* Does the CPU run at both frequencies as they are called? What is granted otherwise has a level, too. */
-static bool is_as_asked(const struct latency_frequency *from, const struct latency_frequency *to)
+static bool latency_ratio_is_as_asked(const struct latency_frequency *from,
+				      const struct latency_frequency *to)
 {
 	double ratio = from->level.median_ns * from->khz / (to->level.median_ns * to->khz);
 
 	return ratio < 1 + AS_ASKED && ratio > 1 / (1 + AS_ASKED);
 }
 
-static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule_error *err)
+static int latency_measure_pair(struct latency *l, struct latency_pair *p, struct kjoule_error *err)
 {
 	const struct transition_level *from = &l->f[p->from].level, *to = &l->f[p->to].level;
 	struct latency_ask ask = {
@@ -302,9 +309,11 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 		return 0;
 	p->apart = transition_levels_apart(from, to, NULL);
 	/* frequencies that are to differ by more than clocks do, and loops that differ by less than their noise */
-	if (p->apart == TRANSITION_TWINS && !is_as_asked(&l->f[p->from], &l->f[p->to]))
+	if (p->apart == TRANSITION_TWINS &&
+	    !latency_ratio_is_as_asked(&l->f[p->from], &l->f[p->to]))
 		p->apart = TRANSITION_SAME;
-	p->elsewhere = p->apart == TRANSITION_APART && !is_as_asked(&l->f[p->from], &l->f[p->to]);
+	p->elsewhere = p->apart == TRANSITION_APART &&
+		       !latency_ratio_is_as_asked(&l->f[p->from], &l->f[p->to]);
 	if (p->apart != TRANSITION_APART || p->elsewhere)
 		return 0;
 	if (l->opt->related) {
@@ -312,15 +321,16 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 		if (ret)
 			return ret;
 	}
-	limits_of(from, to, &ask.from_lo_ns, &ask.from_hi_ns);
-	limits_of(to, from, &ask.to_lo_ns, &ask.to_hi_ns);
+	latency_level_limits(from, to, &ask.from_lo_ns, &ask.from_hi_ns);
+	latency_level_limits(to, from, &ask.to_lo_ns, &ask.to_hi_ns);
 	p->measured = true;
 	while (!ret && !caught) {
 		if (!s.list)
 			ret = l->engine->attempt(l, &ask, &s, err);
 		if (!ret)
-			ret = look_and_try(l, p, &ask, &s, needs_another(l, p), err);
-		if (ret || !may_be_enough(l, p))
+			ret = latency_judge_and_try(l, p, &ask, &s, latency_needs_another(l, p),
+						    err);
+		if (ret || !latency_may_be_enough(l, p))
 			continue;
 		if (transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result))
 			ret = kjoule_fail(err, ENOMEM, "no memory");
@@ -329,7 +339,7 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	}
 	/* one that was under way counts like any other */
 	if (!ret && s.list)
-		ret = look_at(l, p, &s, err);
+		ret = latency_judge_try(l, p, &s, err);
 	latency_loops_free(&s);
 	/* as far as it has come */
 	if (!ret && transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result))
@@ -337,25 +347,25 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	return ret;
 }
 
-static int measure_pairs(struct latency *l, struct kjoule_error *err)
+static int latency_measure_pairs(struct latency *l, struct kjoule_error *err)
 {
-	double since = now_s();
+	double since = latency_now_s();
 	int ret = 0;
 
 	/* without it they come one after the other */
 	l->ahead = latency_ahead_new(l);
 	for (size_t i = 0; i < l->n_pairs && !ret && !caught; i++) {
-		show_progress(l, "pair", i, l->n_pairs, since);
-		ret = measure_pair(l, &l->pairs[i], err);
+		latency_show_progress(l, "pair", i, l->n_pairs, since);
+		ret = latency_measure_pair(l, &l->pairs[i], err);
 	}
 	latency_ahead_free(l->ahead);
 	l->ahead = NULL;
-	if (is_terminal(l))
+	if (latency_is_on_terminal(l))
 		fprintf(stderr, "\r\033[K");
 	return ret;
 }
 
-static int find_trends(struct latency *l)
+static int latency_find_trends(struct latency *l)
 {
 	struct transition_point *points = calloc(l->n_pairs + 1, sizeof(*points));
 	size_t n = 0;
@@ -376,7 +386,7 @@ static int find_trends(struct latency *l)
 }
 
 /* What there is to be undone is undone whatever else fails; the first failure is told. */
-static int close_all(struct latency *l, struct kjoule_error *err)
+static int latency_close_engine(struct latency *l, struct kjoule_error *err)
 {
 	struct kjoule_error other = { "" };
 	int ret = l->engine->close(l, err), held = latency_hold_end(l, ret ? &other : err);
@@ -385,7 +395,7 @@ static int close_all(struct latency *l, struct kjoule_error *err)
 	return ret ? ret : held;
 }
 
-static int open_all(struct latency *l, struct kjoule_error *err)
+static int latency_open_engine(struct latency *l, struct kjoule_error *err)
 {
 	struct kjoule_error other;
 	int ret = l->opt->load ? latency_load_start(l, err) : 0;
@@ -395,42 +405,42 @@ static int open_all(struct latency *l, struct kjoule_error *err)
 	if (!ret)
 		ret = l->engine->open(l, err);
 	if (ret)
-		close_all(l, &other);
+		latency_close_engine(l, &other);
 	return ret;
 }
 
 int latency_run(struct latency *l, struct kjoule_error *err)
 {
-	double since = now_s();
+	double since = latency_now_s();
 	struct kjoule_error other = { "" };
 	int ret, closed;
 
-	ret = choose_frequencies(l, err);
+	ret = latency_choose_frequencies(l, err);
 	if (!ret)
-		ret = make_pairs(l, err);
+		ret = latency_make_pairs(l, err);
 	if (ret)
 		return ret;
 	caught = 0;
-	watch_signals();
-	ret = open_all(l, err);
+	latency_watch_signals();
+	ret = latency_open_engine(l, err);
 	if (ret) {
-		unwatch_signals();
+		latency_unwatch_signals();
 		return ret;
 	}
 	ret = latency_choose_adds(l, err);
 	if (!ret)
-		ret = calibrate(l, err);
+		ret = latency_measure_levels(l, err);
 	if (!ret)
-		ret = measure_pairs(l, err);
-	closed = close_all(l, &other);
-	unwatch_signals();
+		ret = latency_measure_pairs(l, err);
+	closed = latency_close_engine(l, &other);
+	latency_unwatch_signals();
 	l->stopped = caught;
-	l->seconds = now_s() - since;
+	l->seconds = latency_now_s() - since;
 	if (!ret && closed)
 		return kjoule_fail(err, -closed, "%s", other.text);
 	if (closed)
 		cmd_warn("%s", other.text);
-	if (!ret && find_trends(l))
+	if (!ret && latency_find_trends(l))
 		ret = kjoule_fail(err, ENOMEM, "no memory");
 	return ret;
 }

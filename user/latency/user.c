@@ -27,7 +27,7 @@ struct range {
 	uint32_t lo, hi;
 };
 
-static double now_ns(void)
+static double user_now_ns(void)
 {
 	struct timespec ts;
 
@@ -35,7 +35,7 @@ static double now_ns(void)
 	return ts.tv_sec * 1e9 + ts.tv_nsec;
 }
 
-static __attribute__((noinline)) void adds(uint32_t n)
+static __attribute__((noinline)) void user_run_adds(uint32_t n)
 {
 	unsigned long sum = 0;
 
@@ -47,12 +47,12 @@ static __attribute__((noinline)) void adds(uint32_t n)
 				 : "+r" (sum) : : "cc");
 }
 
-static double one_loop(struct state *s, uint32_t n, bool keep)
+static double user_time_loop(struct state *s, uint32_t n, bool keep)
 {
-	double start = now_ns(), end;
+	double start = user_now_ns(), end;
 
-	adds(n);
-	end = now_ns();
+	user_run_adds(n);
+	end = user_now_ns();
 	if (keep && s->n < LOOPS_MOST)
 		s->loops[s->n++] = (struct transition_loop){ start, end - start };
 	return end - start;
@@ -73,7 +73,7 @@ static int user_close(struct latency *l, struct kjoule_error *err)
 	return ret;
 }
 
-static int stay_on(unsigned int cpu, struct kjoule_error *err)
+static int user_stay_on_cpu(unsigned int cpu, struct kjoule_error *err)
 {
 	cpu_set_t one;
 
@@ -102,7 +102,7 @@ static int user_open(struct latency *l, struct kjoule_error *err)
 	if (!ret)
 		ret = latency_hold_begin(l, err);
 	if (!ret)
-		ret = stay_on(l->opt->cpu, err);
+		ret = user_stay_on_cpu(l->opt->cpu, err);
 	if (ret)
 		user_close(l, &other);
 	snprintf(l->way, sizeof(l->way), "the policy's limits in sysfs");
@@ -110,7 +110,8 @@ static int user_open(struct latency *l, struct kjoule_error *err)
 }
 
 /* The loops so far, from @origin on. */
-static int give(const struct state *s, double origin, struct latency_loops *to, struct kjoule_error *err)
+static int user_copy_loops(const struct state *s, double origin, struct latency_loops *to,
+			   struct kjoule_error *err)
 {
 	to->list = calloc(s->n + 1, sizeof(*to->list));
 	if (!to->list)
@@ -132,32 +133,33 @@ static int user_calibrate(struct latency *l, uint32_t n, uint32_t khz, uint32_t 
 		return ret;
 	s->n = 0;
 	*to = (struct latency_loops){ .done = true };
-	for (until = now_ns() + wait_ns; now_ns() < until;)
-		one_loop(s, n, false);
+	for (until = user_now_ns() + wait_ns; user_now_ns() < until;)
+		user_time_loop(s, n, false);
 	for (uint32_t i = 0; i < loops; i++)
-		one_loop(s, n, true);
-	return give(s, s->n ? s->loops[0].start_ns : 0, to, err);
+		user_time_loop(s, n, true);
+	return user_copy_loops(s, s->n ? s->loops[0].start_ns : 0, to, err);
 }
 
 /* Loops until a row of them is within @like, or the time is up, or there are as many as may be. Return: is it? */
-static bool look(struct state *s, uint32_t n, const struct range *like, double until, uint32_t most, bool keep)
+static bool user_wait_for_level(struct state *s, uint32_t n, const struct range *like, double until,
+				uint32_t most, bool keep)
 {
 	uint32_t streak = 0;
 
-	while (streak < STREAK && now_ns() < until && most--) {
-		double ns = one_loop(s, n, keep);
+	while (streak < STREAK && user_now_ns() < until && most--) {
+		double ns = user_time_loop(s, n, keep);
 
 		streak = ns >= like->lo && ns <= like->hi ? streak + 1 : 0;
 	}
 	return streak == STREAK;
 }
 
-static uint32_t random_below(uint32_t n)
+static uint32_t user_random_below(uint32_t n)
 {
 	uint32_t v = 0;
 
 	if (getrandom(&v, sizeof(v), 0) != sizeof(v))
-		v = (uint32_t)now_ns();
+		v = (uint32_t)user_now_ns();
 	return n ? v % n : 0;
 }
 
@@ -166,7 +168,7 @@ static int user_attempt(struct latency *l, const struct latency_ask *ask, struct
 {
 	const struct range from = { ask->from_lo_ns, ask->from_hi_ns }, at = { ask->to_lo_ns, ask->to_hi_ns };
 	struct state *s = l->state;
-	uint32_t lead = ask->lead + random_below(ask->lead + 1);
+	uint32_t lead = ask->lead + user_random_below(ask->lead + 1);
 	double asked;
 	int ret;
 
@@ -177,20 +179,22 @@ static int user_attempt(struct latency *l, const struct latency_ask *ask, struct
 		return kjoule_fail(err, -ret, "holding policy%u at %u kHz: %s", l->policy->number, ask->from_khz, strerror(-ret));
 	s->n = 0;
 	*to = (struct latency_loops){ 0 };
-	look(s, ask->adds, &from, now_ns() + ask->timeout_ns, UINT32_MAX, false);
+	user_wait_for_level(s, ask->adds, &from, user_now_ns() + ask->timeout_ns, UINT32_MAX,
+			    false);
 	for (uint32_t i = 0; i <= lead; i++)
-		one_loop(s, ask->adds, true);
-	asked = now_ns();
+		user_time_loop(s, ask->adds, true);
+	asked = user_now_ns();
 	ret = kjoule_frequency_set(l->frequency, l->policy->number, ask->to_khz);
 	if (ret)
 		return kjoule_fail(err, -ret, "holding policy%u at %u kHz: %s", l->policy->number, ask->to_khz, strerror(-ret));
 	to->asked_ns = asked;
-	to->request_ns = now_ns() - asked;
-	adds(random_below(ask->adds));
-	to->done = look(s, ask->adds, &at, asked + ask->timeout_ns, ask->loops, true);
+	to->request_ns = user_now_ns() - asked;
+	user_run_adds(user_random_below(ask->adds));
+	to->done = user_wait_for_level(s, ask->adds, &at, asked + ask->timeout_ns, ask->loops,
+				       true);
 	for (uint32_t i = STREAK; to->done && i < ask->confirm + 1; i++)
-		one_loop(s, ask->adds, true);
-	return give(s, asked, to, err);
+		user_time_loop(s, ask->adds, true);
+	return user_copy_loops(s, asked, to, err);
 }
 
 const struct latency_engine latency_user = {

@@ -20,18 +20,18 @@ struct latency_ahead {
 	int ret;
 };
 
-static void wait_for(sem_t *s)
+static void ahead_wait_semaphore(sem_t *s)
 {
 	while (sem_wait(s) && errno == EINTR)
 		;
 }
 
-static void *run(void *arg)
+static void *ahead_thread_run(void *arg)
 {
 	struct latency_ahead *a = arg;
 
 	for (;;) {
-		wait_for(&a->asked);
+		ahead_wait_semaphore(&a->asked);
 		if (!a->ask)
 			return NULL;
 		a->ret = a->l->engine->attempt(a->l, a->ask, &a->loops, &a->err);
@@ -48,7 +48,7 @@ struct latency_ahead *latency_ahead_new(struct latency *l)
 	a->l = l;
 	sem_init(&a->asked, 0, 0);
 	sem_init(&a->done, 0, 0);
-	if (!pthread_create(&a->thread, NULL, run, a))
+	if (!pthread_create(&a->thread, NULL, ahead_thread_run, a))
 		return a;
 	sem_destroy(&a->asked);
 	sem_destroy(&a->done);
@@ -65,7 +65,7 @@ void latency_ahead_begin(struct latency_ahead *a, const struct latency_ask *ask)
 
 int latency_ahead_end(struct latency_ahead *a, struct latency_loops *loops, struct kjoule_error *err)
 {
-	wait_for(&a->done);
+	ahead_wait_semaphore(&a->done);
 	*loops = a->loops;
 	return a->ret ? kjoule_fail(err, -a->ret, "%s", a->err.text) : 0;
 }

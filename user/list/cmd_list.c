@@ -58,7 +58,7 @@ static const struct output_column columns[] = {
 	{ NULL, "USE", true },
 };
 
-static const char *domain_name(const struct kjoule_source_info *src, int index)
+static const char *list_domain_name(const struct kjoule_source_info *src, int index)
 {
 	for (uint32_t i = 0; i < src->n_domains; i++)
 		if (src->domains[i].index == (uint32_t)index)
@@ -66,7 +66,7 @@ static const char *domain_name(const struct kjoule_source_info *src, int index)
 	return NULL;
 }
 
-static void text_or_none(struct output *out, const char *text, const char *why)
+static void list_text_or_none(struct output *out, const char *text, const char *why)
 {
 	if (text && text[0])
 		output_str(out, text);
@@ -74,7 +74,7 @@ static void text_or_none(struct output *out, const char *text, const char *why)
 		output_none(out, why);
 }
 
-static void unit_cells(struct output *out, const struct kjoule_domain_info *dom)
+static void list_print_unit(struct output *out, const struct kjoule_domain_info *dom)
 {
 	static const char *const units[] = { " uJ", " uW", " mC", "" };
 	double unit = ldexp((double)dom->unit_mult, -(int)dom->unit_shift);
@@ -90,8 +90,8 @@ static void unit_cells(struct output *out, const struct kjoule_domain_info *dom)
 	output_str(out, text);
 }
 
-static void domain_cells(struct output *out, const struct kjoule_source_info *src,
-			 const struct kjoule_domain_info *dom)
+static void list_print_domain(struct output *out, const struct kjoule_source_info *src,
+			      const struct kjoule_domain_info *dom)
 {
 	const char *inside;
 
@@ -102,10 +102,10 @@ static void domain_cells(struct output *out, const struct kjoule_source_info *sr
 	}
 	output_str(out, dom->name);
 	output_str(out, kjoule_class_name(dom->class));
-	inside = dom->parent < 0 ? src->inside : domain_name(src, dom->parent);
-	text_or_none(out, inside, NULL);
-	text_or_none(out, src->same_as, NULL);
-	unit_cells(out, dom);
+	inside = dom->parent < 0 ? src->inside : list_domain_name(src, dom->parent);
+	list_text_or_none(out, inside, NULL);
+	list_text_or_none(out, src->same_as, NULL);
+	list_print_unit(out, dom);
 	output_u64(out, dom->width);
 	if (dom->range)
 		output_u64(out, dom->range);
@@ -120,7 +120,7 @@ static void domain_cells(struct output *out, const struct kjoule_source_info *sr
 	}
 }
 
-static void use_text(const struct kjoule_source_info *src, char *use, size_t len)
+static void list_use_text(const struct kjoule_source_info *src, char *use, size_t len)
 {
 	char starts[64] = "";
 
@@ -135,8 +135,8 @@ static void use_text(const struct kjoule_source_info *src, char *use, size_t len
 			 src->same_as[0] ? ", the same as " : "", src->same_as, starts);
 }
 
-static void row(struct output *out, const struct kjoule_source_info *src,
-		const struct kjoule_domain_info *dom)
+static void list_print_row(struct output *out, const struct kjoule_source_info *src,
+			   const struct kjoule_domain_info *dom)
 {
 	char use[256];
 
@@ -144,8 +144,8 @@ static void row(struct output *out, const struct kjoule_source_info *src,
 	output_str(out, src->kind == KJOULE_KIND_FREQUENCY || !dom ? kjoule_kind_name(src->kind) :
 		   kjoule_quantity_name(dom->quantity));
 	output_str(out, kjoule_origin_name(src->origin));
-	text_or_none(out, src->meter, NULL);
-	domain_cells(out, src, dom);
+	list_text_or_none(out, src->meter, NULL);
+	list_print_domain(out, src, dom);
 	if (src->reference_khz)
 		output_u64(out, src->reference_khz);
 	else
@@ -166,13 +166,13 @@ static void row(struct output *out, const struct kjoule_source_info *src,
 		output_none(out, NULL);
 	else
 		output_str(out, src->reason);
-	use_text(src, use, sizeof(use));
+	list_use_text(src, use, sizeof(use));
 	output_str(out, use);
 	output_row(out);
 }
 
 /* What a recording takes that names none: the kernel's best, or one of user space that is better. */
-static void mark_default(struct list_sources *s)
+static void list_mark_default(struct list_sources *s)
 {
 	const struct kjoule_found *best;
 	int32_t rating = INT32_MIN;
@@ -196,7 +196,7 @@ static void mark_default(struct list_sources *s)
 		s->found[i].info.is_default = kjoule_sources_goes_with(&s->found[i], best);
 }
 
-static int find_sources(struct list_sources *s)
+static int list_find_sources(struct list_sources *s)
 {
 	struct kjoule_error err;
 	struct kjoule_device *dev;
@@ -215,16 +215,16 @@ static int find_sources(struct list_sources *s)
 		return cmd_failed("%s", err.text);
 	if (kjoule_sources_scan(KJOULE_SYSFS, &s->found, &s->n_found))
 		return cmd_failed("no memory");
-	mark_default(s);
+	list_mark_default(s);
 	return 0;
 }
 
-static void rows(struct output *out, const struct kjoule_source_info *src)
+static void list_print_rows(struct output *out, const struct kjoule_source_info *src)
 {
 	if (!src->n_domains)
-		row(out, src, NULL);
+		list_print_row(out, src, NULL);
 	for (uint32_t d = 0; d < src->n_domains; d++)
-		row(out, src, &src->domains[d]);
+		list_print_row(out, src, &src->domains[d]);
 }
 
 int list_sources_print(const struct list_sources *s, enum output_format format)
@@ -234,9 +234,9 @@ int list_sources_print(const struct list_sources *s, enum output_format format)
 	if (!out)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->n_kernel; i++)
-		rows(out, &s->kernel[i]);
+		list_print_rows(out, &s->kernel[i]);
 	for (size_t i = 0; i < s->n_found; i++)
-		rows(out, &s->found[i].info);
+		list_print_rows(out, &s->found[i].info);
 	output_close(out, NULL, NULL);
 	return 0;
 }
@@ -291,7 +291,7 @@ int cmd_list(int argc, char **argv)
 		return list_session_end(end);
 	if (sessions)
 		return list_sessions(format);
-	code = find_sources(&s);
+	code = list_find_sources(&s);
 	if (!code && list_sources_print(&s, format))
 		code = cmd_failed("no memory");
 	if (!code && !s.n_kernel && !s.n_found)

@@ -40,7 +40,7 @@ static const struct output_column columns[] = {
 	{ "stacks_withheld", NULL, false },
 };
 
-static const char *state_name(uint32_t state)
+static const char *sessions_state_name(uint32_t state)
 {
 	static const char *const names[] = { "new", "running", "stopped" };
 
@@ -48,7 +48,7 @@ static const char *state_name(uint32_t state)
 }
 
 /* A user without a name has a number. */
-static void user_cells(struct output *out, uint32_t uid)
+static void sessions_print_user(struct output *out, uint32_t uid)
 {
 	const struct passwd *user = getpwuid(uid);
 	char number[16];
@@ -58,14 +58,14 @@ static void user_cells(struct output *out, uint32_t uid)
 	output_str(out, user ? user->pw_name : number);
 }
 
-static void row(struct output *out, const struct kjoule_session_info *s,
-		const struct kjoule_cpu_stats *b)
+static void sessions_print_row(struct output *out, const struct kjoule_session_info *s,
+			       const struct kjoule_cpu_stats *b)
 {
 	char cpus[256];
 
 	output_u64(out, s->id);
-	user_cells(out, s->user);
-	output_str(out, state_name(s->state));
+	sessions_print_user(out, s->user);
+	output_str(out, sessions_state_name(s->state));
 	output_str(out, kjoule_target_name(s->target));
 	if (s->pid)
 		output_u64(out, s->pid);
@@ -92,7 +92,7 @@ static void row(struct output *out, const struct kjoule_session_info *s,
 	output_row(out);
 }
 
-static int list_all(struct kjoule_ctl *ctl, enum output_format format)
+static int sessions_list_all(struct kjoule_ctl *ctl, enum output_format format)
 {
 	struct kjoule_session_info *list;
 	struct kjoule_cpu_stats books;
@@ -111,7 +111,7 @@ static int list_all(struct kjoule_ctl *ctl, enum output_format format)
 	for (size_t i = 0; i < n; i++) {
 		ret = kjoule_stats_total(ctl, list[i].id, &books, &err);
 		if (!ret)
-			row(out, &list[i], &books);
+			sessions_print_row(out, &list[i], &books);
 		else if (ret != -ENOENT)	/* it has ended meanwhile */
 			cmd_warn("session %u: %s", list[i].id, err.text);
 	}
@@ -121,7 +121,7 @@ static int list_all(struct kjoule_ctl *ctl, enum output_format format)
 }
 
 /* The device knows the module's version; a foreign one would not understand us. */
-static int open_module(struct kjoule_ctl **ctl)
+static int sessions_open_module(struct kjoule_ctl **ctl)
 {
 	struct kjoule_device *dev;
 	struct kjoule_error err;
@@ -136,7 +136,7 @@ int list_session_end(uint32_t id)
 {
 	struct kjoule_error err;
 	struct kjoule_ctl *ctl;
-	int code = open_module(&ctl);
+	int code = sessions_open_module(&ctl);
 
 	if (code)
 		return code;
@@ -149,11 +149,11 @@ int list_session_end(uint32_t id)
 int list_sessions(enum output_format format)
 {
 	struct kjoule_ctl *ctl;
-	int code = open_module(&ctl);
+	int code = sessions_open_module(&ctl);
 
 	if (code)
 		return code;
-	code = list_all(ctl, format);
+	code = sessions_list_all(ctl, format);
 	kjoule_ctl_close(ctl);
 	return code;
 }

@@ -60,7 +60,7 @@ int cpu_load_parse(const char *text, enum cpu_load_kind *kind)
 	return -EINVAL;
 }
 
-static void multiply(struct worker *w)
+static void load_multiply(struct worker *w)
 {
 	unsigned long x = w->product;
 
@@ -71,7 +71,7 @@ static void multiply(struct worker *w)
 	w->product = x;
 }
 
-static void read_memory(struct worker *w)
+static void load_read_memory(struct worker *w)
 {
 	for (unsigned int i = 0; i < READS; i++) {
 		(void)*(volatile char *)(w->memory + w->at);
@@ -79,33 +79,33 @@ static void read_memory(struct worker *w)
 	}
 }
 
-static void pass(struct worker *w, enum cpu_load_kind kind, uint64_t n)
+static void load_do_pass(struct worker *w, enum cpu_load_kind kind, uint64_t n)
 {
 	switch (kind) {
 	case CPU_LOAD_SAXPY:
 		saxpy_pass(&w->saxpy, n);
 		break;
 	case CPU_LOAD_MULTIPLY:
-		multiply(w);
+		load_multiply(w);
 		break;
 	case CPU_LOAD_MEMORY:
-		read_memory(w);
+		load_read_memory(w);
 		break;
 	default:
-		pass(w, n % CPU_LOAD_MIXED, n / CPU_LOAD_MIXED);
+		load_do_pass(w, n % CPU_LOAD_MIXED, n / CPU_LOAD_MIXED);
 		break;
 	}
 }
 
 /* Work until the load's turn is over; of @part of the time only, look at the clock between passes. */
-static void work(struct worker *w, unsigned int turn, double part)
+static void load_work_turn(struct worker *w, unsigned int turn, double part)
 {
 	uint64_t n = atomic_load_explicit(&w->passes, memory_order_relaxed), begin = 0;
 
 	while (atomic_load_explicit(&w->load->turn, memory_order_relaxed) == turn) {
 		if (part < 1 && !begin)
 			begin = kjoule_now_ns();
-		pass(w, w->load->kind, n++);
+		load_do_pass(w, w->load->kind, n++);
 		atomic_store_explicit(&w->passes, n, memory_order_relaxed);
 		if (part < 1 && kjoule_now_ns() - begin >= part * CPU_LOAD_TURN_NS) {
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, (1 - part) * CPU_LOAD_TURN_NS }, NULL);
@@ -114,7 +114,7 @@ static void work(struct worker *w, unsigned int turn, double part)
 	}
 }
 
-static void *run(void *arg)
+static void *load_worker_run(void *arg)
 {
 	struct worker *w = arg;
 	struct cpu_load *l = w->load;
@@ -130,14 +130,14 @@ static void *run(void *arg)
 		turn = atomic_load(&l->turn);
 		part = l->part;
 		pthread_mutex_unlock(&l->lock);
-		work(w, turn, part);
+		load_work_turn(w, turn, part);
 		pthread_mutex_lock(&l->lock);
 	}
 	pthread_mutex_unlock(&l->lock);
 	return NULL;
 }
 
-static void tell(struct cpu_load *l, double part, bool end)
+static void load_notify_workers(struct cpu_load *l, double part, bool end)
 {
 	pthread_mutex_lock(&l->lock);
 	l->part = part;
@@ -149,7 +149,7 @@ static void tell(struct cpu_load *l, double part, bool end)
 
 void cpu_load_go(struct cpu_load *l, double part)
 {
-	tell(l, part, false);
+	load_notify_workers(l, part, false);
 }
 
 uint64_t cpu_load_passes(const struct cpu_load *l)
@@ -166,7 +166,7 @@ unsigned int cpu_load_threads(const struct cpu_load *l)
 	return l->n;
 }
 
-static size_t memory_of_each(unsigned int threads)
+static size_t load_memory_of_each(unsigned int threads)
 {
 	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / MEMORY_PART / threads;
 	size_t bytes = READS * LINE;
@@ -176,7 +176,7 @@ static size_t memory_of_each(unsigned int threads)
 	return bytes;
 }
 
-static int start(struct cpu_load *l, struct worker *w, int cpu)
+static int load_worker_start(struct cpu_load *l, struct worker *w, int cpu)
 {
 	pthread_attr_t attr;
 	cpu_set_t one;
@@ -199,7 +199,7 @@ static int start(struct cpu_load *l, struct worker *w, int cpu)
 		return -ret;
 	ret = pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
 	if (!ret)
-		ret = pthread_create(&w->thread, &attr, run, w);
+		ret = pthread_create(&w->thread, &attr, load_worker_run, w);
 	pthread_attr_destroy(&attr);
 	if (!ret)
 		l->n++;
@@ -219,7 +219,7 @@ int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsign
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
 	l->kind = kind;
-	l->memory = memory_of_each(n ? n : 1);
+	l->memory = load_memory_of_each(n ? n : 1);
 	l->workers = aligned_alloc(_Alignof(struct worker), n * sizeof(*l->workers));
 	if (!l->workers) {
 		cpu_load_free(l);
@@ -229,7 +229,8 @@ int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsign
 	for (unsigned int i = 0; i < n && !ret; i++) {
 		cpu = kjoule_cpus_next(cpus, cpu + 1);
 		cpu = cpu < 0 ? kjoule_cpus_next(cpus, 0) : cpu;
-		ret = cpu < 0 || cpu >= CPU_SETSIZE ? -ERANGE : start(l, &l->workers[i], cpu);
+		ret = cpu < 0 || cpu >= CPU_SETSIZE ? -ERANGE :
+						      load_worker_start(l, &l->workers[i], cpu);
 		if (ret) {
 			/* its memory is no thread's */
 			free(l->workers[i].memory);
@@ -248,7 +249,7 @@ void cpu_load_free(struct cpu_load *l)
 {
 	if (!l)
 		return;
-	tell(l, 0, true);
+	load_notify_workers(l, 0, true);
 	for (unsigned int i = 0; i < l->n; i++) {
 		pthread_join(l->workers[i].thread, NULL);
 		free(l->workers[i].memory);

@@ -7,7 +7,7 @@
 #include "machine/frequency_guard.h"
 
 /* As the next sweep would, by the same file: what somebody else holds or has given back by then is not touched. */
-static void give_back(const void *what)
+static void frequency_guard_restore(const void *what)
 {
 	const struct kjoule_frequency *f = what;
 	struct kjoule_error err = { 0 };
@@ -24,5 +24,5 @@ static void give_back(const void *what)
 
 int frequency_guard_start(struct guardian *g, const struct kjoule_frequency *f, struct kjoule_error *err)
 {
-	return guardian_start(g, give_back, f, "the CPUs' frequencies", err);
+	return guardian_start(g, frequency_guard_restore, f, "the CPUs' frequencies", err);
 }

@@ -18,7 +18,7 @@
 #include "machine/guardian.h"
 
 /* Each without a right that it takes: not as safe, and good for something all the same. */
-static void be_hard_to_kill(void)
+static void guardian_protect_itself(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : write(fd, "-1000", 5);
@@ -31,7 +31,7 @@ static void be_hard_to_kill(void)
 }
 
 /* Whoever waits for the end of the caller's output is not to wait for the guardian. */
-static void close_all_but(int fd)
+static void guardian_close_all_but(int fd)
 {
 	if (close_range(3, fd - 1, 0) && errno != EINVAL) {
 		/* before Linux 5.9 */
@@ -47,7 +47,7 @@ static void close_all_but(int fd)
 	}
 }
 
-static _Noreturn void be_guardian(void (*give_back)(const void *what), const void *what, int fd)
+static _Noreturn void guardian_run(void (*give_back)(const void *what), const void *what, int fd)
 {
 	ssize_t n = -1;
 	char byte;
@@ -55,8 +55,8 @@ static _Noreturn void be_guardian(void (*give_back)(const void *what), const voi
 	/* neither the terminal's keys nor its end are for it; all signals are blocked */
 	setsid();
 	prctl(PR_SET_NAME, GUARDIAN);
-	close_all_but(fd);
-	be_hard_to_kill();
+	guardian_close_all_but(fd);
+	guardian_protect_itself();
 	if (send(fd, "", 1, MSG_NOSIGNAL) == 1)
 		n = read(fd, &byte, 1);
 	/* without a word: it is gone */
@@ -66,7 +66,7 @@ static _Noreturn void be_guardian(void (*give_back)(const void *what), const voi
 }
 
 /* A command's standard streams are put in the place of ours: not of these. Return: 0 or -errno */
-static int keep_off_streams(int *fd)
+static int guardian_move_descriptor(int *fd)
 {
 	int higher = fcntl(*fd, F_DUPFD_CLOEXEC, 3);
 
@@ -78,7 +78,7 @@ static int keep_off_streams(int *fd)
 }
 
 /* Return: 0: it is there, and has done what it has to before; -errno */
-static int wait_until_ready(int fd)
+static int guardian_wait_ready(int fd)
 {
 	ssize_t n;
 	char byte;
@@ -99,23 +99,23 @@ int guardian_start(struct guardian *g, void (*give_back)(const void *what), cons
 	ret = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
 	if (ret)
 		goto fail;
-	ret = keep_off_streams(&ends[0]);
+	ret = guardian_move_descriptor(&ends[0]);
 	if (!ret)
-		ret = keep_off_streams(&ends[1]);
+		ret = guardian_move_descriptor(&ends[1]);
 	if (!ret) {
 		/* none is to come in between, with our handlers */
 		sigfillset(&all);
 		sigprocmask(SIG_BLOCK, &all, &old);
 		g->pid = fork();
 		if (!g->pid)
-			be_guardian(give_back, what, ends[0]);
+			guardian_run(give_back, what, ends[0]);
 		ret = g->pid < 0 ? -errno : 0;
 		sigprocmask(SIG_SETMASK, &old, NULL);
 	}
 	close(ends[0]);
 	g->fd = ends[1];
 	if (!ret)
-		ret = wait_until_ready(g->fd);
+		ret = guardian_wait_ready(g->fd);
 	if (!ret)
 		return 0;
 	guardian_end(g);

@@ -35,26 +35,26 @@ struct wish {
 	uint64_t period_ns;		/* 0: what the module takes */
 };
 
-static int no_period(const struct wish *w)
+static int session_source_refuse_period(const struct wish *w)
 {
 	return cmd_failed("--source %s: %s is read in the tick, it has no period; periods are for slow sources, see the manual page",
 			  w->text, w->name);
 }
 
-static int too_many(void)
+static int session_sources_refuse_many(void)
 {
 	return cmd_failed("--source: these are more than %u sources, the most that a recording can have; name fewer",
 			  SESSION_SOURCES);
 }
 
-static int add(struct session_sources *s, const struct kjoule_source_spec *spec,
-	       const struct kjoule_source_info *info)
+static int session_sources_add(struct session_sources *s, const struct kjoule_source_spec *spec,
+			       const struct kjoule_source_info *info)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (!strcmp(s->info[i].name, info->name))
 			return cmd_failed("--source: %s is named twice", info->name);
 	if (s->n == SESSION_SOURCES)
-		return too_many();
+		return session_sources_refuse_many();
 	s->info[s->n] = *info;
 	s->spec[s->n] = *spec;
 	s->spec[s->n].fd = -1;
@@ -63,9 +63,10 @@ static int add(struct session_sources *s, const struct kjoule_source_spec *spec,
 	return 0;
 }
 
-static int add_found(struct session_sources *s, const struct kjoule_found *f, uint64_t period_ns)
+static int session_sources_add_found(struct session_sources *s, const struct kjoule_found *f,
+				     uint64_t period_ns)
 {
-	int ret = add(s, &f->spec, &f->info);
+	int ret = session_sources_add(s, &f->spec, &f->info);
 
 	if (!ret)
 		s->spec[s->n - 1].period_ns = period_ns;
@@ -77,17 +78,18 @@ static int add_found(struct session_sources *s, const struct kjoule_found *f, ui
 	return 0;
 }
 
-static int not_usable(const char *name, const char *reason)
+static int session_source_refuse(const char *name, const char *reason)
 {
 	return cmd_failed("%s: this source can not be used: %s; see `kjoule list`", name, reason);
 }
 
 /* It has a place of its own in the session. */
-static int add_frequency(struct session_sources *s, const struct kjoule_source_info *info,
-			 const struct wish *w)
+static int session_sources_add_frequency(struct session_sources *s,
+					 const struct kjoule_source_info *info,
+					 const struct wish *w)
 {
 	if (w->period_ns)
-		return no_period(w);
+		return session_source_refuse_period(w);
 	if (s->frequency_source)
 		return cmd_failed("--source: %s and %s are both sources of frequency, of which a recording has one",
 				  s->frequency_source, info->name);
@@ -96,8 +98,8 @@ static int add_frequency(struct session_sources *s, const struct kjoule_source_i
 	return 0;
 }
 
-static int add_kernel(struct session_sources *s, const struct offer *o,
-		      const struct kjoule_source_info *info, const struct wish *w)
+static int session_sources_add_kernel(struct session_sources *s, const struct offer *o,
+				      const struct kjoule_source_info *info, const struct wish *w)
 {
 	struct kjoule_source_spec spec = { .origin = KJOULE_ORIGIN_REGISTERED, .period_ns = w->period_ns };
 	char what[96];
@@ -105,17 +107,17 @@ static int add_kernel(struct session_sources *s, const struct offer *o,
 	int ret;
 
 	if (!info->available)
-		return not_usable(info->name, info->reason);
+		return session_source_refuse(info->name, info->reason);
 	if (info->kind == KJOULE_KIND_FREQUENCY)
-		return add_frequency(s, info, w);
+		return session_sources_add_frequency(s, info, w);
 	strcpy(spec.name, info->name);
 	/* which of these are slow only the module knows */
 	snprintf(what, sizeof(what), "--source %.80s", w->text);
 	ret = w->period_ns ? o->from->try(&spec, what, o->from->arg, &err) : 0;
-	return ret ? cmd_failed("%s", err.text) : add(s, &spec, info);
+	return ret ? cmd_failed("%s", err.text) : session_sources_add(s, &spec, info);
 }
 
-static void drop_last(struct session_sources *s)
+static void session_sources_drop_last(struct session_sources *s)
 {
 	size_t i = --s->n;
 
@@ -129,7 +131,8 @@ static void drop_last(struct session_sources *s)
  * Is it the last source that the module refuses? A counter may stand still, of a device that
  * sleeps, and would end the whole session. What the module has no room for is told later.
  */
-static bool is_refused(const struct session_sources *s, const struct offer *o, const char *meter)
+static bool session_source_is_refused(const struct session_sources *s, const struct offer *o,
+				      const char *meter)
 {
 	struct kjoule_error err;
 	const char *name = s->info[s->n - 1].name;
@@ -144,7 +147,7 @@ static bool is_refused(const struct session_sources *s, const struct offer *o, c
 	return true;
 }
 
-static size_t count_parts(const struct offer *o, const struct kjoule_found *with)
+static size_t session_sources_count_parts(const struct offer *o, const struct kjoule_found *with)
 {
 	size_t n = 0;
 
@@ -157,15 +160,15 @@ static size_t count_parts(const struct offer *o, const struct kjoule_found *with
  * All of a meter that can be used, packages first: machines with many of them have more zones
  * than a session takes. @with: an element of the meter. @try: see for each whether the module takes it.
  */
-static int add_usable(struct session_sources *s, const struct offer *o, const struct kjoule_found *with,
-		      uint64_t period_ns, bool try)
+static int session_sources_add_usable(struct session_sources *s, const struct offer *o,
+				      const struct kjoule_found *with, uint64_t period_ns, bool try)
 {
 	const char *meter = with->info.meter[0] ? with->info.meter : with->info.name;
 	size_t left_out = 0;
 	int ret = 0;
 
 	if (s->n == SESSION_SOURCES)
-		return too_many();
+		return session_sources_refuse_many();
 	for (int pass = 0; pass < 2 && !ret; pass++) {
 		for (size_t i = 0; i < o->n_found && !ret; i++) {
 			const struct kjoule_found *f = &o->found[i];
@@ -177,9 +180,9 @@ static int add_usable(struct session_sources *s, const struct offer *o, const st
 				left_out++;
 				continue;
 			}
-			ret = add_found(s, f, period_ns);
-			if (!ret && try && is_refused(s, o, meter))
-				drop_last(s);
+			ret = session_sources_add_found(s, f, period_ns);
+			if (!ret && try && session_source_is_refused(s, o, meter))
+				session_sources_drop_last(s);
 		}
 	}
 	if (left_out)
@@ -189,11 +192,12 @@ static int add_usable(struct session_sources *s, const struct offer *o, const st
 }
 
 /* Of a meter that was named. One part alone is not tried: without it there is no session anyway. */
-static int add_parts(struct session_sources *s, const struct offer *o, const struct kjoule_found *with,
-		     uint64_t period_ns)
+static int session_sources_add_parts(struct session_sources *s, const struct offer *o,
+				     const struct kjoule_found *with, uint64_t period_ns)
 {
 	size_t n = s->n;
-	int ret = add_usable(s, o, with, period_ns, count_parts(o, with) > 1);
+	int ret = session_sources_add_usable(s, o, with, period_ns,
+					     session_sources_count_parts(o, with) > 1);
 
 	if (!ret && s->n == n)
 		return cmd_failed("%s: no part of it can be used; name another source, see `kjoule list`",
@@ -201,7 +205,8 @@ static int add_parts(struct session_sources *s, const struct offer *o, const str
 	return ret;
 }
 
-static int add_meter(struct session_sources *s, const struct offer *o, const struct wish *w)
+static int session_sources_add_meter(struct session_sources *s, const struct offer *o,
+				     const struct wish *w)
 {
 	const struct kjoule_found *refused = NULL;
 
@@ -211,16 +216,17 @@ static int add_meter(struct session_sources *s, const struct offer *o, const str
 		if (strcmp(f->info.meter, w->name))
 			continue;
 		if (w->period_ns && f->spec.origin == KJOULE_ORIGIN_PERF_PMU)
-			return no_period(w);
+			return session_source_refuse_period(w);
 		if (f->info.available)
-			return add_parts(s, o, f, w->period_ns);
+			return session_sources_add_parts(s, o, f, w->period_ns);
 		refused = f;
 	}
-	return refused ? not_usable(w->name, refused->info.reason) :
+	return refused ? session_source_refuse(w->name, refused->info.reason) :
 			 cmd_failed("%s: no such source; see `kjoule list`", w->name);
 }
 
-static int add_event(struct session_sources *s, const struct offer *o, const struct wish *w)
+static int session_sources_add_event(struct session_sources *s, const struct offer *o,
+				     const struct wish *w)
 {
 	struct kjoule_found *f = malloc(sizeof(*f));
 	struct kjoule_error err;
@@ -231,34 +237,36 @@ static int add_event(struct session_sources *s, const struct offer *o, const str
 	if (kjoule_sources_perf(o->from->sysfs, w->name, f, &err))
 		ret = cmd_failed("%s", err.text);
 	else
-		ret = w->period_ns ? no_period(w) : add_found(s, f, 0);
+		ret = w->period_ns ? session_source_refuse_period(w) :
+				     session_sources_add_found(s, f, 0);
 	free(f);
 	return ret;
 }
 
-static int add_named(struct session_sources *s, const struct offer *o, const struct wish *w)
+static int session_sources_add_named(struct session_sources *s, const struct offer *o,
+				     const struct wish *w)
 {
 	for (size_t i = 0; i < o->from->n_kernel; i++)
 		if (!strcmp(o->from->kernel[i].name, w->name))
-			return add_kernel(s, o, &o->from->kernel[i], w);
+			return session_sources_add_kernel(s, o, &o->from->kernel[i], w);
 	for (size_t i = 0; i < o->n_found; i++) {
 		const struct kjoule_found *f = &o->found[i];
 
 		if (strcmp(f->info.name, w->name))
 			continue;
 		if (w->period_ns && f->spec.origin == KJOULE_ORIGIN_PERF_PMU)
-			return no_period(w);
-		return f->info.available ? add_found(s, f, w->period_ns) :
-					   not_usable(w->name, f->info.reason);
+			return session_source_refuse_period(w);
+		return f->info.available ? session_sources_add_found(s, f, w->period_ns) :
+					   session_source_refuse(w->name, f->info.reason);
 	}
 	/* any event of any PMU */
 	if (!strncmp(w->name, "perf:", 5) && strchr(w->name, '/'))
-		return add_event(s, o, w);
-	return add_meter(s, o, w);
+		return session_sources_add_event(s, o, w);
+	return session_sources_add_meter(s, o, w);
 }
 
 /* Some names of sensors have an @ of their own. */
-static bool is_name(const struct offer *o, const char *name)
+static bool session_source_is_known(const struct offer *o, const char *name)
 {
 	for (size_t i = 0; i < o->n_found; i++)
 		if (!strcmp(o->found[i].info.name, name))
@@ -267,7 +275,8 @@ static bool is_name(const struct offer *o, const char *name)
 }
 
 /* NAME or NAME@PERIOD */
-static int add_wish(struct session_sources *s, const struct offer *o, const char *text)
+static int session_sources_add_wish(struct session_sources *s, const struct offer *o,
+				    const char *text)
 {
 	struct wish w = { .text = text, .name = strdup(text) };
 	char *at = w.name ? strrchr(w.name, '@') : NULL;
@@ -275,7 +284,7 @@ static int add_wish(struct session_sources *s, const struct offer *o, const char
 
 	if (!w.name)
 		return cmd_failed("no memory");
-	if (at && !strchr(at, '/') && !is_name(o, text)) {
+	if (at && !strchr(at, '/') && !session_source_is_known(o, text)) {
 		ret = args_duration(at + 1, 0, &w.period_ns);
 		if (!ret && (w.period_ns < PERIOD_MIN_NS || w.period_ns > PERIOD_MAX_NS))
 			ret = -ERANGE;
@@ -285,13 +294,13 @@ static int add_wish(struct session_sources *s, const struct offer *o, const char
 					text, ret == -ERANGE ? "out of range" : "not understood");
 	}
 	if (!ret)
-		ret = add_named(s, o, &w);
+		ret = session_sources_add_named(s, o, &w);
 	free(w.name);
 	return ret;
 }
 
 /* There may be sensors all the same, of the processor or of anything else. */
-static void warn_of_none(const struct offer *o)
+static void session_sources_warn_of_none(const struct offer *o)
 {
 	char names[256];
 	size_t n = kjoule_sources_unclear(o->found, o->n_found, names, sizeof(names));
@@ -303,7 +312,7 @@ static void warn_of_none(const struct offer *o)
 		cmd_warn("no energy source can be used (see `kjoule list`): recording time and frequency only");
 }
 
-static void strike_out(struct offer *o, const struct kjoule_found *meter)
+static void session_sources_drop_meter(struct offer *o, const struct kjoule_found *meter)
 {
 	for (size_t i = 0; i < o->n_found; i++)
 		if (kjoule_sources_goes_with(&o->found[i], meter))
@@ -311,7 +320,7 @@ static void strike_out(struct offer *o, const struct kjoule_found *meter)
 }
 
 /* Nothing was asked for: the best that works of user space's, or the kernel's default if that is better. */
-static int add_default(struct session_sources *s, struct offer *o)
+static int session_sources_add_default(struct session_sources *s, struct offer *o)
 {
 	const struct kjoule_found *best;
 	int32_t rating = INT32_MIN;
@@ -322,21 +331,22 @@ static int add_default(struct session_sources *s, struct offer *o)
 		    o->from->kernel[i].is_default)
 			rating = o->from->kernel[i].rating;
 	while (!ret && !s->n && (best = kjoule_sources_best(o->found, o->n_found, rating))) {
-		ret = add_usable(s, o, best, 0, true);
+		ret = session_sources_add_usable(s, o, best, 0, true);
 		if (!s->n)
-			strike_out(o, best);
+			session_sources_drop_meter(o, best);
 	}
 	if (!ret && !s->n && rating == INT32_MIN)
-		warn_of_none(o);
+		session_sources_warn_of_none(o);
 	return ret;
 }
 
-static int choose(struct session_sources *s, struct offer *o, const char *wanted)
+static int session_sources_add_wanted(struct session_sources *s, struct offer *o,
+				      const char *wanted)
 {
 	int ret = 0;
 
 	if (!wanted)
-		return add_default(s, o);
+		return session_sources_add_default(s, o);
 	if (!wanted[0]) {
 		s->energy_source = "";
 		return 0;
@@ -347,7 +357,7 @@ static int choose(struct session_sources *s, struct offer *o, const char *wanted
 
 		if (!name)
 			return cmd_failed("no memory");
-		ret = add_wish(s, o, name);
+		ret = session_sources_add_wish(s, o, name);
 		free(name);
 		more = wanted[len];
 		if (more && wanted[len] != ',')
@@ -356,7 +366,7 @@ static int choose(struct session_sources *s, struct offer *o, const char *wanted
 	}
 	/* of what else is read nothing was said */
 	if (!ret && !s->n)
-		return add_default(s, o);
+		return session_sources_add_default(s, o);
 	/* the usual case, which needs no specification */
 	if (!ret && s->n == 1 && s->spec[0].origin == KJOULE_ORIGIN_REGISTERED &&
 	    s->info[0].kind == KJOULE_KIND_ENERGY && !s->spec[0].period_ns) {
@@ -376,14 +386,14 @@ int session_sources_choose(const char *wanted, const struct sources_offer *offer
 	*out = s;
 	if (!s || kjoule_sources_scan(offer->sysfs, &o.found, &o.n_found))
 		return cmd_failed("no memory");
-	ret = choose(s, &o, wanted);
+	ret = session_sources_add_wanted(s, &o, wanted);
 	kjoule_sources_free(o.found, o.n_found);
 	return ret;
 }
 
 /* A session with this source and nothing else: a counter may need any of the CPUs. */
-static int try_source(const struct kjoule_source_spec *spec, const char *what, void *arg,
-		      struct kjoule_error *err)
+static int session_sources_try(const struct kjoule_source_spec *spec, const char *what, void *arg,
+			       struct kjoule_error *err)
 {
 	struct kjoule_session_params params = *(const struct kjoule_session_params *)arg;
 
@@ -399,7 +409,8 @@ int session_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struc
 {
 	struct kjoule_session_params params = { .interval_ns = like->interval_ns, .cpus = like->cpus,
 						.ring_bytes = like->ring_bytes };
-	struct sources_offer offer = { .sysfs = KJOULE_SYSFS, .try = try_source, .arg = &params };
+	struct sources_offer offer = { .sysfs = KJOULE_SYSFS, .try = session_sources_try,
+				       .arg = &params };
 	struct kjoule_source_info *kernel;
 	struct kjoule_error err;
 	int code;
@@ -414,8 +425,9 @@ int session_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struc
 }
 
 /* The lowest CPU of the session that a source counts stands for all that it counts. */
-static void copy_scope(struct kjoule_source_info *to, const struct kjoule_source_info *from,
-		       const struct kjoule_cpus *cpus)
+static void session_sources_copy_scope(struct kjoule_source_info *to,
+				       const struct kjoule_source_info *from,
+				       const struct kjoule_cpus *cpus)
 {
 	int lowest = -1;
 
@@ -447,7 +459,7 @@ void session_sources_describe(const struct session_sources *s, struct kjoule_ses
 			to->domains[0].class = from->domains[0].class;
 		}
 		if (from->scopes)
-			copy_scope(to, from, &session->cpus);
+			session_sources_copy_scope(to, from, &session->cpus);
 	}
 }
 

@@ -67,7 +67,7 @@ void output_identifier(char *text)
 }
 
 /* @keep: control characters that stay; @escape: the others as in JSON, not question marks */
-static void text_write(FILE *file, const char *text, const char *keep, bool escape)
+static void output_write_text(FILE *file, const char *text, const char *keep, bool escape)
 {
 	for (;;) {
 		size_t n = kjoule_text_safe_len(text);
@@ -90,10 +90,10 @@ static void text_write(FILE *file, const char *text, const char *keep, bool esca
 
 void output_text(FILE *file, const char *text)
 {
-	text_write(file, text, "", false);
+	output_write_text(file, text, "", false);
 }
 
-static size_t line_feeds_count(const char *text)
+static size_t output_count_line_feeds(const char *text)
 {
 	size_t n = 0;
 
@@ -119,11 +119,11 @@ void output_printf(FILE *file, const char *fmt, ...)
 	while (after < len - before && fmt[len - after - 1] == '\n')
 		after++;
 	/* A string has some as well: of those in the middle it cannot be said whose they are. */
-	if (line_feeds_count(text) != line_feeds_count(fmt))
+	if (output_count_line_feeds(text) != output_count_line_feeds(fmt))
 		for (char *p = text + before; p < text + n - after; p++)
 			if (*p == '\n')
 				*p = '?';
-	text_write(file, text, "\n", false);
+	output_write_text(file, text, "\n", false);
 	free(text);
 }
 
@@ -137,7 +137,7 @@ void output_csv_cell(FILE *file, const char *text)
 	char *copy, *rest, *part;
 
 	if (!formula && text[0] != ' ' && !text[strcspn(text, "\",\n")]) {
-		text_write(file, text, "\t\n", false);
+		output_write_text(file, text, "\t\n", false);
 		return;
 	}
 	fputs(formula ? "\"'" : "\"", file);
@@ -145,7 +145,7 @@ void output_csv_cell(FILE *file, const char *text)
 	if (!copy)
 		fputc('?', file);	/* without memory: an empty cell would look like a value */
 	while ((part = strsep(&rest, "\""))) {
-		text_write(file, part, "\t\n", false);
+		output_write_text(file, part, "\t\n", false);
 		if (rest)
 			fputs("\"\"", file);
 	}
@@ -155,7 +155,7 @@ void output_csv_cell(FILE *file, const char *text)
 
 void output_json_write(FILE *file, struct json_object *value, int flags)
 {
-	text_write(file, json_object_to_json_string_ext(value, flags), "\n", true);
+	output_write_text(file, json_object_to_json_string_ext(value, flags), "\n", true);
 }
 
 struct json_object *output_json_real(double value)
@@ -172,8 +172,8 @@ struct json_object *output_json_real(double value)
  * A cell as text for table and CSV, as an object (taken over) for JSON. @number: @machine is our
  * own, and its sign no formula
  */
-static void cell(struct output *out, const char *human, const char *machine, bool number,
-		 struct json_object *value)
+static void output_put_cell(struct output *out, const char *human, const char *machine, bool number,
+			    struct json_object *value)
 {
 	const struct output_column *column;
 
@@ -204,7 +204,7 @@ static void cell(struct output *out, const char *human, const char *machine, boo
 	json_object_put(value);
 }
 
-static bool is_json(const struct output *out)
+static bool output_is_json(const struct output *out)
 {
 	return out->format == OUTPUT_JSON || out->format == OUTPUT_JSON_LINES;
 }
@@ -241,7 +241,7 @@ struct json_object *output_json_str(const char *text)
 
 void output_str(struct output *out, const char *text)
 {
-	cell(out, text, text, false, is_json(out) ? output_json_str(text) : NULL);
+	output_put_cell(out, text, text, false, output_is_json(out) ? output_json_str(text) : NULL);
 }
 
 void output_u64(struct output *out, uint64_t value)
@@ -249,7 +249,8 @@ void output_u64(struct output *out, uint64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	cell(out, text, text, true, is_json(out) ? json_object_new_uint64(value) : NULL);
+	output_put_cell(out, text, text, true,
+			output_is_json(out) ? json_object_new_uint64(value) : NULL);
 }
 
 void output_i64(struct output *out, int64_t value)
@@ -257,13 +258,14 @@ void output_i64(struct output *out, int64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRId64, value);
-	cell(out, text, text, true, is_json(out) ? json_object_new_int64(value) : NULL);
+	output_put_cell(out, text, text, true,
+			output_is_json(out) ? json_object_new_int64(value) : NULL);
 }
 
 void output_bool(struct output *out, bool value)
 {
-	cell(out, value ? "yes" : "no", value ? "1" : "0", true,
-	     is_json(out) ? json_object_new_boolean(value) : NULL);
+	output_put_cell(out, value ? "yes" : "no", value ? "1" : "0", true,
+			output_is_json(out) ? json_object_new_boolean(value) : NULL);
 }
 
 void output_real(struct output *out, double value, int digits)
@@ -276,7 +278,8 @@ void output_real(struct output *out, double value, int digits)
 	}
 	snprintf(human, sizeof(human), "%.*f", digits, value);
 	snprintf(machine, sizeof(machine), "%.9g", value);
-	cell(out, human, machine, true, is_json(out) ? output_json_real(value) : NULL);
+	output_put_cell(out, human, machine, true,
+			output_is_json(out) ? output_json_real(value) : NULL);
 }
 
 void output_known(struct output *out, double value, int digits, const char *why)
@@ -289,7 +292,7 @@ void output_known(struct output *out, double value, int digits, const char *why)
 
 void output_json(struct output *out, const char *text, struct json_object *value)
 {
-	cell(out, text, text, false, value);
+	output_put_cell(out, text, text, false, value);
 }
 
 void output_none(struct output *out, const char *why)
@@ -300,7 +303,7 @@ void output_none(struct output *out, const char *why)
 	if (out->format == OUTPUT_JSON_LINES)
 		out->at++;
 	else
-		cell(out, "-", "", true, NULL);
+		output_put_cell(out, "-", "", true, NULL);
 }
 
 void output_emphasis(struct output *out, enum output_emphasis how)
@@ -312,7 +315,7 @@ void output_emphasis(struct output *out, enum output_emphasis how)
 void output_row(struct output *out)
 {
 	while (out->at < out->n)
-		cell(out, "", "", true, NULL);
+		output_put_cell(out, "", "", true, NULL);
 	out->at = 0;
 	switch (out->format) {
 	case OUTPUT_TABLE:

@@ -38,7 +38,7 @@ int picture_check(const char *path, bool force, struct kjoule_error *err)
 }
 
 /* The data are there even if nothing can be drawn of them. */
-static int commit_data(struct picture *p, struct kjoule_error *err)
+static int picture_commit_data(struct picture *p, struct kjoule_error *err)
 {
 	if (!p->ret)
 		p->ret = kjoule_output_file_commit(&p->files[DATA], err);
@@ -48,7 +48,7 @@ static int commit_data(struct picture *p, struct kjoule_error *err)
 
 int picture_script(struct picture *p, struct kjoule_error *err)
 {
-	if (commit_data(p, err))
+	if (picture_commit_data(p, err))
 		return p->ret;
 	p->script = open_memstream(&p->text, &p->len);
 	if (!p->script)
@@ -56,7 +56,7 @@ int picture_script(struct picture *p, struct kjoule_error *err)
 	return p->ret;
 }
 
-static void draw(struct picture *p, struct kjoule_error *err)
+static void picture_draw_image(struct picture *p, struct kjoule_error *err)
 {
 	char why[256];
 
@@ -74,11 +74,11 @@ static void draw(struct picture *p, struct kjoule_error *err)
 int picture_close(struct picture *p, struct kjoule_error *err)
 {
 	if (p->data)
-		commit_data(p, err);
+		picture_commit_data(p, err);
 	if (p->script && fclose(p->script) && !p->ret)
 		p->ret = kjoule_fail(err, ENOMEM, "no memory");
 	if (p->script && !p->ret)
-		draw(p, err);
+		picture_draw_image(p, err);
 	for (size_t i = 0; i < 2; i++) {
 		int ret = kjoule_output_file_close(&p->files[i], p->ret ? NULL : err);
 

@@ -60,7 +60,7 @@ void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int
 }
 
 /* Files that the other side reads and writes: they have no name and never fill up as a pipe does. */
-static int scratch(const char *text, size_t len)
+static int plot_make_scratch_file(const char *text, size_t len)
 {
 	char name[] = "/tmp/kjoule-plot-XXXXXX";
 	int fd = mkostemp(name, O_CLOEXEC);
@@ -87,7 +87,7 @@ static int scratch(const char *text, size_t len)
 }
 
 /* gnuplot writes the picture to its standard output, as no script says otherwise. */
-static int run(int in, int picture, int data, int err)
+static int plot_run_gnuplot(int in, int picture, int data, int err)
 {
 	char *argv[] = { (char *)"gnuplot", (char *)"-", NULL };
 	posix_spawn_file_actions_t actions;
@@ -119,8 +119,9 @@ static int run(int in, int picture, int data, int err)
 
 int plot_draw(const char *script, size_t len, int picture, int data, char *why, size_t why_len)
 {
-	int in = scratch(script, len), out = in < 0 ? in : scratch("", 0);
-	int ret = out < 0 ? out : run(in, picture, data, out);
+	int in = plot_make_scratch_file(script, len),
+	    out = in < 0 ? in : plot_make_scratch_file("", 0);
+	int ret = out < 0 ? out : plot_run_gnuplot(in, picture, data, out);
 	ssize_t n = 0;
 
 	why[0] = '\0';

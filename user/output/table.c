@@ -19,7 +19,7 @@ struct table {
 	size_t n_reasons;
 };
 
-static void push(struct table *t, char *text)
+static void table_push_cell(struct table *t, char *text)
 {
 	if (t->n_cells == t->room) {
 		size_t room = t->room ? 2 * t->room : 256;
@@ -44,7 +44,7 @@ struct table *table_new(const struct output_column *columns, size_t n)
 	t->columns = columns;
 	t->n_columns = n;
 	for (size_t c = 0; c < n; c++)
-		push(t, output_clean(columns[c].title ? columns[c].title : ""));
+		table_push_cell(t, output_clean(columns[c].title ? columns[c].title : ""));
 	return t;
 }
 
@@ -53,7 +53,7 @@ void table_cell(struct table *t, const char *text)
 	if (t->at == t->n_columns)
 		return;
 	/* A name with a line break or an escape sequence must not break the table. */
-	push(t, output_clean(text));
+	table_push_cell(t, output_clean(text));
 	t->at++;
 }
 
@@ -81,7 +81,7 @@ void table_emphasis(struct table *t, enum output_emphasis how)
 void table_rule(struct table *t)
 {
 	for (size_t i = 0; i < t->n_columns; i++)
-		push(t, NULL);
+		table_push_cell(t, NULL);
 }
 
 void table_reason(struct table *t, const char *why)
@@ -101,7 +101,7 @@ void table_reason(struct table *t, const char *why)
 }
 
 /* Characters on the terminal: UTF-8 continuation bytes take no room. */
-static int width(const char *text)
+static int table_text_width(const char *text)
 {
 	int n = 0;
 
@@ -110,8 +110,8 @@ static int width(const char *text)
 	return n;
 }
 
-static void print_row(struct table *t, FILE *file, char *const *cells, const int *widths,
-		      enum output_emphasis how)
+static void table_print_row(struct table *t, FILE *file, char *const *cells, const int *widths,
+			    enum output_emphasis how)
 {
 	static const char *const colours[] = { [OUTPUT_WARM] = "33", [OUTPUT_HOT] = "1;31" };
 	int pending = 0;
@@ -124,7 +124,7 @@ static void print_row(struct table *t, FILE *file, char *const *cells, const int
 
 		if (!t->columns[c].title)
 			continue;
-		pad = widths[c] - width(text);
+		pad = widths[c] - table_text_width(text);
 		/* spaces only before something: none at the end of a line */
 		if (!*text) {
 			pending += pad + 2;
@@ -153,16 +153,17 @@ void table_print(struct table *t, FILE *file)
 		for (size_t r = 0; r < rows; r++) {
 			const char *text = t->cells[r * t->n_columns + c];
 
-			if (text && width(text) > widths[c])
-				widths[c] = width(text);
+			if (text && table_text_width(text) > widths[c])
+				widths[c] = table_text_width(text);
 		}
 	}
 	for (size_t r = 0; r < rows; r++) {
 		char **row = t->cells + r * t->n_columns;
 
 		if (row[0])
-			print_row(t, file, row, widths,
-				  colour && r < t->n_emphasis ? t->emphasis[r] : OUTPUT_PLAIN);
+			table_print_row(t, file, row, widths,
+					colour && r < t->n_emphasis ? t->emphasis[r] :
+					OUTPUT_PLAIN);
 		else
 			fputc('\n', file);
 	}

@@ -39,7 +39,8 @@ int record_block_add(struct user_blocks *blocks, const char *text, const char **
 }
 
 /* What an instruction says, "" if it is none. */
-static void text_of(struct kjoule_code *code, uint64_t address, char text[KJOULE_INSN_TEXT])
+static void record_insn_text(struct kjoule_code *code, uint64_t address,
+			     char text[KJOULE_INSN_TEXT])
 {
 	size_t len;
 	const void *bytes = kjoule_code_bytes(code, address, &len);
@@ -49,7 +50,7 @@ static void text_of(struct kjoule_code *code, uint64_t address, char text[KJOULE
 }
 
 /* Does anything of the block jump back to where it begins? Then that is not passed once a run. */
-static bool is_loop_head(const struct kjoule_insn *insns, size_t n, uint64_t start)
+static bool record_block_is_loop_head(const struct kjoule_insn *insns, size_t n, uint64_t start)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((insns[i].kind == KJOULE_INSN_JUMP || insns[i].kind == KJOULE_INSN_BRANCH) && insns[i].target == start)
@@ -58,8 +59,8 @@ static bool is_loop_head(const struct kjoule_insn *insns, size_t n, uint64_t sta
 }
 
 /* Can the code in [start, end) be told by its first and second instruction? */
-static int look_at(struct kjoule_code *code, const char *name, uint64_t end, struct kjoule_vpm_place *place,
-		   struct kjoule_error *err)
+static int record_block_check_code(struct kjoule_code *code, const char *name, uint64_t end,
+				   struct kjoule_vpm_place *place, struct kjoule_error *err)
 {
 	char text[KJOULE_INSN_TEXT];
 	struct kjoule_insn *insns;
@@ -77,11 +78,11 @@ static int look_at(struct kjoule_code *code, const char *name, uint64_t end, str
 	ret = kjoule_disassemble(bytes, len, kjoule_code_machine(code), place->start, &insns, &n);
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: decoding: %s", name, strerror(-ret));
-	text_of(code, place->start, text);
+	record_insn_text(code, place->start, text);
 	if (n < 2 || insns[0].kind != KJOULE_INSN_PLAIN || !strncmp(text, "call", 4) || !strncmp(text, "syscall", 7))
 		ret = kjoule_fail(err, EINVAL, "--vpm %s: a block needs a first instruction after which the second one runs; it has \"%s\": name a block that begins before or behind it",
 				  name, text[0] ? text : "none");
-	else if (is_loop_head(insns, n, place->start))
+	else if (record_block_is_loop_head(insns, n, place->start))
 		ret = kjoule_fail(err, EINVAL, "--vpm %s: its first instruction is the head of a loop inside of it, and passed many times a run: name a block that begins before the loop",
 				  name);
 	else
@@ -90,7 +91,8 @@ static int look_at(struct kjoule_code *code, const char *name, uint64_t end, str
 	return ret;
 }
 
-static int find_function(const char *name, const char *path, uint64_t *start, uint64_t *end, struct kjoule_error *err)
+static int record_block_find_function(const char *name, const char *path, uint64_t *start,
+				      uint64_t *end, struct kjoule_error *err)
 {
 	const struct kjoule_symbol *symbol;
 	struct kjoule_elf *elf;
@@ -116,8 +118,9 @@ static int find_function(const char *name, const char *path, uint64_t *start, ui
 }
 
 /* Whatever else has its name, or that of its object, is not what was read: a report goes by the code's place. */
-static int describe(const struct user_block *block, const char *path, const struct kjoule_vpm_place *place,
-		    uint64_t code_end, struct kjoule_vpm_block *known, struct kjoule_error *err)
+static int record_block_describe(const struct user_block *block, const char *path,
+				 const struct kjoule_vpm_place *place, uint64_t code_end,
+				 struct kjoule_vpm_block *known, struct kjoule_error *err)
 {
 	const struct user_blocks_part *part = &block->parts[0];
 
@@ -146,7 +149,7 @@ int record_block_resolve(const struct user_block *block, const char *path, struc
 	place->start = part->from;
 	place->end = part->to;
 	if (part->kind == USER_BLOCKS_FUNCTION) {
-		ret = find_function(part->where, path, &place->start, &end, err);
+		ret = record_block_find_function(part->where, path, &place->start, &end, err);
 		place->end = 0;
 	}
 	if (ret)
@@ -159,15 +162,15 @@ int record_block_resolve(const struct user_block *block, const char *path, struc
 		place->end = end;
 	}
 	if (!ret)
-		ret = look_at(code, block->name, end, place, err);
+		ret = record_block_check_code(code, block->name, end, place, err);
 	if (!ret && known)
-		ret = describe(block, path, place, end, known, err);
+		ret = record_block_describe(block, path, place, end, known, err);
 	kjoule_code_close(code);
 	return ret;
 }
 
 /* Is it the path, or its last parts? */
-static bool ends_in(const char *path, const char *end)
+static bool record_path_ends_in(const char *path, const char *end)
 {
 	size_t len = strlen(path), n = strlen(end);
 
@@ -180,7 +183,7 @@ struct mapping {
 };
 
 /* The next mapping of code; @maps as of /proc. Return: false if there is none any more */
-static bool next_mapping(FILE *maps, struct mapping *m)
+static bool mapping_read_next(FILE *maps, struct mapping *m)
 {
 	char line[4300], rights[8];
 	int at;
@@ -199,7 +202,7 @@ static bool next_mapping(FILE *maps, struct mapping *m)
 }
 
 /* The mapping that a block is in: of the program itself, or of the object that was named. */
-static bool find_mapping(uint32_t pid, const struct user_blocks_part *part, struct mapping *m)
+static bool mapping_find_part(uint32_t pid, const struct user_blocks_part *part, struct mapping *m)
 {
 	char name[64], program[4096];
 	bool found = false;
@@ -211,15 +214,17 @@ static bool find_mapping(uint32_t pid, const struct user_blocks_part *part, stru
 	program[n > 0 ? n : 0] = '\0';
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
-	while (maps && !found && next_mapping(maps, m))
-		found = part->kind == USER_BLOCKS_ADDRESSES ? ends_in(m->path, part->where) : !strcmp(m->path, program);
+	while (maps && !found && mapping_read_next(maps, m))
+		found = part->kind == USER_BLOCKS_ADDRESSES ?
+				record_path_ends_in(m->path, part->where) :
+				!strcmp(m->path, program);
 	if (maps)
 		fclose(maps);
 	return found;
 }
 
 /* The mapping of a file's code that a byte of it is in. */
-static bool find_byte(uint32_t pid, const char *path, uint64_t offset, struct mapping *m)
+static bool mapping_find_byte(uint32_t pid, const char *path, uint64_t offset, struct mapping *m)
 {
 	bool found = false;
 	char name[64];
@@ -227,7 +232,7 @@ static bool find_byte(uint32_t pid, const char *path, uint64_t offset, struct ma
 
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
-	while (maps && !found && next_mapping(maps, m))
+	while (maps && !found && mapping_read_next(maps, m))
 		found = !strcmp(m->path, path) && offset >= m->offset && offset - m->offset < m->end - m->start;
 	if (maps)
 		fclose(maps);
@@ -250,7 +255,7 @@ int record_block_relocate(uint32_t pid, const char *path, const char *name, stru
 		ret = kjoule_elf_offset(elf, place->start, &offset);
 		kjoule_elf_close(elf);
 	}
-	if (!ret && !find_byte(pid, path, offset, m))
+	if (!ret && !mapping_find_byte(pid, path, offset, m))
 		ret = -ENOENT;
 	if (ret) {
 		free(m);
@@ -264,8 +269,9 @@ int record_block_relocate(uint32_t pid, const char *path, const char *name, stru
 	return 0;
 }
 
-static int place_one(const struct user_block *block, struct kjoule_ctl *ctl, uint32_t pid, const struct mapping *m,
-		     struct kjoule_session_info *session, struct kjoule_error *err)
+static int record_block_place_one(const struct user_block *block, struct kjoule_ctl *ctl,
+				  uint32_t pid, const struct mapping *m,
+				  struct kjoule_session_info *session, struct kjoule_error *err)
 {
 	struct kjoule_vpm_place place = { .pid = pid };
 	struct kjoule_vpm_block known;
@@ -296,9 +302,9 @@ int record_blocks_place(const struct user_blocks *blocks, struct kjoule_ctl *ctl
 	if (!m)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	for (size_t i = 0; i < blocks->n && !ret; i++) {
-		if (*done & 1u << i || !find_mapping(pid, &blocks->blocks[i].parts[0], m))
+		if (*done & 1u << i || !mapping_find_part(pid, &blocks->blocks[i].parts[0], m))
 			continue;
-		ret = place_one(&blocks->blocks[i], ctl, pid, m, session, err);
+		ret = record_block_place_one(&blocks->blocks[i], ctl, pid, m, session, err);
 		if (!ret)
 			*done |= 1u << i;
 	}

@@ -116,7 +116,7 @@ static const struct option options[] = {
 
 /* A value that did not parse: 0 if it did, else the exit code. */
 /* "fp", "dwarf" or "dwarf,BYTES" */
-static int parse_call_graph(struct record_options *opt, const char *arg)
+static int record_parse_call_graph(struct record_options *opt, const char *arg)
 {
 	int ret = -EINVAL;
 
@@ -144,7 +144,7 @@ static int parse_call_graph(struct record_options *opt, const char *arg)
 }
 
 /* Percent of the time, as thousandths. */
-static int parse_duty(const char *arg, uint32_t *duty)
+static int record_parse_duty(const char *arg, uint32_t *duty)
 {
 	double percent;
 	int ret = args_percent(arg, &percent);
@@ -157,7 +157,7 @@ static int parse_duty(const char *arg, uint32_t *duty)
 }
 
 /* NAME[@TIME] */
-static int parse_meter(struct record_options *opt, const char *arg)
+static int record_parse_meter(struct record_options *opt, const char *arg)
 {
 	static char name[KJOULE_NAME_LEN];
 	const char *at = strchr(arg, '@');
@@ -173,7 +173,7 @@ static int parse_meter(struct record_options *opt, const char *arg)
 	return args_duration(at + 1, 1000000000, &opt->vpm_interval_ns) ? -EINVAL : opt->vpm_interval_ns ? 0 : -ERANGE;
 }
 
-static int parse_vpm(struct record_options *opt, const char *arg)
+static int record_parse_vpm(struct record_options *opt, const char *arg)
 {
 	const char *why;
 	int ret = record_block_add(&opt->blocks, arg, &why);
@@ -187,7 +187,7 @@ static int parse_vpm(struct record_options *opt, const char *arg)
 	return 0;
 }
 
-static int parse_one(struct record_options *opt, int c, const char *arg)
+static int record_parse_option(struct record_options *opt, int c, const char *arg)
 {
 	static const char time_like[] = "a time like 500us, 20ms or 3s";
 	int ret;
@@ -252,9 +252,9 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		opt->ring_given = true;
 		return cmd_bad_value("record", ret, "--ring-bytes", arg, "a power of two like 65536 or 1M");
 	case 'g':
-		return parse_call_graph(opt, "fp");
+		return record_parse_call_graph(opt, "fp");
 	case OPT_CALL_GRAPH:
-		return parse_call_graph(opt, arg);
+		return record_parse_call_graph(opt, arg);
 	case OPT_MAX_STACK:
 		ret = args_pid(arg, &opt->chain_depth);
 		if (!ret && opt->chain_depth > FRAMES_MAX)
@@ -277,12 +277,14 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		return 0;
 	case OPT_EDGE:
 		opt->edge_duty = EDGE_DUTY;
-		return arg ? cmd_bad_value("record", parse_duty(arg, &opt->edge_duty), "--edge", arg,
-				       "a percentage of the time, 3 to 50") : 0;
+		return arg ? cmd_bad_value("record", record_parse_duty(arg, &opt->edge_duty),
+					   "--edge", arg,
+					   "a percentage of the time, 3 to 50") : 0;
 	case OPT_VPM:
-		return parse_vpm(opt, arg);
+		return record_parse_vpm(opt, arg);
 	case OPT_VPM_METER:
-		return cmd_bad_value("record", parse_meter(opt, arg), "--vpm-meter", arg, "a meter like vchip-ina, or with a time like vchip-ina@100ms");
+		return cmd_bad_value("record", record_parse_meter(opt, arg), "--vpm-meter", arg,
+				     "a meter like vchip-ina, or with a time like vchip-ina@100ms");
 	case OPT_OVERHEAD:
 		return record_parse_overhead(opt, arg);
 	case OPT_NO_CALIBRATE:
@@ -298,7 +300,7 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 	return EXIT_USAGE;
 }
 
-static int parse(int argc, char **argv, struct record_options *opt)
+static int record_parse_options(int argc, char **argv, struct record_options *opt)
 {
 	int c, ret;
 
@@ -311,7 +313,7 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		}
 		if (c == '?' || c == ':')
 			return cmd_getopt_error("record", c, optopt, argv[optind - 1]);
-		ret = parse_one(opt, c, optarg);
+		ret = record_parse_option(opt, c, optarg);
 		if (ret)
 			return ret;
 	}
@@ -355,7 +357,7 @@ static int parse(int argc, char **argv, struct record_options *opt)
 }
 
 /* A thread has no descriptor that tells its end on every kernel; the loop asks for it by its id. */
-static int check_thread(uint32_t tid)
+static int record_check_thread(uint32_t tid)
 {
 	char path[64];
 
@@ -366,7 +368,7 @@ static int check_thread(uint32_t tid)
 }
 
 /* A path below the mount point, or one from the root as it is. */
-static int open_cgroup(struct record_options *opt)
+static int record_open_cgroup(struct record_options *opt)
 {
 	char path[4096], controllers[4200];
 
@@ -381,7 +383,7 @@ static int open_cgroup(struct record_options *opt)
 	return 0;
 }
 
-static int watch_process(uint32_t pid, int *fd)
+static int record_watch_process(uint32_t pid, int *fd)
 {
 	*fd = syscall(SYS_pidfd_open, pid, 0);
 	if (*fd < 0 && errno == ENOSYS)
@@ -395,13 +397,13 @@ static int watch_process(uint32_t pid, int *fd)
 	return cmd_failed("-p %u: %s", pid, strerror(errno));
 }
 
-static int record(int argc, char **argv, struct record_options *opt)
+static int record_prepare_and_run(int argc, char **argv, struct record_options *opt)
 {
 	struct record_result result = { 0 };
 	struct kjoule_error err;
 	int code;
 
-	code = parse(argc, argv, opt);
+	code = record_parse_options(argc, argv, opt);
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
 	if (opt->command) {
@@ -415,12 +417,13 @@ static int record(int argc, char **argv, struct record_options *opt)
 			return code;
 	}
 	if (opt->pid) {
-		code = opt->thread ? check_thread(opt->pid) : watch_process(opt->pid, &opt->pidfd);
+		code = opt->thread ? record_check_thread(opt->pid) :
+				     record_watch_process(opt->pid, &opt->pidfd);
 		if (code)
 			return code;
 	}
 	if (opt->cgroup)
-		code = open_cgroup(opt);
+		code = record_open_cgroup(opt);
 	if (!code)
 		code = opt->runs ? record_runs(opt, record_once) : record_once(opt, &result);
 	if (opt->pidfd >= 0)
@@ -435,7 +438,7 @@ int cmd_record(int argc, char **argv)
 	struct record_options opt = {
 		.verb = "record", .interval_ns = 1000000, .output = KJOULE_DATA_FILE, .output_folder = AT_FDCWD,
 		.calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
-	int code = record(argc, argv, &opt);
+	int code = record_prepare_and_run(argc, argv, &opt);
 
 	user_blocks_free(&opt.blocks);
 	kjoule_user_free(opt.user);

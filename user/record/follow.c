@@ -25,7 +25,7 @@ int record_watch_side_band(struct record_loop *l)
 }
 
 /* What the module tells of the session's CPUs. Return: whether it has told of any */
-static bool see_notices(struct record_loop *l)
+static bool record_read_notices(struct record_loop *l)
 {
 	struct kjoule_notice notice;
 	bool any = false;
@@ -57,7 +57,7 @@ int record_follow_cpus(struct record_loop *l, uint64_t now)
 {
 	int n, ret;
 
-	if (!see_notices(l) && now - l->looked_ns < LOOK_NS)
+	if (!record_read_notices(l) && now - l->looked_ns < LOOK_NS)
 		return 0;
 	l->err.text[0] = '\0';
 	n = ret = kjoule_sideband_follow(l->sb, record_writer_side_band, l->w);

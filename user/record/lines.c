@@ -24,7 +24,7 @@ struct stretch {
 	struct kjoule_insn *insns;
 };
 
-static bool is_line(const struct kjoule_line *line, const void *arg)
+static bool lines_have_line(const struct kjoule_line *line, const void *arg)
 {
 	/* the named blocks' words are matched, so that the block is that of report --block */
 	const struct user_blocks_code code = { .symbol = "", .lines = line, .n_lines = 1 };
@@ -35,7 +35,8 @@ static bool is_line(const struct kjoule_line *line, const void *arg)
 }
 
 /* Does an instruction come from the lines? @known: out: it comes from some */
-static bool is_inside(struct kjoule_code *code, const struct user_block *block, uint64_t address, bool *known)
+static bool lines_have_address(struct kjoule_code *code, const struct user_block *block,
+			       uint64_t address, bool *known)
 {
 	struct kjoule_line lines[KJOULE_LINES_MOST];
 	struct user_blocks_code at = { .symbol = "", .lines = lines, .n_lines = kjoule_code_lines(code, address, lines) };
@@ -46,11 +47,12 @@ static bool is_inside(struct kjoule_code *code, const struct user_block *block, 
 	return user_blocks_find(&named, &at, &part);
 }
 
-static int find_function(struct stretch *s, struct kjoule_code *code, const struct kjoule_elf *elf, struct kjoule_error *err)
+static int lines_find_function(struct stretch *s, struct kjoule_code *code,
+			       const struct kjoule_elf *elf, struct kjoule_error *err)
 {
 	uint64_t *addresses;
 	size_t n;
-	int ret = kjoule_code_find(code, is_line, s->block, &addresses, &n);
+	int ret = kjoule_code_find(code, lines_have_line, s->block, &addresses, &n);
 
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: %s", s->name, strerror(-ret));
@@ -72,7 +74,8 @@ static int find_function(struct stretch *s, struct kjoule_code *code, const stru
 	return ret;
 }
 
-static int decode_function(struct stretch *s, struct kjoule_code *code, struct kjoule_error *err)
+static int lines_decode_function(struct stretch *s, struct kjoule_code *code,
+				 struct kjoule_error *err)
 {
 	size_t len, all = s->symbol->end - s->symbol->start;
 	const void *bytes = kjoule_code_bytes(code, s->symbol->start, &len);
@@ -85,12 +88,12 @@ static int decode_function(struct stretch *s, struct kjoule_code *code, struct k
 }
 
 /* Instructions of no line in particular belong to those around them. */
-static int find_stretch(struct stretch *s, struct kjoule_code *code, struct kjoule_error *err)
+static int lines_find_range(struct stretch *s, struct kjoule_code *code, struct kjoule_error *err)
 {
 	bool any = false, apart = false, known, inside;
 
 	for (size_t i = 0; i < s->n; i++) {
-		inside = is_inside(code, s->block, s->insns[i].address, &known);
+		inside = lines_have_address(code, s->block, s->insns[i].address, &known);
 		if (inside && any && apart)
 			return kjoule_fail(err, EINVAL, "--vpm %s: they are not one stretch of code: at 0x%" PRIx64 " and at 0x%" PRIx64 " of %s, with other lines between" OTHERWISE,
 					   s->name, s->insns[s->first].address, s->insns[i].address, s->symbol->name);
@@ -105,63 +108,65 @@ static int find_stretch(struct stretch *s, struct kjoule_code *code, struct kjou
 	return any ? 0 : kjoule_fail(err, ENOENT, "--vpm %s: no instruction of %s is left of these lines" OTHERWISE, s->name, s->symbol->name);
 }
 
-static uint64_t end_of(const struct stretch *s)
+static uint64_t lines_end_address(const struct stretch *s)
 {
 	return s->insns[s->last].address + s->insns[s->last].size;
 }
 
 /* An address that is inside, but where the stretch begins. */
-static bool is_middle(const struct stretch *s, uint64_t address)
+static bool lines_address_is_middle(const struct stretch *s, uint64_t address)
 {
-	return address > s->insns[s->first].address && address < end_of(s);
+	return address > s->insns[s->first].address && address < lines_end_address(s);
 }
 
-static bool has_target(const struct kjoule_insn *insn)
+static bool lines_insn_has_target(const struct kjoule_insn *insn)
 {
 	return insn->kind == KJOULE_INSN_JUMP || insn->kind == KJOULE_INSN_BRANCH;
 }
 
 /* Does anything inside go to it? */
-static bool is_led_to(const struct stretch *s, size_t to)
+static bool lines_insn_is_reached(const struct stretch *s, size_t to)
 {
 	const struct kjoule_insn *before = &s->insns[to - 1];
 
 	if (before->kind == KJOULE_INSN_PLAIN || before->kind == KJOULE_INSN_BRANCH)
 		return true;
 	for (size_t i = s->first; i <= s->last; i++)
-		if ((has_target(&s->insns[i]) && s->insns[i].target == s->insns[to].address) ||
+		if ((lines_insn_has_target(&s->insns[i]) &&
+		     s->insns[i].target == s->insns[to].address) ||
 		    s->insns[i].kind == KJOULE_INSN_INDIRECT)
 			return true;
 	return false;
 }
 
 /* Nothing outside may go to its middle. */
-static int check_entry(const struct stretch *s, struct kjoule_error *err)
+static int lines_check_entry(const struct stretch *s, struct kjoule_error *err)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if ((i < s->first || i > s->last) && has_target(&s->insns[i]) && is_middle(s, s->insns[i].target))
+		if ((i < s->first || i > s->last) && lines_insn_has_target(&s->insns[i]) &&
+		    lines_address_is_middle(s, s->insns[i].target))
 			return kjoule_fail(err, EINVAL, "--vpm %s: it is entered not only at 0x%" PRIx64 ": 0x%" PRIx64 " of %s jumps to 0x%" PRIx64 OTHERWISE,
 					   s->name, s->insns[s->first].address, s->insns[i].address, s->symbol->name,
 					   s->insns[i].target);
 	for (size_t i = s->first + 1; i <= s->last; i++)
-		if (!is_led_to(s, i))
+		if (!lines_insn_is_reached(s, i))
 			return kjoule_fail(err, EINVAL, "--vpm %s: nothing of it leads to 0x%" PRIx64 " of %s: it is entered by a jump table, or not only at its beginning" OTHERWISE,
 					   s->name, s->insns[i].address, s->symbol->name);
 	return 0;
 }
 
 /* It ends where the instruction behind it is come to. */
-static int check_end(const struct stretch *s, struct kjoule_error *err)
+static int lines_check_end(const struct stretch *s, struct kjoule_error *err)
 {
 	const struct kjoule_insn *last = &s->insns[s->last];
-	uint64_t end = end_of(s);
+	uint64_t end = lines_end_address(s);
 
 	/* behind the function's last one is nothing that is come to */
 	if (s->last + 1 < s->n) {
 		if (last->kind == KJOULE_INSN_PLAIN || last->kind == KJOULE_INSN_BRANCH)
 			return 0;
 		for (size_t i = s->first; i <= s->last; i++)
-			if (has_target(&s->insns[i]) && s->insns[i].target == end)
+			if (lines_insn_has_target(&s->insns[i]) && s->insns[i].target == end)
 				return 0;
 	}
 	return kjoule_fail(err, EINVAL, "--vpm %s: the program never gets from it to the code behind it, at 0x%" PRIx64 " of %s, so that its end is not seen" OTHERWISE,
@@ -180,18 +185,18 @@ int record_lines_resolve(const struct user_block *block, const char *path, struc
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", s.name, path,
 				   ret == -ENODATA ? "it has no symbols" OTHERWISE : strerror(-ret));
-	ret = find_function(&s, code, elf, err);
+	ret = lines_find_function(&s, code, elf, err);
 	if (!ret)
-		ret = decode_function(&s, code, err);
+		ret = lines_decode_function(&s, code, err);
 	if (!ret)
-		ret = find_stretch(&s, code, err);
+		ret = lines_find_range(&s, code, err);
 	if (!ret)
-		ret = check_entry(&s, err);
+		ret = lines_check_entry(&s, err);
 	if (!ret)
-		ret = check_end(&s, err);
+		ret = lines_check_end(&s, err);
 	if (!ret) {
 		*start = s.insns[s.first].address;
-		*end = end_of(&s);
+		*end = lines_end_address(&s);
 	}
 	free(s.insns);
 	kjoule_elf_close(elf);

@@ -12,7 +12,7 @@
 #include "record/record.h"
 #include "record/ring.h"
 
-static int check_limits(const struct record_options *opt, const struct kjoule_info *info)
+static int record_check_limits(const struct record_options *opt, const struct kjoule_info *info)
 {
 	if (opt->interval_ns < info->min_interval_ns || opt->interval_ns > info->max_interval_ns)
 		return cmd_usage(opt->verb,
@@ -29,7 +29,7 @@ static int check_limits(const struct record_options *opt, const struct kjoule_in
 }
 
 /* Stacks fill a ring soon: unless somebody has said how large, it is larger for them. */
-static void make_room_for_stacks(struct record_options *opt, const struct kjoule_info *info)
+static void record_size_stack_rings(struct record_options *opt, const struct kjoule_info *info)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	struct kjoule_cpus online;
@@ -45,7 +45,7 @@ static void make_room_for_stacks(struct record_options *opt, const struct kjoule
 			 opt->ring_bytes >> 10, wanted >> 10, n);
 }
 
-static int check_cpus(const struct record_options *opt)
+static int record_check_cpus(const struct record_options *opt)
 {
 	struct kjoule_cpus online;
 	char list[256];
@@ -75,12 +75,12 @@ int record_once(const struct record_options *asked, struct record_result *result
 		cmd_warn("%s", err.text);
 		goto out;
 	}
-	code = check_limits(&opt, kjoule_device_info(dev));
+	code = record_check_limits(&opt, kjoule_device_info(dev));
 	if (!opt.interval_exact)
 		opt.interval_ns = kjoule_interval_out_of_step(opt.interval_ns, kjoule_device_info(dev));
-	make_room_for_stacks(&opt, kjoule_device_info(dev));
+	record_size_stack_rings(&opt, kjoule_device_info(dev));
 	if (!code)
-		code = check_cpus(&opt);
+		code = record_check_cpus(&opt);
 	like.interval_ns = opt.interval_ns;
 	like.ring_bytes = kjoule_device_info(dev)->min_ring_bytes;
 	if (!code)

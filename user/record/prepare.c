@@ -26,7 +26,7 @@ void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *bus
 }
 
 /* The process of a thread; the thread itself if it is gone, which shows soon. */
-static uint32_t process_of(uint32_t tid)
+static uint32_t record_thread_process(uint32_t tid)
 {
 	char path[64], line[128];
 	uint32_t pid = tid;
@@ -43,7 +43,7 @@ static uint32_t process_of(uint32_t tid)
 }
 
 /* With smaller rings than are wanted where the user may not have as much memory for them. */
-static int new_session(struct record_loop *l, struct kjoule_session_params *params)
+static int record_new_session(struct record_loop *l, struct kjoule_session_params *params)
 {
 	const struct kjoule_info *info = kjoule_device_info(l->dev);
 	uint32_t wanted = params->ring_bytes ? params->ring_bytes : info->default_ring_bytes, less;
@@ -125,14 +125,14 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
 	}
 	params.pid = opt->pid ? opt->pid : (uint32_t)l->child.pid;
-	process = opt->thread ? process_of(params.pid) : params.pid;
+	process = opt->thread ? record_thread_process(params.pid) : params.pid;
 	/* children are followed wherever they are */
 	l->process = everybody || (opt->flags & KJOULE_FLAG_INHERIT) ? 0 : process;
 	l->looked_ns = kjoule_now_ns();
 	ret = kjoule_sideband_open(everybody || opt->pid ? 0 : params.pid, &l->sb, &l->err);
 	if (ret)
 		return ret;
-	ret = new_session(l, &params);
+	ret = record_new_session(l, &params);
 	if (ret)
 		return ret;
 	l->made = true;

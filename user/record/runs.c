@@ -16,7 +16,7 @@
 #include "output/output.h"
 #include "record/record.h"
 
-static const char *base_name(const char *path)
+static const char *record_runs_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -24,34 +24,35 @@ static const char *base_name(const char *path)
 }
 
 /* Where a number goes: before the last ending of the file's name, at its end where it has none. */
-static size_t stem_len(const char *output)
+static size_t record_runs_stem_len(const char *output)
 {
-	const char *base = base_name(output), *dot = strrchr(base, '.');
+	const char *base = record_runs_base_name(output), *dot = strrchr(base, '.');
 
 	return dot && dot != base ? (size_t)(dot - output) : strlen(output);
 }
 
-static int digits(unsigned int runs)
+static int record_runs_digits(unsigned int runs)
 {
 	return snprintf(NULL, 0, "%u", runs);
 }
 
 char *record_runs_path(const char *output, unsigned int run, unsigned int runs)
 {
-	size_t stem = stem_len(output);
+	size_t stem = record_runs_stem_len(output);
 	char *path;
 	int len;
 
 	if (run)
-		len = asprintf(&path, "%.*s.%0*u%s", (int)stem, output, digits(runs), run, output + stem);
+		len = asprintf(&path, "%.*s.%0*u%s", (int)stem, output, record_runs_digits(runs),
+			       run, output + stem);
 	else
 		len = asprintf(&path, "%.*s.*%s", (int)stem, output, output + stem);
 	return len < 0 ? NULL : path;
 }
 
 /* The number in a name of the series' kind, and how many digits it has; 0: it is of no such kind. */
-static unsigned long number_in(const char *name, const char *stem, size_t stem_length, const char *ending,
-			       int *n_digits)
+static unsigned long record_runs_number_in(const char *name, const char *stem, size_t stem_length,
+					   const char *ending, int *n_digits)
 {
 	const char *number = name + stem_length + 1;
 	size_t len;
@@ -65,7 +66,8 @@ static unsigned long number_in(const char *name, const char *stem, size_t stem_l
 
 unsigned int record_runs_others(const char *output, unsigned int done, unsigned int runs, char **first)
 {
-	const char *base = base_name(output), *ending = output + stem_len(output);
+	const char *base = record_runs_base_name(output),
+		   *ending = output + record_runs_stem_len(output);
 	size_t stem = ending - base;
 	char *folder = base == output ? strdup(".") : strndup(output, base - output);
 	DIR *dir = folder ? opendir(folder) : NULL;
@@ -75,9 +77,10 @@ unsigned int record_runs_others(const char *output, unsigned int done, unsigned 
 	*first = NULL;
 	while (dir && (e = readdir(dir))) {
 		int n_digits;
-		unsigned long number = number_in(e->d_name, base, stem, ending, &n_digits);
+		unsigned long number = record_runs_number_in(e->d_name, base, stem, ending,
+							     &n_digits);
 
-		if (!number || (number <= done && n_digits == digits(runs)))
+		if (!number || (number <= done && n_digits == record_runs_digits(runs)))
 			continue;
 		if (!n++ && asprintf(first, "%.*s%s", (int)(base - output), output, e->d_name) < 0)
 			*first = NULL;
@@ -89,7 +92,7 @@ unsigned int record_runs_others(const char *output, unsigned int done, unsigned 
 }
 
 /* A report of all that the wildcard has would take in what is older. */
-static void warn_of_others(const struct record_options *opt, unsigned int done)
+static void record_runs_warn_of_others(const struct record_options *opt, unsigned int done)
 {
 	char *first, *all = record_runs_path(opt->output, 0, opt->runs);
 	unsigned int n = record_runs_others(opt->output, done, opt->runs, &first);
@@ -101,7 +104,7 @@ static void warn_of_others(const struct record_options *opt, unsigned int done)
 	free(all);
 }
 
-static void summary(const struct record_options *opt, unsigned int whole)
+static void record_runs_print_summary(const struct record_options *opt, unsigned int whole)
 {
 	char *all = record_runs_path(opt->output, 0, opt->runs);
 
@@ -112,9 +115,9 @@ static void summary(const struct record_options *opt, unsigned int whole)
 }
 
 /* How it ended before all runs were made. @path: NULL if nothing was recorded */
-static void warn_of_end(const struct record_options *opt, const struct record_result *result, unsigned int run,
-			int code,
-			const char *path)
+static void record_runs_warn_of_end(const struct record_options *opt,
+				    const struct record_result *result, unsigned int run, int code,
+				    const char *path)
 {
 	if (result->signal && path)
 		cmd_warn("run %u of %u was stopped by signal %d: %s has what was recorded until then, and is no whole run",
@@ -164,7 +167,8 @@ int record_runs(const struct record_options *opt,
 		if (result.signal)
 			code = 128 + result.signal;
 		if (code)
-			warn_of_end(opt, &result, run, code, result.reason && !access(path, F_OK) ? path : NULL);
+			record_runs_warn_of_end(opt, &result, run, code,
+						result.reason && !access(path, F_OK) ? path : NULL);
 		if (result.cal.ticks) {
 			cal = result.cal;
 			one.cal = &cal;
@@ -173,8 +177,8 @@ int record_runs(const struct record_options *opt,
 		if (code)
 			break;
 	}
-	warn_of_others(opt, code ? run : opt->runs);
-	summary(opt, run - 1);
+	record_runs_warn_of_others(opt, code ? run : opt->runs);
+	record_runs_print_summary(opt, run - 1);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return code;
 }

@@ -76,7 +76,7 @@ struct record_writer {
 };
 
 /* Without @data: room for so much. */
-static int append(struct buffer *b, const void *data, size_t len)
+static int record_buffer_append(struct buffer *b, const void *data, size_t len)
 {
 	if (b->room - b->len < len) {
 		size_t room = b->room ? b->room : 65536;
@@ -141,8 +141,8 @@ int record_writer_open(int folder, const char *path, struct record_writer **out,
 	return 0;
 }
 
-static int write_text(struct record_writer *w, enum kjoule_chunk_type type, char *text,
-		      struct kjoule_error *err)
+static int record_write_text(struct record_writer *w, enum kjoule_chunk_type type, char *text,
+			     struct kjoule_error *err)
 {
 	int ret = text ? kjoule_writer_chunk(w->file, type, 0, text, strlen(text), err) :
 			 kjoule_fail(err, ENOMEM, "no memory");
@@ -152,7 +152,7 @@ static int write_text(struct record_writer *w, enum kjoule_chunk_type type, char
 }
 
 /* What is left out of a command has "..." in its place. */
-static int keep_command(struct kjoule_meta *meta, char *const *command)
+static int record_keep_command(struct kjoule_meta *meta, char *const *command)
 {
 	size_t argc = 0, bytes = 0;
 
@@ -181,15 +181,16 @@ int record_writer_start(struct record_writer *w, const struct record_options *op
 	w->meta.session = *session;
 	w->meta.overhead_ppm = opt->overhead * 1e6 + 0.5;
 	snprintf(w->meta.cgroup, sizeof(w->meta.cgroup), "%s", opt->cgroup ? opt->cgroup : "");
-	if (opt->command && keep_command(&w->meta, opt->command))
+	if (opt->command && record_keep_command(&w->meta, opt->command))
 		return kjoule_fail(err, ENOMEM, "no memory");
-	ret = write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
+	ret = record_write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
 	if (!ret && cal->ticks)
-		ret = write_text(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(cal), err);
+		ret = record_write_text(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(cal),
+					err);
 	return ret;
 }
 
-static struct cpu_stream *stream(struct record_writer *w, unsigned int cpu)
+static struct cpu_stream *record_stream_of_cpu(struct record_writer *w, unsigned int cpu)
 {
 	if (cpu >= w->n_cpus) {
 		void *p = realloc(w->cpus, (cpu + 1) * sizeof(*w->cpus));
@@ -203,7 +204,7 @@ static struct cpu_stream *stream(struct record_writer *w, unsigned int cpu)
 	return &w->cpus[cpu];
 }
 
-static int flush_cpu(struct record_writer *w, unsigned int cpu, struct kjoule_error *err)
+static int record_flush_cpu(struct record_writer *w, unsigned int cpu, struct kjoule_error *err)
 {
 	struct buffer *b = &w->cpus[cpu].buf;
 	int ret;
@@ -216,7 +217,8 @@ static int flush_cpu(struct record_writer *w, unsigned int cpu, struct kjoule_er
 }
 
 /* Pack the records and follow them: whose samples come next, which kernel addresses were met. */
-static void take(struct record_writer *w, struct cpu_stream *s, const void *records, size_t len)
+static void record_pack_records(struct record_writer *w, struct cpu_stream *s, const void *records,
+				size_t len)
 {
 	const struct kjoule_record *rec;
 	size_t off = 0;
@@ -245,24 +247,24 @@ static void take(struct record_writer *w, struct cpu_stream *s, const void *reco
 int record_writer_ring(struct record_writer *w, unsigned int cpu, const void *records, size_t len,
 		       struct kjoule_error *err)
 {
-	struct cpu_stream *s = stream(w, cpu);
+	struct cpu_stream *s = record_stream_of_cpu(w, cpu);
 
 	if (!len)
 		return 0;
 	/* the smallest record has 8 bytes, and a byte more when packed */
-	if (!s || append(&s->buf, NULL, len + len / 8 + 64))
+	if (!s || record_buffer_append(&s->buf, NULL, len + len / 8 + 64))
 		return kjoule_fail(err, ENOMEM, "no memory");
 	if (!s->buf.len) {
 		memset(&s->packer, 0, sizeof(s->packer));
 		if (s->task.rec.size)
 			s->buf.len += kjoule_pack(&s->packer, &s->task.rec, s->buf.data);
 	}
-	take(w, s, records, len);
-	return s->buf.len >= CHUNK_BYTES ? flush_cpu(w, cpu, err) : 0;
+	record_pack_records(w, s, records, len);
+	return s->buf.len >= CHUNK_BYTES ? record_flush_cpu(w, cpu, err) : 0;
 }
 
 /* In chunks of whole records: before the start a lot may have come together. */
-static int flush_side_band(struct record_writer *w, struct kjoule_error *err)
+static int record_flush_side_band(struct record_writer *w, struct kjoule_error *err)
 {
 	const uint8_t *data = w->side_band.data;
 	size_t from = 0, off = 0, len = w->side_band.len;
@@ -282,7 +284,7 @@ static int flush_side_band(struct record_writer *w, struct kjoule_error *err)
 	return ret;
 }
 
-static struct jit_process *jit_process_of(struct jit_processes *jits, uint32_t pid)
+static struct jit_process *jit_process_find_or_add(struct jit_processes *jits, uint32_t pid)
 {
 	struct jit_process *p;
 	size_t probe = 0;
@@ -303,9 +305,9 @@ static struct jit_process *jit_process_of(struct jit_processes *jits, uint32_t p
 }
 
 /* When the recording ends it may be gone, and nobody knows any more whose it was. */
-static int meet_jit(struct jit_processes *jits, uint32_t pid)
+static int jit_process_note_owner(struct jit_processes *jits, uint32_t pid)
 {
-	struct jit_process *p = jit_process_of(jits, pid);
+	struct jit_process *p = jit_process_find_or_add(jits, pid);
 
 	if (!p)
 		return -ENOMEM;
@@ -320,22 +322,22 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 	struct record_writer *w = arg;
 	struct kjoule_event ev;
 	size_t off = 0;
-	int ret = append(&w->side_band, records, len);
+	int ret = record_buffer_append(&w->side_band, records, len);
 
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
 		if (ev.type != KJOULE_EVENT_MAP)
 			continue;
 		ret = kjoule_build_ids_meet(w->build_ids, &ev);
 		if (!ret && kjoule_jitmaps_maybe(ev.text))
-			ret = meet_jit(&w->jits, ev.pid);
+			ret = jit_process_note_owner(&w->jits, ev.pid);
 	}
 	/* Not before the file says who is recorded: until then the one of before stays. */
 	if (!ret && w->start_ns && w->side_band.len >= CHUNK_BYTES)
-		ret = flush_side_band(w, &w->err);
+		ret = record_flush_side_band(w, &w->err);
 	return ret;
 }
 
-static int flush_regions(struct record_writer *w, struct kjoule_error *err)
+static int record_flush_regions(struct record_writer *w, struct kjoule_error *err)
 {
 	int ret = w->regions.len ? kjoule_writer_chunk(w->file, KJOULE_CHUNK_REGIONS, 0, w->regions.data, w->regions.len,
 						       err) : 0;
@@ -353,11 +355,11 @@ int record_writer_regions(void *arg, const struct kjoule_region_batch *batch, co
 	/* the reader sees by the numbers of the units that some are gone */
 	if (!w->start_ns && w->regions.len + len > REGIONS_BEFORE)
 		return 0;
-	ret = append(&w->regions, batch, sizeof(*batch));
+	ret = record_buffer_append(&w->regions, batch, sizeof(*batch));
 	if (!ret && len)
-		ret = append(&w->regions, units, len);
+		ret = record_buffer_append(&w->regions, units, len);
 	if (!ret && w->start_ns && w->regions.len >= CHUNK_BYTES)
-		ret = flush_regions(w, &w->err);
+		ret = record_flush_regions(w, &w->err);
 	return ret;
 }
 
@@ -366,46 +368,46 @@ int record_writer_awake(struct record_writer *w, unsigned int cpu, uint64_t begi
 {
 	struct kjoule_awake a = { .begin_ns = begin_ns, .end_ns = end_ns, .cpu = cpu };
 
-	return append(&w->awake, &a, sizeof(a));
+	return record_buffer_append(&w->awake, &a, sizeof(a));
 }
 
 int record_writer_flush(struct record_writer *w, struct kjoule_error *err)
 {
-	int ret = flush_side_band(w, err);
+	int ret = record_flush_side_band(w, err);
 
 	if (!ret)
-		ret = flush_regions(w, err);
+		ret = record_flush_regions(w, err);
 	if (!ret && w->awake.len)
 		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_AWAKE, 0, w->awake.data,
 					  w->awake.len, err);
 	w->awake.len = 0;
 	for (unsigned int cpu = 0; cpu < w->n_cpus && !ret; cpu++)
-		ret = flush_cpu(w, cpu, err);
+		ret = record_flush_cpu(w, cpu, err);
 	return ret;
 }
 
 int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *stats, size_t n,
 			struct kjoule_error *err)
 {
-	return write_text(w, KJOULE_CHUNK_STATS, kjoule_stats_encode(stats, n), err);
+	return record_write_text(w, KJOULE_CHUNK_STATS, kjoule_stats_encode(stats, n), err);
 }
 
 /*
  * Several chunks where they are many: programs may have any number of files, and readers parse no
  * longer text.
  */
-static int write_build_ids(struct record_writer *w, struct kjoule_error *err)
+static int record_write_build_ids(struct record_writer *w, struct kjoule_error *err)
 {
 	size_t at = 0;
 	int ret = 0;
 
 	while (!ret && at != SIZE_MAX)
-		ret = write_text(w, KJOULE_CHUNK_BUILD_IDS,
-				 kjoule_build_ids_encode(w->build_ids, &at), err);
+		ret = record_write_text(w, KJOULE_CHUNK_BUILD_IDS,
+					kjoule_build_ids_encode(w->build_ids, &at), err);
 	return ret;
 }
 
-static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *err)
+static int record_write_kernel_symbols(struct record_writer *w, struct kjoule_error *err)
 {
 	struct kjoule_kallsyms *all;
 	uint64_t *ips;
@@ -437,8 +439,8 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 }
 
 /* The text of a process's map, NULL: it has none, or it is left out. */
-static char *read_jitmap(struct kjoule_jitmaps *maps, struct record_jit_left_out *left_out,
-			 const struct jit_process *p)
+static char *record_read_jitmap(struct kjoule_jitmaps *maps, struct record_jit_left_out *left_out,
+				const struct jit_process *p)
 {
 	int ret = kjoule_jitmaps_read(maps, p->pid, p->owned ? &p->owner : NULL);
 	char *text = ret ? NULL : kjoule_jitmaps_encode(maps, p->pid);
@@ -458,7 +460,7 @@ static char *read_jitmap(struct kjoule_jitmaps *maps, struct record_jit_left_out
 }
 
 /* The names of code that programs have made at run time, if they tell them. */
-static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
+static int record_write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 {
 	/* one for all: it knows how much has been read */
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
@@ -466,7 +468,7 @@ static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 	int ret = maps ? 0 : kjoule_fail(err, ENOMEM, "no memory");
 
 	for (size_t i = 0; i < w->jits.n && !ret; i++) {
-		char *text = read_jitmap(maps, &w->jit_left_out, &w->jits.list[i]);
+		char *text = record_read_jitmap(maps, &w->jit_left_out, &w->jits.list[i]);
 
 		if (text && total + strlen(text) > KJOULE_JITMAPS_MAX) {
 			w->jit_left_out.full++;
@@ -481,7 +483,7 @@ static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 }
 
 /* What is in no file that a reader could open. */
-static int write_vdso(struct record_writer *w, struct kjoule_error *err)
+static int record_write_vdso(struct record_writer *w, struct kjoule_error *err)
 {
 	size_t len;
 	const void *image = kjoule_vdso_image(&len);
@@ -519,13 +521,13 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 		end.regions = *regions;
 	if (ret)
 		return ret;
-	ret = write_build_ids(w, err);
+	ret = record_write_build_ids(w, err);
 	if (!ret)
-		ret = write_kernel_symbols(w, err);
+		ret = record_write_kernel_symbols(w, err);
 	if (!ret)
-		ret = write_jitmaps(w, err);
+		ret = record_write_jitmaps(w, err);
 	if (!ret)
-		ret = write_vdso(w, err);
+		ret = record_write_vdso(w, err);
 	/* Once more, for readers of a file whose beginning is damaged. */
 	w->meta.session.state = session->state;
 	w->meta.session.stop_ns = session->stop_ns;
@@ -534,9 +536,9 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 	w->meta.session.vpm = session->vpm;
 	memcpy(w->meta.session.sources, session->sources, sizeof(session->sources));
 	if (!ret)
-		ret = write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
+		ret = record_write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
 	if (!ret)
-		ret = write_text(w, KJOULE_CHUNK_END, kjoule_end_encode(&end), err);
+		ret = record_write_text(w, KJOULE_CHUNK_END, kjoule_end_encode(&end), err);
 	return ret;
 }
 

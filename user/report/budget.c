@@ -55,7 +55,7 @@ void report_over_count(struct report_overs *o, const struct blocks *b, const str
 	o->time_s[report_over(b, &row, opt->budget_w)] += row.g.time_s.v;
 }
 
-static bool any(const struct report_overs *o)
+static bool report_overs_are_any(const struct report_overs *o)
 {
 	return o->n[OVER_YES] || o->n[OVER_PERHAPS] || o->n[OVER_UNKNOWN];
 }
@@ -73,7 +73,7 @@ void report_overs_print(const struct blocks *b, double budget_w, const struct re
 		printf("; - : its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s", o->n[OVER_UNKNOWN],
 		       o->time_s[OVER_UNKNOWN]);
 	putchar('\n');
-	if (any(hidden))
+	if (report_overs_are_any(hidden))
 		printf("of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)\n",
 		       hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
 		       hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN], hidden->time_s[OVER_UNKNOWN]);

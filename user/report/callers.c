@@ -20,7 +20,7 @@ struct figures {
 	double *j[PROFILE_DOMAINS];	/* NULL: not known */
 };
 
-static void figures_free(struct figures *f)
+static void callers_figures_free(struct figures *f)
 {
 	free(f->samples);
 	free(f->time_s);
@@ -29,7 +29,7 @@ static void figures_free(struct figures *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static int figures_new(struct figures *f, const struct callgraph *c, size_t n)
+static int callers_figures_new(struct figures *f, const struct callgraph *c, size_t n)
 {
 	int ret = 0;
 
@@ -44,12 +44,13 @@ static int figures_new(struct figures *f, const struct callgraph *c, size_t n)
 			ret = -ENOMEM;
 	}
 	if (ret)
-		figures_free(f);
+		callers_figures_free(f);
 	return ret;
 }
 
-static struct report_row make_row(const struct figures *f, unsigned int n_domains, uint32_t i,
-				  enum report_kind kind, uint32_t process, uint32_t function)
+static struct report_row callers_make_row(const struct figures *f, unsigned int n_domains,
+					  uint32_t i, enum report_kind kind, uint32_t process,
+					  uint32_t function)
 {
 	struct report_row row = { .kind = kind, .process = process, .function = function };
 
@@ -84,7 +85,7 @@ struct graph {
 
 static const struct graph *sorting;
 
-static int by_weight(const void *a, const void *b)
+static int callers_node_by_weight(const void *a, const void *b)
 {
 	const struct report_row *x = &sorting->by_node[*(const uint32_t *)a];
 	const struct report_row *y = &sorting->by_node[*(const uint32_t *)b];
@@ -96,7 +97,8 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* The callers of the function of @node, and theirs. */
-static int show(struct graph *g, uint32_t node, unsigned int depth, unsigned int indent)
+static int callers_show_node(struct graph *g, uint32_t node, unsigned int depth,
+			     unsigned int indent)
 {
 	uint32_t n = 0, *list;
 	int ret = 0;
@@ -112,7 +114,7 @@ static int show(struct graph *g, uint32_t node, unsigned int depth, unsigned int
 			list[n++] = i;
 	sorting = g;
 	if (n > 1)
-		qsort(list, n, sizeof(*list), by_weight);
+		qsort(list, n, sizeof(*list), callers_node_by_weight);
 	for (uint32_t i = 0; i < n && !ret; i++) {
 		struct report_row *row = &g->rows[g->n++];
 
@@ -120,17 +122,18 @@ static int show(struct graph *g, uint32_t node, unsigned int depth, unsigned int
 		row->depth = depth;
 		row->indent = indent;
 		row->branch = n > 1;
-		ret = show(g, list[i], depth + 1, indent + (n > 1));
+		ret = callers_show_node(g, list[i], depth + 1, indent + (n > 1));
 	}
 	free(list);
 	return ret;
 }
 
-static int show_all(const struct callgraph *c, const struct blocks *b, uint32_t function,
-		    const struct calltree *callers, const uint32_t *node_of, struct graph *g)
+static int callers_show_all(const struct callgraph *c, const struct blocks *b, uint32_t function,
+			    const struct calltree *callers, const uint32_t *node_of,
+			    struct graph *g)
 {
 	struct figures f;
-	int ret = figures_new(&f, c, callers->n);
+	int ret = callers_figures_new(&f, c, callers->n);
 
 	if (ret)
 		return ret;
@@ -155,15 +158,15 @@ static int show_all(const struct callgraph *c, const struct blocks *b, uint32_t 
 	for (uint32_t i = 1; i < callers->n && !ret; i++) {
 		const struct calltree_node *node = &callers->nodes[i];
 
-		g->by_node[i] = make_row(&f, c->n_domains, i, ROW_CALLER,
-					 b->functions[function].process, node->function);
+		g->by_node[i] = callers_make_row(&f, c->n_domains, i, ROW_CALLER,
+						 b->functions[function].process, node->function);
 		g->next[i] = g->first[node->parent];
 		g->first[node->parent] = i;
 	}
 	/* the root's only child is the function itself, which has its row */
 	if (!ret && g->first[CALLTREE_ROOT])
-		ret = show(g, g->first[CALLTREE_ROOT], 1, 0);
-	figures_free(&f);
+		ret = callers_show_node(g, g->first[CALLTREE_ROOT], 1, 0);
+	callers_figures_free(&f);
 	return ret;
 }
 
@@ -179,7 +182,7 @@ int report_callers(const struct callgraph *c, const struct blocks *b, uint32_t f
 	*n = 0;
 	if (!ret) {
 		g.tree = &callers;
-		ret = show_all(c, b, function, &callers, node_of, &g);
+		ret = callers_show_all(c, b, function, &callers, node_of, &g);
 		calltree_free(&callers);
 	}
 	free(node_of);
@@ -203,7 +206,7 @@ struct pair {
 static const struct blocks *pair_blocks;
 static const struct report_row *pair_total;
 
-static int by_all(const void *a, const void *b)
+static int callers_pair_by_weight(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 	double wx = report_weight_of(&x->all, pair_total, pair_blocks);
@@ -217,15 +220,16 @@ static int by_all(const void *a, const void *b)
 }
 
 /* By function: its own nodes, and those that it is an outer frame of. */
-static int add_up(const struct callgraph *c, uint32_t n, struct figures *self, struct figures *all)
+static int callers_sum_functions(const struct callgraph *c, uint32_t n, struct figures *self,
+				 struct figures *all)
 {
-	int ret = figures_new(self, c, n);
+	int ret = callers_figures_new(self, c, n);
 
 	if (ret)
 		return ret;
-	ret = figures_new(all, c, n);
+	ret = callers_figures_new(all, c, n);
 	if (ret) {
-		figures_free(self);
+		callers_figures_free(self);
 		return ret;
 	}
 	for (uint32_t i = 1; i < c->tree.n; i++) {
@@ -244,13 +248,13 @@ static int add_up(const struct callgraph *c, uint32_t n, struct figures *self, s
 		if (c->j[d])
 			ret = calltree_cumulate(&c->tree, c->j[d], n, all->j[d]);
 	if (ret) {
-		figures_free(self);
-		figures_free(all);
+		callers_figures_free(self);
+		callers_figures_free(all);
 	}
 	return ret;
 }
 
-static void energy_columns(struct columns *c, const char *domain, bool first)
+static void callers_add_energy_columns(struct columns *c, const char *domain, bool first)
 {
 	columns_add(c, columns_name(c, "children_energy", domain, "j"), columns_title(c, domain, "J"), false);
 	columns_add(c, columns_name(c, "children_energy", domain, "percent"), first ? "%" : NULL, false);
@@ -258,7 +262,7 @@ static void energy_columns(struct columns *c, const char *domain, bool first)
 	columns_add(c, columns_name(c, "self_energy", domain, "percent"), first ? "%" : NULL, false);
 }
 
-static void make_columns(struct columns *c, const struct blocks *b)
+static void callers_make_columns(struct columns *c, const struct blocks *b)
 {
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "pid", NULL, false);
@@ -271,7 +275,7 @@ static void make_columns(struct columns *c, const struct blocks *b)
 	columns_add(c, "children_time_s", "TIME s", false);
 	columns_add(c, "self_time_s", "SELF", false);
 	for (unsigned int d = 0; d < b->n_domains; d++)
-		energy_columns(c, b->domains[d]->name, !d);
+		callers_add_energy_columns(c, b->domains[d]->name, !d);
 }
 
 struct style {
@@ -282,8 +286,8 @@ struct style {
 static const char no_domain[] =
 	"the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
 
-static void energy_cells(struct output *out, const struct report_row *r, unsigned int d,
-			 const struct style *s)
+static void callers_print_energy(struct output *out, const struct report_row *r, unsigned int d,
+				 const struct style *s)
 {
 	double j = r->g.energy[d].j.v;
 
@@ -297,8 +301,8 @@ static void energy_cells(struct output *out, const struct report_row *r, unsigne
 		output_real(out, 100 * j / s->total_j[d], 1);
 }
 
-static void print_pair(struct output *out, const struct blocks *b, const struct pair *p,
-		       const struct style *s)
+static void callers_print_pair(struct output *out, const struct blocks *b, const struct pair *p,
+			       const struct style *s)
 {
 	bool cost = p->all.kind == ROW_TICKS || p->all.kind == ROW_INTERRUPTS;
 
@@ -313,17 +317,17 @@ static void print_pair(struct output *out, const struct blocks *b, const struct 
 	output_real(out, p->all.g.time_s.v, s->time);
 	output_real(out, p->self.g.time_s.v, s->time);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		energy_cells(out, &p->all, d, s);
-		energy_cells(out, &p->self, d, s);
+		callers_print_energy(out, &p->all, d, s);
+		callers_print_energy(out, &p->self, d, s);
 	}
 	output_row(out);
 }
 
 /* Functions of a process, those that only called included, then what the measurement took. */
-static int print_process(struct output *out, const struct report_process *p,
-			 const struct blocks *b, const struct figures *self,
-			 const struct figures *all, double limit, const struct style *style,
-			 size_t *hidden)
+static int callers_print_process(struct output *out, const struct report_process *p,
+				 const struct blocks *b, const struct figures *self,
+				 const struct figures *all, double limit, const struct style *style,
+				 size_t *hidden)
 {
 	struct pair *pairs = calloc(b->n_functions + p->n_rows + 1, sizeof(*pairs));
 	struct pair whole = { p->total, p->total };
@@ -336,21 +340,22 @@ static int print_process(struct output *out, const struct report_process *p,
 
 		if (b->functions[f].process != p->total.process || !(all->time_s[f] > 0))
 			continue;
-		row = make_row(all, b->n_domains, f, ROW_FUNCTION, p->total.process, f);
+		row = callers_make_row(all, b->n_domains, f, ROW_FUNCTION, p->total.process, f);
 		if (report_weight_of(&row, pair_total, b) < limit) {
 			++*hidden;
 			continue;
 		}
-		pairs[n++] = (struct pair){ row, make_row(self, b->n_domains, f, ROW_FUNCTION,
-							  p->total.process, f) };
+		pairs[n++] = (struct pair){ row,
+					    callers_make_row(self, b->n_domains, f, ROW_FUNCTION,
+							     p->total.process, f) };
 	}
 	for (size_t i = 0; i < p->n_rows; i++)
 		if (p->rows[i].kind != ROW_FUNCTION)
 			pairs[n++] = (struct pair){ p->rows[i], p->rows[i] };
-	qsort(pairs, n, sizeof(*pairs), by_all);
-	print_pair(out, b, &whole, style);
+	qsort(pairs, n, sizeof(*pairs), callers_pair_by_weight);
+	callers_print_pair(out, b, &whole, style);
 	for (size_t i = 0; i < n; i++)
-		print_pair(out, b, &pairs[i], style);
+		callers_print_pair(out, b, &pairs[i], style);
 	output_rule(out);
 	free(pairs);
 	return 0;
@@ -366,7 +371,7 @@ int report_children(const struct report *r, const struct blocks *b, const struct
 	struct figures self, all;
 	struct output *out;
 	size_t hidden = 0;
-	int ret = columns ? add_up(c, b->n_functions, &self, &all) : -ENOMEM;
+	int ret = columns ? callers_sum_functions(c, b->n_functions, &self, &all) : -ENOMEM;
 
 	if (ret)
 		goto out_free;
@@ -376,20 +381,21 @@ int report_children(const struct report *r, const struct blocks *b, const struct
 		style.total_j[d] = r->total.g.energy[d].j.v;
 		style.energy[d] = columns_digits(r->total.g.energy[d].j.v);
 	}
-	make_columns(columns, b);
+	callers_make_columns(columns, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < r->n_processes && !ret; i++)
-		ret = print_process(out, &r->processes[i], b, &self, &all, limit, &style, &hidden);
+		ret = callers_print_process(out, &r->processes[i], b, &self, &all, limit, &style,
+					    &hidden);
 	if (out) {
-		print_pair(out, b, &total, &style);
+		callers_print_pair(out, b, &total, &style);
 		output_close(out, head, "rows");
 	}
 	if (opt->format == OUTPUT_TABLE)
 		report_hidden_print(r, hidden);
-	figures_free(&self);
-	figures_free(&all);
+	callers_figures_free(&self);
+	callers_figures_free(&all);
 out_free:
 	free(columns);
 	return ret;

@@ -91,7 +91,7 @@ static const struct option options[] = {
 	{ 0 }
 };
 
-static int parse_sort(const char *text, enum attribute_sort *sort)
+static int report_parse_sort(const char *text, enum attribute_sort *sort)
 {
 	static const char *const keys[] = {
 		[SORT_ENERGY] = "energy", [SORT_TIME] = "time", [SORT_POWER] = "power",
@@ -107,7 +107,7 @@ static int parse_sort(const char *text, enum attribute_sort *sort)
 			 text);
 }
 
-static int parse_weight(const char *text, enum attribute_weight *weight)
+static int report_parse_weight(const char *text, enum attribute_weight *weight)
 {
 	static const char *const keys[] = { [WEIGHT_ENERGY] = "energy", [WEIGHT_TIME] = "time",
 					    [WEIGHT_SAMPLES] = "samples" };
@@ -121,7 +121,7 @@ static int parse_weight(const char *text, enum attribute_weight *weight)
 	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
 }
 
-static int show_callers(struct attribute_options *opt, enum attribute_callers how)
+static int report_set_callers(struct attribute_options *opt, enum attribute_callers how)
 {
 	if (opt->callers && opt->callers != how)
 		return cmd_usage("report", "-g, --children and --folded are three: give one");
@@ -134,13 +134,14 @@ static int show_callers(struct attribute_options *opt, enum attribute_callers ho
 #define CALLERS_LIMIT	0.5
 
 /* What a recording gives power to is a matter of the recording, and may be several blocks that it does not tell apart. */
-static bool is_fitted(const struct attribute_options *opt)
+static bool report_model_is_fitted(const struct attribute_options *opt)
 {
 	return opt->model == MODEL_MIXTURE || opt->model == MODEL_EDGE || opt->model == MODEL_VPM;
 }
 
 /* What knows of one recording only. */
-static int parse_several(const struct attribute_options *opt, bool without_outliers, size_t files)
+static int report_check_several(const struct attribute_options *opt, bool without_outliers,
+				size_t files)
 {
 	if (files < 2 && without_outliers)
 		return cmd_usage("report", "--without-outliers is of several recordings; there is one");
@@ -150,7 +151,7 @@ static int parse_several(const struct attribute_options *opt, bool without_outli
 		return cmd_usage("report", "-g, --children and --folded are of one recording; there are %zu", files);
 	if (opt->vectors)
 		return cmd_usage("report", "--vectors is of one recording; there are %zu", files);
-	if (is_fitted(opt))
+	if (report_model_is_fitted(opt))
 		return cmd_usage("report", "--model mixture, edge and vpm are for one recording; there are %zu: report each by itself, or take cpm",
 				 files);
 	if (opt->cut)
@@ -160,7 +161,8 @@ static int parse_several(const struct attribute_options *opt, bool without_outli
 	return 0;
 }
 
-static int parse(int argc, char **argv, struct attribute_options *opt, struct report_files *files)
+static int report_parse_options(int argc, char **argv, struct attribute_options *opt,
+				struct report_files *files)
 {
 	bool weighed = false;
 	double limit = -1;
@@ -178,21 +180,21 @@ static int parse(int argc, char **argv, struct attribute_options *opt, struct re
 			ret = attribute_parse_block("report", optarg, opt);
 			break;
 		case 'g':
-			ret = show_callers(opt, CALLERS_GRAPH);
+			ret = report_set_callers(opt, CALLERS_GRAPH);
 			break;
 		case OPT_CHILDREN:
-			ret = show_callers(opt, CALLERS_CHILDREN);
+			ret = report_set_callers(opt, CALLERS_CHILDREN);
 			break;
 		case OPT_FOLDED:
-			ret = show_callers(opt, CALLERS_FOLDED);
+			ret = report_set_callers(opt, CALLERS_FOLDED);
 			break;
 		case OPT_WEIGHT:
 			weighed = true;
-			ret = parse_weight(optarg, &opt->weight);
+			ret = report_parse_weight(optarg, &opt->weight);
 			break;
 		case OPT_SORT:
 			opt->sort_given = true;
-			ret = parse_sort(optarg, &opt->sort);
+			ret = report_parse_sort(optarg, &opt->sort);
 			break;
 		case OPT_MODEL:
 			opt->model_given = true;
@@ -260,9 +262,9 @@ static int parse(int argc, char **argv, struct attribute_options *opt, struct re
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
 	if ((opt->model == MODEL_EDGE || opt->model == MODEL_VPM) && opt->vectors)
 		return cmd_usage("report", "--model edge and vpm do not go with --vectors: take mixture, or cpm");
-	if (is_fitted(opt) && opt->raw)
+	if (report_model_is_fitted(opt) && opt->raw)
 		return cmd_usage("report", "--model mixture, edge and vpm do not go with --raw, which is cpm as ALEA has it");
-	if (is_fitted(opt) && opt->convergence)
+	if (report_model_is_fitted(opt) && opt->convergence)
 		return cmd_usage("report", "--convergence goes with --model cpm only: mixture, edge and vpm need all of a recording");
 	if (opt->model == MODEL_VPM && (opt->callers || opt->by_given || opt->sort_given || opt->region || opt->budget_w ||
 					 opt->worst_case || opt->comm || opt->pid))
@@ -286,7 +288,7 @@ static int parse(int argc, char **argv, struct attribute_options *opt, struct re
 		files->n = argc - optind;
 		files->paths = (const char **)argv + optind;
 	}
-	ret = parse_several(opt, files->without_outliers, files->n);
+	ret = report_check_several(opt, files->without_outliers, files->n);
 	if (ret)
 		return ret;
 	if (opt->callers == CALLERS_FOLDED && limit > 0)
@@ -297,12 +299,12 @@ static int parse(int argc, char **argv, struct attribute_options *opt, struct re
 	return 0;
 }
 
-static int report(int argc, char **argv, struct attribute_options *opt)
+static int report_recordings(int argc, char **argv, struct attribute_options *opt)
 {
 	const char *unnamed = NULL;
 	struct kjoule_error err;
 	struct report_files files = { 1, &unnamed, false };
-	int code = parse(argc, argv, opt, &files);
+	int code = report_parse_options(argc, argv, opt, &files);
 
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
@@ -318,7 +320,7 @@ static int report(int argc, char **argv, struct attribute_options *opt)
 int cmd_report(int argc, char **argv)
 {
 	struct attribute_options opt = { .format = OUTPUT_TABLE, .to_ns = UINT64_MAX };
-	int code = report(argc, argv, &opt);
+	int code = report_recordings(argc, argv, &opt);
 
 	user_blocks_free(&opt.named);
 	return code;

@@ -19,7 +19,7 @@ void convergence_free(struct convergence *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static bool is_named(const struct blocks *b, uint32_t function)
+static bool convergence_block_is_named(const struct blocks *b, uint32_t function)
 {
 	const struct code_unit *unit = b->functions[function].unit;
 
@@ -27,14 +27,15 @@ static bool is_named(const struct blocks *b, uint32_t function)
 }
 
 /* What stands for no code is not followed: it is in the total. */
-static bool is_code(const struct blocks *b, uint32_t function)
+static bool convergence_block_is_code(const struct blocks *b, uint32_t function)
 {
 	return b->processes[b->functions[function].process].kind == CPM_BUSY && function != b->other &&
 	       b->functions[function].samples;
 }
 
 /* All together, what the user has named, and then what has most energy. */
-static int choose(const struct blocks *b, const struct groups *g, struct convergence *c)
+static int convergence_choose_blocks(const struct blocks *b, const struct groups *g,
+				     struct convergence *c)
 {
 	bool *taken = calloc(b->n_functions + 1, sizeof(*taken));
 
@@ -46,10 +47,14 @@ static int choose(const struct blocks *b, const struct groups *g, struct converg
 		uint32_t best = UINT32_MAX;
 
 		for (uint32_t i = 0; i < b->n_functions; i++) {
-			if (taken[i] || !is_code(b, i) || !(g->functions[i].time_s.v > 0))
+			if (taken[i] || !convergence_block_is_code(b, i) ||
+			    !(g->functions[i].time_s.v > 0))
 				continue;
-			if (best == UINT32_MAX || is_named(b, i) > is_named(b, best) ||
-			    (is_named(b, i) == is_named(b, best) &&
+			if (best == UINT32_MAX ||
+			    convergence_block_is_named(b, i) >
+			    convergence_block_is_named(b, best) ||
+			    (convergence_block_is_named(b, i) ==
+			     convergence_block_is_named(b, best) &&
 			     groups_weight(&g->functions[i], g->total, c->n_domains) >
 			     groups_weight(&g->functions[best], g->total, c->n_domains)))
 				best = i;
@@ -65,7 +70,7 @@ static int choose(const struct blocks *b, const struct groups *g, struct converg
 	return c->at ? 0 : -ENOMEM;
 }
 
-static void take(struct convergence *c, const struct groups *g, size_t runs)
+static void convergence_add_point(struct convergence *c, const struct groups *g, size_t runs)
 {
 	struct profile_group *at = c->at + c->n_points * c->n_blocks;
 
@@ -81,7 +86,7 @@ static void take(struct convergence *c, const struct groups *g, size_t runs)
 }
 
 /* Energy that is not known of all is not followed. */
-static unsigned int known_domains(const struct groups *g, unsigned int n_domains)
+static unsigned int convergence_known_domains(const struct groups *g, unsigned int n_domains)
 {
 	return n_domains && isnan(g->total->energy[0].j.v) ? 0 : n_domains;
 }
@@ -94,8 +99,8 @@ int convergence_of_one(const struct blocks *b, const struct groups *g, struct co
 	memset(c, 0, sizeof(*c));
 	if (all < LEAST_SAMPLES)
 		return -ENODATA;
-	c->n_domains = known_domains(g, b->n_domains);
-	ret = choose(b, g, c);
+	c->n_domains = convergence_known_domains(g, b->n_domains);
+	ret = convergence_choose_blocks(b, g, c);
 	for (size_t i = 0; i < CONVERGENCE_POINTS && !ret; i++) {
 		/* as many steps from the least to all, each the same times the one before */
 		double n = LEAST_SAMPLES * pow((double)all / LEAST_SAMPLES, (double)i / (CONVERGENCE_POINTS - 1));
@@ -114,7 +119,7 @@ int convergence_of_one(const struct blocks *b, const struct groups *g, struct co
 		if (!ret)
 			ret = groups_new(b, p, NULL, &groups);
 		if (!ret)
-			take(c, &groups, 1);
+			convergence_add_point(c, &groups, 1);
 		groups_free(&groups);
 		profile_free(p);
 		prefix_free(&prefix);
@@ -131,8 +136,8 @@ int convergence_of_several(struct merge *m, struct convergence *c)
 
 	memset(c, 0, sizeof(*c));
 	c->several = true;
-	c->n_domains = known_domains(&m->groups, m->n_domains);
-	ret = choose(&m->names->b, &m->groups, c);
+	c->n_domains = convergence_known_domains(&m->groups, m->n_domains);
+	ret = convergence_choose_blocks(&m->names->b, &m->groups, c);
 	for (size_t i = 0; i < m->n && !ret; i++) {
 		struct groups groups = { 0 };
 
@@ -141,7 +146,7 @@ int convergence_of_several(struct merge *m, struct convergence *c)
 			continue;
 		ret = merge_average(m, i + 1, &groups);
 		if (!ret)
-			take(c, &groups, kept);
+			convergence_add_point(c, &groups, kept);
 		groups_free(&groups);
 		/* all of the first ones, then as many steps as there is room for */
 		next = fmax(kept + 1, ceil(pow(m->kept, (c->n_points + 1.0) / CONVERGENCE_POINTS)));

@@ -11,7 +11,7 @@
 #include "output/plot.h"
 #include "report/convergence.h"
 
-static const char *name_of(const struct convergence *c, size_t block)
+static const char *convergence_block_name(const struct convergence *c, size_t block)
 {
 	uint32_t f = c->blocks[block].function;
 
@@ -19,29 +19,31 @@ static const char *name_of(const struct convergence *c, size_t block)
 }
 
 /* "symbol (process)" where several processes are followed. */
-static void title_of(const struct convergence *c, size_t block, char *buf, size_t len)
+static void convergence_block_title(const struct convergence *c, size_t block, char *buf,
+				    size_t len)
 {
 	uint32_t f = c->blocks[block].function;
 
 	if (f == UINT32_MAX)
 		snprintf(buf, len, "all");
 	else
-		snprintf(buf, len, "%.60s (%.20s)", name_of(c, block),
+		snprintf(buf, len, "%.60s (%.20s)", convergence_block_name(c, block),
 			 c->names->processes[c->names->functions[f].process].comm);
 }
 
 /* Half of the interval, of the figure. */
-static double half_percent(const struct value *v)
+static double convergence_half_percent(const struct value *v)
 {
 	return v->v > 0 ? 100 * (v->hi - v->lo) / 2 / v->v : NAN;
 }
 
-static double off_percent(const struct convergence *c, const struct value *v, const struct value *last)
+static double convergence_off_percent(const struct convergence *c, const struct value *v,
+				      const struct value *last)
 {
 	return c->several && last->v > 0 ? 100 * (v->v / last->v - 1) : NAN;
 }
 
-static void cell(struct output *out, double v, int digits)
+static void convergence_print_cell(struct output *out, double v, int digits)
 {
 	if (isnan(v))
 		output_none(out, NULL);
@@ -49,7 +51,8 @@ static void cell(struct output *out, double v, int digits)
 		output_real(out, v, digits);
 }
 
-static void figure_columns(struct columns *cols, const char *const names[5], const char *title, const char *unit)
+static void convergence_add_columns(struct columns *cols, const char *const names[5],
+				    const char *title, const char *unit)
 {
 	columns_add(cols, names[0], title, false);
 	columns_add(cols, names[1], NULL, false);
@@ -59,18 +62,19 @@ static void figure_columns(struct columns *cols, const char *const names[5], con
 }
 
 /* Of what no sample has fallen into nothing is known yet. */
-static void figure(struct output *out, const struct convergence *c, const struct value *v, const struct value *last,
-		   uint64_t samples)
+static void convergence_print_figure(struct output *out, const struct convergence *c,
+				     const struct value *v, const struct value *last,
+				     uint64_t samples)
 {
 	if (!samples) {
 		columns_none(out, 5);
 		return;
 	}
-	cell(out, v->v, columns_digits(last->v));
-	cell(out, v->lo, 9);
-	cell(out, v->hi, 9);
-	cell(out, half_percent(v), 3);
-	cell(out, off_percent(c, v, last), 3);
+	convergence_print_cell(out, v->v, columns_digits(last->v));
+	convergence_print_cell(out, v->lo, 9);
+	convergence_print_cell(out, v->hi, 9);
+	convergence_print_cell(out, convergence_half_percent(v), 3);
+	convergence_print_cell(out, convergence_off_percent(c, v, last), 3);
 }
 
 int convergence_write(const struct convergence *c, FILE *file, enum output_format format, struct json_object *head)
@@ -94,10 +98,10 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 	columns_add(cols, "runs", c->several ? "RUNS" : NULL, false);
 	columns_add(cols, "samples", "SAMPLES", false);
 	columns_add(cols, "block_samples", "OF IT", false);
-	figure_columns(cols, time, "TIME s", off);
+	convergence_add_columns(cols, time, "TIME s", off);
 	if (c->n_domains) {
-		figure_columns(cols, energy, "J", off);
-		figure_columns(cols, power, "W", off);
+		convergence_add_columns(cols, energy, "J", off);
+		convergence_add_columns(cols, power, "W", off);
 	}
 	columns_add(cols, "readings", NULL, false);
 	out = output_open(file, format, cols->list, cols->n);
@@ -114,15 +118,17 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 
 			output_u64(out, i);
 			output_str(out, f ? c->names->processes[f->process].comm : "");
-			output_str(out, name_of(c, i));
+			output_str(out, convergence_block_name(c, i));
 			output_str(out, f ? f->object : "");
 			output_u64(out, c->runs[k]);
 			output_u64(out, c->samples[k]);
 			output_u64(out, g->samples);
-			figure(out, c, &g->time_s, &b->last.time_s, g->samples);
+			convergence_print_figure(out, c, &g->time_s, &b->last.time_s, g->samples);
 			if (c->n_domains) {
-				figure(out, c, &g->energy[0].j, &b->last.energy[0].j, g->samples);
-				figure(out, c, &g->energy[0].w, &b->last.energy[0].w, g->samples);
+				convergence_print_figure(out, c, &g->energy[0].j,
+							 &b->last.energy[0].j, g->samples);
+				convergence_print_figure(out, c, &g->energy[0].w,
+							 &b->last.energy[0].w, g->samples);
 				output_u64(out, g->energy[0].readings);
 			} else {
 				output_none(out, NULL);
@@ -136,19 +142,20 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 	return 0;
 }
 
-static const struct value *value_of(const struct profile_group *g, const char *what)
+static const struct value *convergence_value_of(const struct profile_group *g, const char *what)
 {
 	return !strcmp(what, "time") ? &g->time_s : !strcmp(what, "energy") ? &g->energy[0].j : &g->energy[0].w;
 }
 
 /* Is there anything above 0, which has a place on a logarithmic axis? */
-static bool drawable(const struct convergence *c, const char *what)
+static bool convergence_is_drawable(const struct convergence *c, const char *what)
 {
 	for (size_t k = 0; k < c->n_points; k++) {
 		for (size_t i = 0; i < c->n_blocks; i++) {
 			const struct profile_group *g = &c->at[k * c->n_blocks + i];
 
-			if (g->samples && half_percent(value_of(g, what)) > 0)
+			if (g->samples &&
+			    convergence_half_percent(convergence_value_of(g, what)) > 0)
 				return true;
 		}
 	}
@@ -156,18 +163,19 @@ static bool drawable(const struct convergence *c, const char *what)
 }
 
 /* One of the panels: half of the interval as lines; of several recordings how far off as points as well. */
-static void panel(FILE *s, const struct convergence *c, const char *data, const char *what, const char *title, bool key)
+static void convergence_write_panel(FILE *s, const struct convergence *c, const char *data,
+				    const char *what, const char *title, bool key)
 {
 	char name[128];
 
-	if (!drawable(c, what)) {
+	if (!convergence_is_drawable(c, what)) {
 		fprintf(s, "set title '%s: no interval above 0'\nunset key\nplot 1 with dots lc rgb 'white' notitle\n",
 			title);
 		return;
 	}
 	fprintf(s, "set title '%s'\n%s\nplot ", title, key ? "set key outside below left Left reverse" : "unset key");
 	for (size_t i = 0; i < c->n_blocks; i++) {
-		title_of(c, i, name, sizeof(name));
+		convergence_block_title(c, i, name, sizeof(name));
 		plot_string(s, data);
 		fprintf(s,
 			" using (column('block') == %zu ? column('samples') : NaN):(column('%s_half_percent')) with lines lw 2 lc %zu title ",
@@ -184,17 +192,18 @@ static void panel(FILE *s, const struct convergence *c, const char *data, const 
 	fputs("\n", s);
 }
 
-static void write_script(FILE *s, const struct convergence *c, const char *path, const char *data)
+static void convergence_write_script(FILE *s, const struct convergence *c, const char *path,
+				     const char *data)
 {
 	plot_begin(s, path, c->n_domains ? 1500 : 600, 640);
 	fputs("set datafile columnheaders\nset logscale xy\nset grid\nset xlabel 'samples'\nset format y '%g'\n", s);
 	fprintf(s, "set ylabel '%s'\n", c->several ? "% (lines: half of the interval, points: off all runs)" :
 		"half of the 95 % interval, %");
 	fprintf(s, "set multiplot layout 1,%d\n", c->n_domains ? 3 : 1);
-	panel(s, c, data, "time", "time", true);
+	convergence_write_panel(s, c, data, "time", "time", true);
 	if (c->n_domains) {
-		panel(s, c, data, "energy", "energy", true);
-		panel(s, c, data, "power", "power", true);
+		convergence_write_panel(s, c, data, "energy", "energy", true);
+		convergence_write_panel(s, c, data, "power", "power", true);
 	}
 	fputs("unset multiplot\n", s);
 }
@@ -209,7 +218,7 @@ int convergence_draw(const struct convergence *c, const char *path, bool force, 
 		if (ret)
 			p.ret = kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
 		else if (!picture_script(&p, err))
-			write_script(p.script, c, path, p.data_path);
+			convergence_write_script(p.script, c, path, p.data_path);
 	}
 	return picture_close(&p, err);
 }

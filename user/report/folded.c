@@ -22,7 +22,7 @@ struct stacks {
 };
 
 /* Takes @text over. */
-static int add(struct stacks *s, char *text, double weight)
+static int folded_add_stack(struct stacks *s, char *text, double weight)
 {
 	if (!text)
 		return -ENOMEM;
@@ -41,19 +41,20 @@ static int add(struct stacks *s, char *text, double weight)
 }
 
 /* Names may hold anything; a semicolon and a line's end have a meaning here. */
-static void put_name(FILE *f, const char *name)
+static void folded_put_name(FILE *f, const char *name)
 {
 	for (; *name; name++)
 		fputc(*name == ';' ? ':' : *name == '\n' ? '?' : *name, f);
 }
 
-static void put_frames(FILE *f, const struct calltree *t, const struct blocks *b, uint32_t node)
+static void folded_put_frames(FILE *f, const struct calltree *t, const struct blocks *b,
+			      uint32_t node)
 {
 	const struct blocks_function *function;
 
 	if (node == CALLTREE_ROOT)
 		return;
-	put_frames(f, t, b, t->nodes[node].parent);
+	folded_put_frames(f, t, b, t->nodes[node].parent);
 	function = &b->functions[t->nodes[node].function];
 	/* idle, lost: the process's name says it all */
 	if (!function->object[0])
@@ -61,18 +62,19 @@ static void put_frames(FILE *f, const struct calltree *t, const struct blocks *b
 	fputc(';', f);
 	/* a function without a name: at least whose it is */
 	if (strcmp(function->symbol, "[unknown]")) {
-		put_name(f, function->symbol);
+		folded_put_name(f, function->symbol);
 	} else {
 		const char *base = strrchr(function->object, '/');
 
-		put_name(f, base && function->object[0] == '/' ? base + 1 : function->object);
+		folded_put_name(f,
+				base && function->object[0] == '/' ? base + 1 : function->object);
 	}
 	if (function->kernel)
 		fputs("_[k]", f);
 }
 
-static char *text_of(const struct blocks *b, uint32_t process, const struct calltree *t,
-		     uint32_t node, const char *more)
+static char *folded_stack_text(const struct blocks *b, uint32_t process, const struct calltree *t,
+			       uint32_t node, const char *more)
 {
 	char *text = NULL;
 	size_t len;
@@ -80,8 +82,8 @@ static char *text_of(const struct blocks *b, uint32_t process, const struct call
 
 	if (!f)
 		return NULL;
-	put_name(f, b->processes[process].comm);
-	put_frames(f, t, b, node);
+	folded_put_name(f, b->processes[process].comm);
+	folded_put_frames(f, t, b, node);
 	fputs(more, f);
 	if (fclose(f)) {
 		free(text);
@@ -90,18 +92,18 @@ static char *text_of(const struct blocks *b, uint32_t process, const struct call
 	return text;
 }
 
-static int by_text(const void *a, const void *b)
+static int folded_stack_by_text(const void *a, const void *b)
 {
 	return strcmp(((const struct stack *)a)->text, ((const struct stack *)b)->text);
 }
 
-static void print(struct stacks *s)
+static void folded_print_stacks(struct stacks *s)
 {
 	double carry = 0;
 	size_t i, k;
 
 	if (s->n)
-		qsort(s->list, s->n, sizeof(*s->list), by_text);
+		qsort(s->list, s->n, sizeof(*s->list), folded_stack_by_text);
 	for (i = 0; i < s->n; i = k) {
 		double weight = 0;
 		int64_t whole;
@@ -116,8 +118,9 @@ static void print(struct stacks *s)
 }
 
 /* What of the measurement is in the process's figures: lines of their own, as in a table. */
-static int add_costs(struct stacks *s, const struct report_process *p, const struct blocks *b,
-		     const struct calltree *t, const struct attribute_options *opt)
+static int folded_add_costs(struct stacks *s, const struct report_process *p,
+			    const struct blocks *b, const struct calltree *t,
+			    const struct attribute_options *opt)
 {
 	int ret = 0;
 
@@ -127,9 +130,10 @@ static int add_costs(struct stacks *s, const struct report_process *p, const str
 				row->g.time_s.v * 1e9;
 
 		if ((row->kind == ROW_TICKS || row->kind == ROW_INTERRUPTS) && !isnan(weight))
-			ret = add(s, text_of(b, p->total.process, t, CALLTREE_ROOT,
-					     row->kind == ROW_TICKS ? ";[kjoule ticks]" :
-					     ";[interrupts]"), weight);
+			ret = folded_add_stack(
+				s, folded_stack_text(b, p->total.process, t, CALLTREE_ROOT,
+						     row->kind == ROW_TICKS ? ";[kjoule ticks]" :
+						     ";[interrupts]"), weight);
 	}
 	return ret;
 }
@@ -152,12 +156,13 @@ int report_folded(const struct report *r, const struct blocks *b, const struct c
 		/* the recorder beside a process is not in the total */
 		if (weights[i] != 0 && !blocks_is_nobodys(b, function) && function != b->recorder &&
 		    attribute_is_wanted(&b->processes[process], opt))
-			ret = add(&s, text_of(b, process, &c->tree, i, ""), weights[i] * unit);
+			ret = folded_add_stack(&s, folded_stack_text(b, process, &c->tree, i, ""),
+					       weights[i] * unit);
 	}
 	for (size_t i = 0; i < r->n_processes && opt->weight != WEIGHT_SAMPLES && !ret; i++)
-		ret = add_costs(&s, &r->processes[i], b, &c->tree, opt);
+		ret = folded_add_costs(&s, &r->processes[i], b, &c->tree, opt);
 	if (!ret)
-		print(&s);
+		folded_print_stacks(&s);
 	for (size_t i = 0; i < s.n; i++)
 		free(s.list[i].text);
 	free(s.list);

@@ -31,7 +31,8 @@ const char *report_model_no_energy(const struct power_model *m, const struct rep
 }
 
 /* Of a row whose name has no room for all of them. */
-static void print_united(const struct blocks *b, const struct power_model *m, uint32_t united)
+static void report_print_merged(const struct blocks *b, const struct power_model *m,
+				uint32_t united)
 {
 	size_t n = 0;
 
@@ -71,7 +72,7 @@ void report_model_footnotes(const struct report *r, const struct blocks *b, cons
 			const struct report_row *row = &r->processes[i].rows[k];
 
 			if (row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates && m->fate[row->function] > SEPARABILITY_LITTLE)
-				print_united(b, m, row->function);
+				report_print_merged(b, m, row->function);
 		}
 	}
 }

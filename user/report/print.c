@@ -13,7 +13,8 @@
 #include "output/columns.h"
 #include "report/report.h"
 
-static void make_columns(struct columns *c, const struct blocks *b, bool callers, const struct attribute_options *opt)
+static void report_make_columns(struct columns *c, const struct blocks *b, bool callers,
+				const struct attribute_options *opt)
 {
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "pid", NULL, false);
@@ -126,7 +127,7 @@ static const char no_interval[] =
 	"no interval: fewer than two distinct readings, or known from calibration only";
 
 /* Where a unit of code is, for programs. */
-static void unit(struct output *out, const struct code_unit *u)
+static void report_print_unit(struct output *out, const struct code_unit *u)
 {
 	static const struct code_unit none;
 
@@ -157,7 +158,7 @@ static void unit(struct output *out, const struct code_unit *u)
 }
 
 /* Finer than a function, and not all samples tell the very instruction: they may be of what ran before. */
-static bool is_vague(const struct blocks *b, const struct report_row *r)
+static bool report_row_is_vague(const struct blocks *b, const struct report_row *r)
 {
 	const struct blocks_function *f = &b->functions[r->function];
 
@@ -166,7 +167,7 @@ static bool is_vague(const struct blocks *b, const struct report_row *r)
 }
 
 /* How much runs differ, beyond what sampling makes of it. */
-static void between(struct output *out, double deviation, int digits)
+static void report_print_between(struct output *out, double deviation, int digits)
 {
 	if (isnan(deviation))
 		output_none(out, NULL);
@@ -174,8 +175,9 @@ static void between(struct output *out, double deviation, int digits)
 		output_real(out, deviation, digits);
 }
 
-static void row(struct output *out, const struct blocks *b, const struct report_row *r, const struct style *s, bool depth,
-		const struct attribute_options *opt, const struct power_model *m)
+static void report_print_row(struct output *out, const struct blocks *b, const struct report_row *r,
+			     const struct style *s, bool depth, const struct attribute_options *opt,
+			     const struct power_model *m)
 {
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
@@ -200,7 +202,7 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_none(out, NULL);
 	columns_value(out, &g->time_s, 1, s->time, NULL, vague);
 	if (opt->runs)
-		between(out, r->between ? r->between->time_s : NAN, s->time);
+		report_print_between(out, r->between ? r->between->time_s : NAN, s->time);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
@@ -208,7 +210,8 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 
 		columns_value(out, &e->j, 1, s->energy[d], no_energy, vague);
 		if (opt->runs)
-			between(out, r->between ? r->between->j[d] : NAN, s->energy[d]);
+			report_print_between(out, r->between ? r->between->j[d] : NAN,
+					     s->energy[d]);
 		if (isnan(e->j.v) || !(s->total_j[d] > 0))
 			output_none(out, NULL);
 		else
@@ -239,21 +242,21 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 	else if (opt->budget_w)
 		output_none(out, NULL);
 	if (opt->units)
-		unit(out, function ? b->functions[r->function].unit : NULL);
+		report_print_unit(out, function ? b->functions[r->function].unit : NULL);
 	output_str(out, power_model_name(m));
 	if (function && power_model_note(m, r->function))
 		output_str(out, power_model_note(m, r->function));
 	else
 		output_none(out, NULL);
-	snprintf(marks, sizeof(marks), "%s%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "",
-		 report_over_mark(over));
+	snprintf(marks, sizeof(marks), "%s%s%s", mixed ? "~" : "",
+		 report_row_is_vague(b, r) ? "*" : "", report_over_mark(over));
 	if (over == OVER_YES)
 		output_emphasis(out, OUTPUT_HOT);
 	output_str(out, marks);
 	output_row(out);
 }
 
-static void make_style(struct style *s, const struct report *r, const struct blocks *b)
+static void report_make_style(struct style *s, const struct report *r, const struct blocks *b)
 {
 	s->time = columns_digits(r->total.g.time_s.v);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
@@ -264,8 +267,8 @@ static void make_style(struct style *s, const struct report *r, const struct blo
 }
 
 /* [lost] has but one line that is called [lost] again: for people, once is enough. */
-static bool says_nothing(const struct blocks *b, const struct report_row *r,
-			 const struct attribute_options *opt)
+static bool report_row_is_redundant(const struct blocks *b, const struct report_row *r,
+				    const struct attribute_options *opt)
 {
 	return opt->format == OUTPUT_TABLE && r->kind == ROW_FUNCTION &&
 	       !b->functions[r->function].unit &&
@@ -290,7 +293,7 @@ static const char *const misses[] = {
 };
 
 /* What could not be told as finely as it was asked for. */
-static void misses_print(const struct blocks *b)
+static void report_print_misses(const struct blocks *b)
 {
 	uint64_t samples[CODE_UNIT_MISSES] = { 0 };
 
@@ -302,7 +305,8 @@ static void misses_print(const struct blocks *b)
 			output_printf(stdout, "\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
 }
 
-static void footnotes(const struct report *r, const struct blocks *b, const struct attribute_options *opt)
+static void report_print_footnotes(const struct report *r, const struct blocks *b,
+				   const struct attribute_options *opt)
 {
 	size_t hidden = 0;
 	bool mixed = false, vague = false;
@@ -312,11 +316,11 @@ static void footnotes(const struct report *r, const struct blocks *b, const stru
 
 		hidden += p->hidden;
 		for (size_t k = 0; k < p->n_rows; k++)
-			vague |= is_vague(b, &p->rows[k]);
+			vague |= report_row_is_vague(b, &p->rows[k]);
 		for (size_t k = 0; k < p->n_rows; k++)
 			for (unsigned int d = 0; d < b->n_domains; d++)
 				mixed |= p->rows[k].kind == ROW_FUNCTION &&
-					 !says_nothing(b, &p->rows[k], opt) &&
+					 !report_row_is_redundant(b, &p->rows[k], opt) &&
 					 !isnan(p->rows[k].g.energy[d].j.v) &&
 					 p->rows[k].g.energy[d].purity < GROUPS_PURE;
 	}
@@ -325,14 +329,15 @@ static void footnotes(const struct report *r, const struct blocks *b, const stru
 	if (vague)
 		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
 	report_budget_print(r, b, opt);
-	misses_print(b);
+	report_print_misses(b);
 	report_hidden_print(r, hidden);
 }
 
 /* Who called a function, below its row. */
-static int callers(struct output *out, const struct report *r, const struct blocks *b,
-		   const struct callgraph *c, const struct attribute_options *opt,
-		   const struct power_model *m, const struct report_row *of, const struct style *style)
+static int report_print_callers(struct output *out, const struct report *r, const struct blocks *b,
+				const struct callgraph *c, const struct attribute_options *opt,
+				const struct power_model *m, const struct report_row *of,
+				const struct style *style)
 {
 	struct report_row *rows;
 	size_t n;
@@ -342,7 +347,7 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 			     report_weight_of(&r->total, &r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
-		row(out, b, &rows[i], style, true, opt, m);
+		report_print_row(out, b, &rows[i], style, true, opt, m);
 	free(rows);
 	return ret;
 }
@@ -359,8 +364,8 @@ int report_print(const struct report *r, const struct blocks *b, const struct ca
 		return -ENOMEM;
 	if (head && opt->budget_w)
 		json_object_object_add(head, "hidden_over_budget", report_overs_json(&r->hidden_over));
-	make_columns(columns, b, c, opt);
-	make_style(&style, r, b);
+	report_make_columns(columns, b, c, opt);
+	report_make_style(&style, r, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out) {
 		free(columns);
@@ -369,20 +374,21 @@ int report_print(const struct report *r, const struct blocks *b, const struct ca
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
-		row(out, b, &p->total, &style, c, opt, m);
+		report_print_row(out, b, &p->total, &style, c, opt, m);
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
-			if (says_nothing(b, &p->rows[k], opt))
+			if (report_row_is_redundant(b, &p->rows[k], opt))
 				continue;
-			row(out, b, &p->rows[k], &style, c, opt, m);
+			report_print_row(out, b, &p->rows[k], &style, c, opt, m);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
-				ret = callers(out, r, b, c, opt, m, &p->rows[k], &style);
+				ret = report_print_callers(out, r, b, c, opt, m, &p->rows[k],
+							   &style);
 		}
 		output_rule(out);
 	}
-	row(out, b, &r->total, &style, c, opt, m);
+	report_print_row(out, b, &r->total, &style, c, opt, m);
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE) {
-		footnotes(r, b, opt);
+		report_print_footnotes(r, b, opt);
 		report_model_footnotes(r, b, m);
 	}
 	free(columns);

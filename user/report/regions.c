@@ -51,13 +51,14 @@ void report_regions_cells(struct output *out, const struct report_row *row, int 
 }
 
 /* Of a region that no sample fell into. */
-static void print_unmet(const char *name, uint64_t entered, double marked_s, const char *in)
+static void report_print_unsampled(const char *name, uint64_t entered, double marked_s,
+				   const char *in)
 {
 	output_printf(stdout, "\nentered %" PRIu64 " times, for %.3g s in %s, and never met by a sample: %s\n", entered, marked_s, in,
 		      name);
 }
 
-static void print_more_unmet(size_t n)
+static void report_print_more_unsampled(size_t n)
 {
 	if (n > TOLD)
 		printf("\nand %zu more regions that were entered and never met by a sample\n", n - TOLD);
@@ -83,9 +84,9 @@ void report_regions_footnote_of_several(const struct blocks *b, const struct gro
 			sum.marked_s += g->marks[k].marked_s;
 		}
 		if (!told && n++ < TOLD)
-			print_unmet(unit->name, sum.entered, sum.marked_s, "a run");
+			report_print_unsampled(unit->name, sum.entered, sum.marked_s, "a run");
 	}
-	print_more_unmet(n);
+	report_print_more_unsampled(n);
 }
 
 void report_regions_footnote(const struct view *v, const struct blocks *b)
@@ -103,8 +104,9 @@ void report_regions_footnote(const struct view *v, const struct blocks *b)
 		if (c->path <= KJOULE_REGIONS_UNKNOWN || sampled[c->path] || !c->entered)
 			continue;
 		if (n++ < TOLD)
-			print_unmet(r->paths[c->path].text, c->entered, c->marked_ns * 1e-9, "all");
+			report_print_unsampled(r->paths[c->path].text, c->entered,
+					       c->marked_ns * 1e-9, "all");
 	}
-	print_more_unmet(n);
+	report_print_more_unsampled(n);
 	free(sampled);
 }

@@ -14,7 +14,7 @@ static const struct blocks *sort_blocks;
 static const struct report_row *sort_total;
 static enum attribute_sort sort_key;
 
-static double key(const struct report_row *r)
+static double report_row_key(const struct report_row *r)
 {
 	switch (sort_key) {
 	case SORT_ENERGY:
@@ -33,7 +33,7 @@ static double key(const struct report_row *r)
 	return 0;
 }
 
-static int by_key(const void *a, const void *b)
+static int report_row_by_key(const void *a, const void *b)
 {
 	const struct report_row *x = a, *y = b;
 	int by_name;
@@ -41,8 +41,8 @@ static int by_key(const void *a, const void *b)
 	/* What is no function stays below those that are. */
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	if (key(x) != key(y))
-		return key(x) > key(y) ? -1 : 1;
+	if (report_row_key(x) != report_row_key(y))
+		return report_row_key(x) > report_row_key(y) ? -1 : 1;
 	if (x->kind == ROW_PROCESS)
 		return strcmp(sort_blocks->processes[x->process].comm,
 			      sort_blocks->processes[y->process].comm);
@@ -53,15 +53,15 @@ static int by_key(const void *a, const void *b)
 	return by_name ? by_name : (x->function > y->function) - (x->function < y->function);
 }
 
-static int by_process(const void *a, const void *b)
+static int report_process_by_key(const void *a, const void *b)
 {
-	return by_key(&((const struct report_process *)a)->total,
-		      &((const struct report_process *)b)->total);
+	return report_row_by_key(&((const struct report_process *)a)->total,
+				 &((const struct report_process *)b)->total);
 }
 
 /* The part of a process's figures that goes to a line of its own. */
-static struct report_row part_row(const struct report_process *p, enum report_kind kind,
-				  unsigned int n_domains)
+static struct report_row report_part_new(const struct report_process *p, enum report_kind kind,
+					 unsigned int n_domains)
 {
 	const struct profile_group *t = &p->total.g;
 	struct report_row row = { .kind = kind, .process = p->total.process };
@@ -92,19 +92,19 @@ double report_weight_of(const struct report_row *r, const struct report_row *tot
 	return groups_weight(&r->g, &total->g, b->n_domains);
 }
 
-static bool is_named(const struct blocks *b, const struct report_row *r)
+static bool report_row_is_named(const struct blocks *b, const struct report_row *r)
 {
 	const struct code_unit *unit = b->functions[r->function].unit;
 
 	return unit && unit->kind == CODE_UNIT_NAMED;
 }
 
-static int finish_process(struct report_process *p, struct report *r, const struct blocks *b,
-			  const struct attribute_options *opt)
+static int report_finish_process(struct report_process *p, struct report *r, const struct blocks *b,
+				 const struct attribute_options *opt)
 {
 	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
-	struct report_row ticks = part_row(p, ROW_TICKS, b->n_domains);
-	struct report_row other = part_row(p, ROW_INTERRUPTS, b->n_domains);
+	struct report_row ticks = report_part_new(p, ROW_TICKS, b->n_domains);
+	struct report_row other = report_part_new(p, ROW_INTERRUPTS, b->n_domains);
 	size_t n = 0;
 	void *rows;
 
@@ -115,7 +115,7 @@ static int finish_process(struct report_process *p, struct report *r, const stru
 		if (opt->processes)
 			continue;
 		/* what the user has named is asked for */
-		if (report_weight_of(&row, &r->total, b) < limit && !is_named(b, &row)) {
+		if (report_weight_of(&row, &r->total, b) < limit && !report_row_is_named(b, &row)) {
 			p->hidden++;
 			report_over_count(&r->hidden_over, b, &row, opt);
 			continue;
@@ -131,28 +131,28 @@ static int finish_process(struct report_process *p, struct report *r, const stru
 		p->rows[p->n_rows++] = ticks;
 	if (other.g.time_s.v > 0 && !opt->processes && report_weight_of(&other, &r->total, b) >= limit)
 		p->rows[p->n_rows++] = other;
-	qsort(p->rows, p->n_rows, sizeof(*p->rows), by_key);
+	qsort(p->rows, p->n_rows, sizeof(*p->rows), report_row_by_key);
 	return 0;
 }
 
-static bool has_named(const struct blocks *b, const struct report_process *p)
+static bool report_process_has_named(const struct blocks *b, const struct report_process *p)
 {
 	for (size_t i = 0; i < p->n_rows; i++)
-		if (p->rows[i].kind == ROW_FUNCTION && is_named(b, &p->rows[i]))
+		if (p->rows[i].kind == ROW_FUNCTION && report_row_is_named(b, &p->rows[i]))
 			return true;
 	return false;
 }
 
 /* Processes below the limit, unless someone has asked for them. */
-static void hide_processes(struct report *r, const struct blocks *b,
-			   const struct attribute_options *opt)
+static void report_hide_processes(struct report *r, const struct blocks *b,
+				  const struct attribute_options *opt)
 {
 	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
 		if (report_weight_of(&r->processes[i].total, &r->total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
-		    !has_named(b, &r->processes[i])) {
+		    !report_process_has_named(b, &r->processes[i])) {
 			r->hidden_processes++;
 			for (size_t k = 0; k < r->processes[i].n_rows; k++)
 				report_over_count(&r->hidden_over, b, &r->processes[i].rows[k], opt);
@@ -164,7 +164,7 @@ static void hide_processes(struct report *r, const struct blocks *b,
 	r->n_processes = n;
 }
 
-static int sort_functions(struct report *r, const struct blocks *b, const struct groups *g)
+static int report_sort_functions(struct report *r, const struct blocks *b, const struct groups *g)
 {
 	struct report_process **of = calloc(b->n_processes + 1, sizeof(*of));
 	int ret = of ? 0 : -ENOMEM;
@@ -196,7 +196,7 @@ static int sort_functions(struct report *r, const struct blocks *b, const struct
 }
 
 /* Last of all: what is hidden and in which order does not depend on intervals. */
-static void widen(struct report *r, unsigned int n_domains)
+static void report_widen_intervals(struct report *r, unsigned int n_domains)
 {
 	profile_worst_case(&r->total.g, n_domains);
 	for (size_t i = 0; i < r->n_processes; i++) {
@@ -226,15 +226,15 @@ int report_new(const struct blocks *b, const struct groups *g, const struct attr
 					     .between = g->processes_between ? &g->processes_between[i] : NULL };
 	}
 	if (!ret)
-		ret = sort_functions(r, b, g);
+		ret = report_sort_functions(r, b, g);
 	for (size_t i = 0; i < r->n_processes && !ret; i++)
-		ret = finish_process(&r->processes[i], r, b, opt);
+		ret = report_finish_process(&r->processes[i], r, b, opt);
 	if (!ret)
-		hide_processes(r, b, opt);
+		report_hide_processes(r, b, opt);
 	if (!ret)
-		qsort(r->processes, r->n_processes, sizeof(*r->processes), by_process);
+		qsort(r->processes, r->n_processes, sizeof(*r->processes), report_process_by_key);
 	if (!ret && opt->worst_case)
-		widen(r, b->n_domains);
+		report_widen_intervals(r, b->n_domains);
 	if (ret)
 		report_free(r);
 	return ret;

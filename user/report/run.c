@@ -20,8 +20,8 @@
 #define TOLD	6	/* processes that an error names */
 
 /* Nobody is who was asked for: who is there? */
-static int nobody(const struct blocks *b, const struct groups *g, const char *path,
-		  const struct attribute_options *opt)
+static int report_explain_no_process(const struct blocks *b, const struct groups *g,
+				     const char *path, const struct attribute_options *opt)
 {
 	struct attribute_options everybody = { .sort = opt->sort };
 	char asked[128], *there = NULL;
@@ -58,7 +58,8 @@ static int nobody(const struct blocks *b, const struct groups *g, const char *pa
 }
 
 /* Is a block of this name a part of the one that the row shows? */
-static bool is_part(const struct blocks *b, const struct power_model *m, uint32_t row, const char *name)
+static bool report_block_is_part(const struct blocks *b, const struct power_model *m, uint32_t row,
+				 const char *name)
 {
 	for (uint32_t i = 0; m->united && i < m->n_united; i++) {
 		const struct blocks_function *f = &b->functions[i];
@@ -70,7 +71,8 @@ static bool is_part(const struct blocks *b, const struct power_model *m, uint32_
 	return false;
 }
 
-static bool has_row(const struct report *r, const struct blocks *b, const struct power_model *m, const char *name)
+static bool report_has_block_row(const struct report *r, const struct blocks *b,
+				 const struct power_model *m, const char *name)
 {
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
@@ -82,7 +84,7 @@ static bool has_row(const struct report *r, const struct blocks *b, const struct
 				continue;
 			if (f->unit && f->unit->kind == CODE_UNIT_NAMED && !strcmp(f->symbol, name))
 				return true;
-			if (is_part(b, m, p->rows[k].function, name))
+			if (report_block_is_part(b, m, p->rows[k].function, name))
 				return true;
 		}
 	}
@@ -90,15 +92,15 @@ static bool has_row(const struct report *r, const struct blocks *b, const struct
 }
 
 /* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
-static int all_sampled(const struct report *r, const struct blocks *b, const struct power_model *m,
-		       const struct user_blocks *named)
+static int report_blocks_are_sampled(const struct report *r, const struct blocks *b,
+				     const struct power_model *m, const struct user_blocks *named)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < named->n; i++) {
 		const struct user_block *block = &named->blocks[i];
 
-		if (!has_row(r, b, m, block->name)) {
+		if (!report_has_block_row(r, b, m, block->name)) {
 			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
 			ret = -ENOENT;
 			continue;
@@ -116,7 +118,8 @@ static int all_sampled(const struct report *r, const struct blocks *b, const str
 }
 
 /* How sure figures become, instead of the figures. @head is taken over. Return: an exit code */
-static int show_convergence(const struct convergence *c, const struct attribute_options *opt, struct json_object *head)
+static int report_show_convergence(const struct convergence *c, const struct attribute_options *opt,
+				   struct json_object *head)
 {
 	struct kjoule_error err = { 0 };
 	int ret = convergence_draw(c, opt->convergence, opt->force, &err);
@@ -130,7 +133,7 @@ static int show_convergence(const struct convergence *c, const struct attribute_
 	return ret ? cmd_failed("%s", err.text) : EXIT_DONE;
 }
 
-static int run(struct view *v, const char *path, struct attribute_options *opt)
+static int report_make_and_print(struct view *v, const char *path, struct attribute_options *opt)
 {
 	struct callgraph chains = { 0 }, *c = opt->callers ? &chains : NULL;
 	struct groups groups = { 0 };
@@ -183,8 +186,10 @@ static int run(struct view *v, const char *path, struct attribute_options *opt)
 		if (ret == -ENODATA)
 			cmd_warn("%s: too few samples: there is nothing that could become surer", path);
 		else if (!ret)
-			ret = show_convergence(&convergence, opt, opt->format == OUTPUT_JSON ?
-					       header_json(v, &b, p, c, &model, path) : NULL) ? -ENOENT : 0;
+			ret = report_show_convergence(&convergence, opt,
+						      opt->format == OUTPUT_JSON ?
+						      header_json(v, &b, p, c, &model, path) :
+						      NULL) ? -ENOENT : 0;
 		convergence_free(&convergence);
 		ret = ret == -ENODATA ? -ENOENT : ret;
 		goto out;
@@ -192,7 +197,7 @@ static int run(struct view *v, const char *path, struct attribute_options *opt)
 	if (!ret && !r.n_processes && opt->region)
 		ret = report_regions_nobody(v, path);
 	else if (!ret && !r.n_processes && (opt->pid || opt->comm))
-		ret = nobody(&b, &groups, path, opt);
+		ret = report_explain_no_process(&b, &groups, path, opt);
 	if (!ret && c)
 		ret = callgraph_solve(c, &b, p);
 	if (!ret) {
@@ -208,7 +213,7 @@ static int run(struct view *v, const char *path, struct attribute_options *opt)
 		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE)
 			report_regions_footnote(v, &b);
 		if (!ret && opt->model != MODEL_VPM)
-			ret = all_sampled(&r, &b, &model, &opt->named);
+			ret = report_blocks_are_sampled(&r, &b, &model, &opt->named);
 		if (!ret && model.used == MODEL_EDGE && !model.solved) {
 			cmd_warn("%s: the edge windows tell nothing, so no energy is known; %s, or see --model cpm", path,
 				 model.too_many ? "--from and --to take a part of the recording" : "record for longer");
@@ -227,7 +232,7 @@ out:
 }
 
 /* Why there is no reading of a block. */
-static const char *became_of_rounds(const struct kjoule_vpm_info *vpm, char *buf, size_t len)
+static const char *report_rounds_text(const struct kjoule_vpm_info *vpm, char *buf, size_t len)
 {
 	snprintf(buf, len, "%" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
 		 vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
@@ -235,7 +240,7 @@ static const char *became_of_rounds(const struct kjoule_vpm_info *vpm, char *buf
 }
 
 /* Where blocks were met for it, their readings are what was wanted. Return: an exit code */
-static int choose_vpm(struct view *v, const char *path, struct attribute_options *opt)
+static int report_choose_vpm(struct view *v, const char *path, struct attribute_options *opt)
 {
 	size_t n = report_vpm_readings(v);
 	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->by_given &&
@@ -250,13 +255,14 @@ static int choose_vpm(struct view *v, const char *path, struct attribute_options
 					  path, v->rec.meta.session.vpm.readings);
 		if (v->rec.meta.session.vpm.interval_ns)
 			return cmd_failed("%s: --model vpm: it has no reading of a block: %s", path,
-					  became_of_rounds(&v->rec.meta.session.vpm, text, sizeof(text)));
+					  report_rounds_text(&v->rec.meta.session.vpm, text,
+							     sizeof(text)));
 		return cmd_failed("%s: --model vpm: it needs a recording with readings of a block: `kjoule record --vpm BLOCK`", path);
 	}
 	/* who had blocks met wanted their readings, and is to know why this is something else */
 	if (!n && !opt->model_given && v->rec.meta.session.vpm.interval_ns && !v->rec.meta.session.vpm.readings)
 		cmd_warn("%s: has no reading of a block, so the model is cpm: %s", path,
-			 became_of_rounds(&v->rec.meta.session.vpm, text, sizeof(text)));
+			 report_rounds_text(&v->rec.meta.session.vpm, text, sizeof(text)));
 	if (n && plain && (opt->model == MODEL_AUTO || !opt->model_given))
 		opt->model = MODEL_VPM;
 	if (opt->model != MODEL_VPM)
@@ -303,11 +309,11 @@ int report_one(const char *path, struct attribute_options *opt)
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}
-	if (choose_vpm(&v, path, opt)) {
+	if (report_choose_vpm(&v, path, opt)) {
 		view_close(&v);
 		return EXIT_FAILED;
 	}
-	code = run(&v, path, opt);
+	code = report_make_and_print(&v, path, opt);
 	if (code == -ENODATA)
 		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
 				  path);
@@ -320,7 +326,7 @@ int report_one(const char *path, struct attribute_options *opt)
 }
 
 /* The rows of an average run. */
-static int show_average(struct merge *m, struct attribute_options *opt)
+static int report_show_average(struct merge *m, struct attribute_options *opt)
 {
 	struct power_model model = { .asked = opt->model, .used = MODEL_CPM,
 				      .reason = "of several recordings it is the only one" };
@@ -346,7 +352,7 @@ static int show_average(struct merge *m, struct attribute_options *opt)
 			 opt->region, m->kept);
 		ret = -ENOENT;
 	} else if (!ret && !r.n_processes && opt->comm) {
-		ret = nobody(b, &m->groups, m->runs[0].path, opt);
+		ret = report_explain_no_process(b, &m->groups, m->runs[0].path, opt);
 	}
 	if (!ret) {
 		if (opt->format == OUTPUT_TABLE) {
@@ -365,19 +371,20 @@ static int show_average(struct merge *m, struct attribute_options *opt)
 			report_regions_footnote_of_several(b, &m->groups);
 	}
 	if (!ret)
-		ret = all_sampled(&r, b, &model, &opt->named);
+		ret = report_blocks_are_sampled(&r, b, &model, &opt->named);
 	report_free(&r);
 	return ret;
 }
 
-static int show_convergence_of_several(struct merge *m, const struct attribute_options *opt)
+static int report_series_convergence(struct merge *m, const struct attribute_options *opt)
 {
 	struct convergence c;
 	int ret = convergence_of_several(m, &c);
 
 	if (!ret) {
 		header_series_warn(m);
-		ret = show_convergence(&c, opt, opt->format == OUTPUT_JSON ? header_series_json(m) : NULL) ? -ENOENT : 0;
+		ret = report_show_convergence(&c, opt, opt->format == OUTPUT_JSON ?
+					      header_series_json(m) : NULL) ? -ENOENT : 0;
 		convergence_free(&c);
 	}
 	return ret;
@@ -404,7 +411,8 @@ int report_several(const struct report_files *files, struct attribute_options *o
 	if (ret == -ENODATA)
 		code = cmd_failed("no recording is left: each differs too much from the others");
 	else if (!ret)
-		ret = opt->convergence ? show_convergence_of_several(&m, opt) : show_average(&m, opt);
+		ret = opt->convergence ? report_series_convergence(&m, opt) :
+					 report_show_average(&m, opt);
 	if (ret && ret != -ENODATA && ret != -ESRCH && ret != -ENOENT)
 		cmd_warn("%s", strerror(-ret));
 	if (ret || m.damaged)

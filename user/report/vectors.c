@@ -15,7 +15,8 @@
 /* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
 #define MOST	4096
 
-static void make_columns(struct columns *c, const struct blocks *b, const struct attribute_options *opt)
+static void report_vectors_make_columns(struct columns *c, const struct blocks *b,
+					const struct attribute_options *opt)
 {
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
@@ -33,7 +34,8 @@ static void make_columns(struct columns *c, const struct blocks *b, const struct
 }
 
 /* "work_load (mix) | work_store (mix)", and as an array. Return: 0 or -ENOMEM */
-static int members(struct output *out, const struct blocks *b, const struct corunning_vector *v, bool system)
+static int report_vectors_print_members(struct output *out, const struct blocks *b,
+					const struct corunning_vector *v, bool system)
 {
 	struct json_object *list = json_object_new_array();
 	char *text = NULL;
@@ -90,17 +92,21 @@ struct style {
 };
 
 /* All that a package draws meanwhile, so that it is the budget's to judge. */
-static enum report_over over(const struct blocks *b, const struct corunning_vector *v, double budget_w)
+static enum report_over report_vectors_over_budget(const struct blocks *b,
+						   const struct corunning_vector *v,
+						   double budget_w)
 {
 	if (!(budget_w > 0) || !b->n_domains)
 		return OVER_NO_QUESTION;
 	return report_over_power(&v->energy[0].w, v->energy[0].purity, budget_w);
 }
 
-static int row(struct output *out, const struct blocks *b, const struct profile *p, const struct corunning *t,
-	       const struct corunning_vector *v, const struct style *s, const struct attribute_options *opt)
+static int report_vectors_print_row(struct output *out, const struct blocks *b,
+				    const struct profile *p, const struct corunning *t,
+				    const struct corunning_vector *v, const struct style *s,
+				    const struct attribute_options *opt)
 {
-	enum report_over budget = over(b, v, opt->budget_w);
+	enum report_over budget = report_vectors_over_budget(b, v, opt->budget_w);
 	bool system = opt->system;
 	char marks[4];
 	int ret;
@@ -134,7 +140,7 @@ static int row(struct output *out, const struct blocks *b, const struct profile 
 		output_str(out, report_over_name(budget));
 	else if (opt->budget_w)
 		output_none(out, NULL);
-	ret = members(out, b, v, system);
+	ret = report_vectors_print_members(out, b, v, system);
 	snprintf(marks, sizeof(marks), "%s%s", report_over_mark(budget),
 		 b->n_domains && v->energy[0].purity < GROUPS_PURE ? "~" : "");
 	output_str(out, marks);
@@ -145,14 +151,14 @@ static int row(struct output *out, const struct blocks *b, const struct profile 
 /* Energy where that of all is known, else time: they are to be held against each other. */
 static bool by_energy;
 
-static double weight(const struct corunning_vector *v)
+static double report_vector_weight(const struct corunning_vector *v)
 {
 	return by_energy ? v->energy[0].j.v : v->time_s.v;
 }
 
-static int by_weight(const void *a, const void *b)
+static int report_vector_by_weight(const void *a, const void *b)
 {
-	double x = weight(a), y = weight(b);
+	double x = report_vector_weight(a), y = report_vector_weight(b);
 	const struct corunning_vector *v = a, *w = b;
 
 	if (x != y)
@@ -176,7 +182,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	columns = columns_new();
 	ret = columns ? corunning_new(p, &b->input, MOST, &t) : -ENOMEM;
 	if (!ret) {
-		make_columns(columns, b, opt);
+		report_vectors_make_columns(columns, b, opt);
 		out = output_open(stdout, opt->format, columns->list, columns->n);
 		ret = out ? 0 : -ENOMEM;
 	}
@@ -184,7 +190,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	for (size_t i = 0; i < t.n && by_energy; i++)
 		by_energy = !isnan(t.vectors[i].energy[0].j.v);
 	for (size_t i = 0; i < t.n; i++) {
-		all += weight(&t.vectors[i]);
+		all += report_vector_weight(&t.vectors[i]);
 		time += t.vectors[i].time_s.v;
 	}
 	s.time = columns_digits(time);
@@ -193,10 +199,11 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		s.power[d] = columns_digits(t.total_j[d].v / time);
 	}
 	if (t.n)
-		qsort(t.vectors, t.n, sizeof(*t.vectors), by_weight);
+		qsort(t.vectors, t.n, sizeof(*t.vectors), report_vector_by_weight);
 	for (size_t i = 0; i < t.n && !ret; i++) {
-		bool is_hidden = weight(&t.vectors[i]) < all * opt->percent_limit / 100;
-		enum report_over o = over(b, &t.vectors[i], opt->budget_w);
+		bool is_hidden = report_vector_weight(&t.vectors[i]) <
+				 all * opt->percent_limit / 100;
+		enum report_over o = report_vectors_over_budget(b, &t.vectors[i], opt->budget_w);
 		struct report_overs *overs = is_hidden ? &unseen : &shown;
 
 		overs->n[o]++;
@@ -206,7 +213,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 			continue;
 		}
 		mixed |= b->n_domains && t.vectors[i].energy[0].purity < GROUPS_PURE;
-		ret = row(out, b, p, &t, &t.vectors[i], &s, opt);
+		ret = report_vectors_print_row(out, b, p, &t, &t.vectors[i], &s, opt);
 	}
 	if (head && opt->budget_w)
 		json_object_object_add(head, "hidden_over_budget", report_overs_json(&unseen));

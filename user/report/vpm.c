@@ -41,7 +41,7 @@ size_t report_vpm_readings(const struct view *v)
 	return n;
 }
 
-static bool has_readings(const struct view *v, const char *name)
+static bool report_vpm_has_readings(const struct view *v, const char *name)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 
@@ -58,13 +58,13 @@ static bool has_readings(const struct view *v, const char *name)
 bool report_vpm_has(const struct view *v, const struct user_blocks *named)
 {
 	for (size_t i = 0; i < named->n; i++)
-		if (!has_readings(v, named->blocks[i].name))
+		if (!report_vpm_has_readings(v, named->blocks[i].name))
 			return false;
 	return true;
 }
 
 /* Was it asked for? */
-static bool is_wanted(const struct user_blocks *named, const char *name)
+static bool report_vpm_is_wanted(const struct user_blocks *named, const char *name)
 {
 	for (size_t i = 0; i < named->n; i++)
 		if (!strcmp(named->blocks[i].name, name))
@@ -73,7 +73,7 @@ static bool is_wanted(const struct user_blocks *named, const char *name)
 }
 
 /* "a, b": the blocks of the recording. */
-static void list_blocks(const struct kjoule_vpm_info *vpm, char *text, size_t len)
+static void report_vpm_list_blocks(const struct kjoule_vpm_info *vpm, char *text, size_t len)
 {
 	size_t at = 0;
 
@@ -89,7 +89,7 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 	char there[1024];
 	int ret = 0;
 
-	list_blocks(vpm, there, sizeof(there));
+	report_vpm_list_blocks(vpm, there, sizeof(there));
 	for (size_t i = 0; i < asked.n; i++) {
 		bool known = false;
 
@@ -105,7 +105,7 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 	for (uint32_t k = 0; k < vpm->n_blocks && !ret; k++) {
 		uint64_t start, end;
 
-		if (!is_wanted(&asked, vpm->block[k].name))
+		if (!report_vpm_is_wanted(&asked, vpm->block[k].name))
 			continue;
 		/* what is not known has no sample */
 		if (!report_vpm_code(v, &vpm->block[k], &start, &end))
@@ -122,8 +122,9 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
  * the block waiting. When it wakes up has nothing to do with how long the block runs, so that the readings without
  * it are no choice of these; that is why it is the meter's interval that is looked at, which always takes as long.
  */
-static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading *r, struct block *held,
-		const struct awake *awake, uint64_t interval_ns)
+static int report_vpm_add_reading(struct block *blocks, size_t n,
+				  const struct kjoule_vpm_reading *r, struct block *held,
+				  const struct awake *awake, uint64_t interval_ns)
 {
 	uint8_t flags = r->rec.flags;
 	struct vpm_reading *to;
@@ -160,7 +161,7 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 }
 
 /* What is held is the same, whichever block was met. */
-static int add_held(struct block *b, const struct block *held)
+static int report_vpm_add_paused(struct block *b, const struct block *held)
 {
 	for (size_t i = 0; i < held->n; i++) {
 		struct vpm_reading *to = kjoule_array_grow(&b->readings, &b->n, sizeof(*to));
@@ -176,7 +177,8 @@ static int add_held(struct block *b, const struct block *held)
  * Time that the ticks have seen in them, without interrupts. A process that had two names is two here, and what it ran
  * under either of them is the block's.
  */
-static int find_times(const struct blocks *b, const struct profile *p, struct block *blocks, uint32_t n)
+static int report_vpm_find_times(const struct blocks *b, const struct profile *p,
+				 struct block *blocks, uint32_t n)
 {
 	uint32_t *group_of = malloc((b->n_functions + 1) * sizeof(*group_of));
 	struct profile_group *groups = calloc(n + 1, sizeof(*groups));
@@ -202,7 +204,9 @@ static int find_times(const struct blocks *b, const struct profile *p, struct bl
 }
 
 /* A block before it that has some of its code: ticks there are that one's. NULL: none */
-static const struct kjoule_vpm_block *overlaps(struct view *v, const struct attribute_options *opt, uint32_t k)
+static const struct kjoule_vpm_block *report_vpm_find_overlap(struct view *v,
+							      const struct attribute_options *opt,
+							      uint32_t k)
 {
 	const struct kjoule_vpm_block *blocks = v->rec.meta.session.vpm.block;
 	uint64_t start, end, from, to;
@@ -210,14 +214,16 @@ static const struct kjoule_vpm_block *overlaps(struct view *v, const struct attr
 	if (!report_vpm_code(v, &blocks[k], &start, &end))
 		return NULL;
 	for (uint32_t i = 0; i < k; i++)
-		if (is_wanted(&opt->named, blocks[i].name) && !strcmp(blocks[i].object, blocks[k].object) &&
+		if (report_vpm_is_wanted(&opt->named, blocks[i].name) &&
+		    !strcmp(blocks[i].object, blocks[k].object) &&
 		    report_vpm_code(v, &blocks[i], &from, &to) && from < end && start < to)
 			return &blocks[i];
 	return NULL;
 }
 
 /* Times that are not all of it are none. */
-static int judge_times(struct view *v, const struct attribute_options *opt, struct block *blocks, uint32_t n)
+static int report_vpm_judge_times(struct view *v, const struct attribute_options *opt,
+				  struct block *blocks, uint32_t n)
 {
 	int ret = 0;
 
@@ -225,12 +231,12 @@ static int judge_times(struct view *v, const struct attribute_options *opt, stru
 		struct block *b = &blocks[k];
 		const struct kjoule_vpm_block *other;
 
-		if (!is_wanted(&opt->named, b->info->name))
+		if (!report_vpm_is_wanted(&opt->named, b->info->name))
 			continue;
 		ret = report_vpm_time(v, b->info, &b->no_time);
 		if (ret || b->no_time.text[0])
 			goto none;
-		other = overlaps(v, opt, k);
+		other = report_vpm_find_overlap(v, opt, k);
 		if (other)
 			snprintf(b->no_time.text, sizeof(b->no_time.text), "some of its code is that of %.100s as well, which has the ticks: ask for it alone (--block %.100s=%.100s)",
 				 other->name, b->info->name, b->info->name);
@@ -243,20 +249,20 @@ none:
 	return ret;
 }
 
-static double half_of(const struct value *v)
+static double report_vpm_half_interval(const struct value *v)
 {
 	return (v->hi - v->lo) / 2;
 }
 
 /* Equation 3, with both intervals. */
-static void find_energy(struct block *b)
+static void report_vpm_find_energy(struct block *b)
 {
 	b->energy_j = vpm_energy(&b->result, &b->time_s, b->off_s);
 	if (!isnan(b->energy_j.lo))
 		b->energy_j.lo = fmax(b->energy_j.lo, 0);
 }
 
-static const char *why_not(const struct block *b)
+static const char *report_vpm_why_not(const struct block *b)
 {
 	switch (b->result.why) {
 	case VPM_FEW:
@@ -296,10 +302,10 @@ static const struct output_column columns[] = {
 	{ "why", NULL, true }, { "time_why", NULL, true }, { "object", NULL, true },
 };
 
-static void row(struct output *out, const struct block *b)
+static void report_vpm_print_row(struct output *out, const struct block *b)
 {
 	const struct vpm_result *r = &b->result;
-	const char *why = why_not(b);
+	const char *why = report_vpm_why_not(b);
 
 	output_str(out, "block");
 	output_str(out, b->info->name);
@@ -334,13 +340,14 @@ static void row(struct output *out, const struct block *b)
 	output_row(out);
 }
 
-static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w,
-		       bool cut)
+static void report_vpm_print_header(const struct kjoule_vpm_info *vpm, const struct vpm_input *in,
+				    const struct value *held_w, bool cut)
 {
 	output_printf(stdout, "# meter      %s, %.3f ms; %.3f W when the session was made",
 		      vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
 	if (!isnan(held_w->v))
-		printf(", %.4f W +-%.4f while the program is held", held_w->v, half_of(held_w));
+		printf(", %.4f W +-%.4f while the program is held", held_w->v,
+		       report_vpm_half_interval(held_w));
 	if (!isnan(in->peak_w))
 		printf("; no more than %.3f W", in->peak_w);
 	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed\n",
@@ -358,7 +365,9 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 	putchar('\n');
 }
 
-static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w)
+static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *vpm,
+						  const struct vpm_input *in,
+						  const struct value *held_w)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -385,8 +394,9 @@ static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const st
 	return o;
 }
 
-static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_info *vpm, const struct vpm_input *in,
-		 const struct attribute_options *opt, struct json_object *head)
+static int report_vpm_print_blocks(const struct block *blocks, size_t n,
+				   const struct kjoule_vpm_info *vpm, const struct vpm_input *in,
+				   const struct attribute_options *opt, struct json_object *head)
 {
 	const struct value unknown = { NAN, NAN, NAN };
 	const struct value *held_w = n ? &blocks[0].result.held_w : &unknown;
@@ -395,28 +405,28 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 	for (size_t i = 0; i < n; i++)
 		held_w = isnan(blocks[i].result.held_w.v) ? held_w : &blocks[i].result.held_w;
 	if (opt->format == OUTPUT_TABLE)
-		print_head(vpm, in, held_w, opt->cut);
+		report_vpm_print_header(vpm, in, held_w, opt->cut);
 	if (head)
-		json_object_object_add(head, "vpm", head_json(vpm, in, held_w));
+		json_object_object_add(head, "vpm", report_vpm_header_json(vpm, in, held_w));
 	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out) {
 		json_object_put(head);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (is_wanted(&opt->named, blocks[i].info->name))
-			row(out, &blocks[i]);
+		if (report_vpm_is_wanted(&opt->named, blocks[i].info->name))
+			report_vpm_print_row(out, &blocks[i]);
 	output_close(out, head, "rows");
 	for (size_t i = 0; i < n && opt->format == OUTPUT_TABLE; i++) {
-		if (!is_wanted(&opt->named, blocks[i].info->name))
+		if (!report_vpm_is_wanted(&opt->named, blocks[i].info->name))
 			continue;
-		if (why_not(&blocks[i]))
+		if (report_vpm_why_not(&blocks[i]))
 			output_printf(stdout, "\n%s : %s\n", blocks[i].info->name,
-				      why_not(&blocks[i]));
+				      report_vpm_why_not(&blocks[i]));
 		else if (blocks[i].result.scattered)
 			output_printf(stdout, "\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what all of them together would tell\n",
 				      blocks[i].info->name);
-		if (!why_not(&blocks[i]) && blocks[i].result.bounded)
+		if (!report_vpm_why_not(&blocks[i]) && blocks[i].result.bounded)
 			output_printf(stdout, "\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
 				      blocks[i].info->name);
 		if (blocks[i].no_time.text[0])
@@ -430,7 +440,8 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
  * What ticks and other interrupts take of all that runs, as far as it was calibrated, and how far off that may be. Only the
  * power of ticks was calibrated; that others draw as much is an assumption.
  */
-static void find_interrupts(const struct view *v, const struct blocks *b, struct vpm_input *in)
+static void report_vpm_find_interrupts(const struct view *v, const struct blocks *b,
+				       struct vpm_input *in)
 {
 	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR), error_w = NAN, others;
 	int d = b->n_domains ? b->meters.calibrated[0] : -1;
@@ -461,33 +472,35 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	bool told = false;
 	int ret = blocks ? 0 : -ENOMEM;
 
-	find_interrupts(v, b, &in);
+	report_vpm_find_interrupts(v, b, &in);
 	if (!ret)
 		ret = awake_find(&v->rec, &awake);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
-			ret = take(blocks, vpm->n_blocks, &v->tl.cpus[i].readings[k], &held, &awake, vpm->ready_ns);
+			ret = report_vpm_add_reading(blocks, vpm->n_blocks,
+						     &v->tl.cpus[i].readings[k], &held, &awake,
+						     vpm->ready_ns);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++) {
 		struct block *block = &blocks[i];
 
 		block->info = &vpm->block[i];
-		ret = add_held(block, &held);
+		ret = report_vpm_add_paused(block, &held);
 		in.readings = block->readings;
 		in.n = block->n;
 		in.late = block->late;
 		in.moved = block->moved_delayed;
 		if (!ret)
 			ret = vpm_solve(&in, &block->result);
-		told |= !block->result.why && is_wanted(&opt->named, block->info->name);
+		told |= !block->result.why && report_vpm_is_wanted(&opt->named, block->info->name);
 	}
 	if (!ret)
-		ret = find_times(b, p, blocks, vpm->n_blocks);
+		ret = report_vpm_find_times(b, p, blocks, vpm->n_blocks);
 	if (!ret)
-		ret = judge_times(v, opt, blocks, vpm->n_blocks);
+		ret = report_vpm_judge_times(v, opt, blocks, vpm->n_blocks);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++)
-		find_energy(&blocks[i]);
+		report_vpm_find_energy(&blocks[i]);
 	if (!ret) {
-		ret = print(blocks, vpm->n_blocks, vpm, &in, opt, head);
+		ret = report_vpm_print_blocks(blocks, vpm->n_blocks, vpm, &in, opt, head);
 		if (!ret && !told)
 			ret = -EDOM;	/* what was asked for can not be told; why is in the output */
 	} else {

@@ -19,7 +19,7 @@
 #define NOT_OWN	"latency and power are with all that runs there, and ticks tell the block's own code only (--model cpm)"
 
 /* Of a function, in a recording of before that was recorded: as its file has it, if it is the same one. */
-static uint64_t end_of(struct view *v, const struct kjoule_vpm_block *info)
+static uint64_t report_vpm_block_end(struct view *v, const struct kjoule_vpm_block *info)
 {
 	const struct kjoule_symbol *symbol;
 	const char *file;
@@ -36,11 +36,12 @@ static uint64_t end_of(struct view *v, const struct kjoule_vpm_block *info)
 bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start, uint64_t *end)
 {
 	*start = info->start;
-	*end = end_of(v, info);
+	*end = report_vpm_block_end(v, info);
 	return *start && *end > *start && *end - *start <= MOST && info->object[0];
 }
 
-static int explain(enum calls_out_kind kind, uint64_t at, const char *file, struct report_vpm_why *why)
+static int report_vpm_explain_calls(enum calls_out_kind kind, uint64_t at, const char *file,
+				    struct report_vpm_why *why)
 {
 	static const char *const what[] = {
 		[CALLS_OUT_CALL] = "it calls other code at",
@@ -57,8 +58,8 @@ static int explain(enum calls_out_kind kind, uint64_t at, const char *file, stru
 	return 0;
 }
 
-static int look(const struct kjoule_vpm_block *info, const char *file, uint64_t start, uint64_t end,
-		struct report_vpm_why *why)
+static int report_vpm_check_calls(const struct kjoule_vpm_block *info, const char *file,
+				  uint64_t start, uint64_t end, struct report_vpm_why *why)
 {
 	struct kjoule_insn *insns = NULL;
 	struct kjoule_code *code;
@@ -75,7 +76,7 @@ static int look(const struct kjoule_vpm_block *info, const char *file, uint64_t 
 	if (!ret)
 		ret = calls_out_find(insns, n, !info->end, &at);
 	if (ret > 0)
-		ret = explain(ret, at, info->object, why);
+		ret = report_vpm_explain_calls(ret, at, info->object, why);
 	free(insns);
 	kjoule_code_close(code);
 	return ret;
@@ -100,7 +101,7 @@ int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct 
 		return 0;
 	}
 	if (!ret)
-		ret = look(info, file, start, end, why);
+		ret = report_vpm_check_calls(info, file, start, end, why);
 	if (ret == -ENOMEM || !ret)
 		return ret;
 	snprintf(why->text, sizeof(why->text), "its code can not be read, so that nobody knows whether it runs other code: %.200s: %s", info->object,

@@ -22,7 +22,7 @@ static const char help[] =
 "      --csv    as CSV\n"
 "  -h, --help\n";
 
-static int print_all(struct view *v, enum output_format format)
+static int script_print_all(struct view *v, enum output_format format)
 {
 	const struct script_cursor *record;
 	const struct kjoule_event *event;
@@ -90,7 +90,7 @@ int cmd_script(int argc, char **argv)
 		view_close(&v);
 		return cmd_failed("%s: %s", path, view_why_not(code));
 	}
-	code = print_all(&v, format);
+	code = script_print_all(&v, format);
 	code = code ? cmd_failed("%s: %s", path, code == -ESTALE ? "changed while it was read; what was before is above" :
 				 strerror(-code)) : view_complain(&v, path);
 	view_close(&v);

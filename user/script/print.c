@@ -37,21 +37,21 @@ struct line {
 };
 
 /* The place of a caller. */
-static void resolve(struct script_printer *s, const struct line *l, const struct view_frame *f,
-		    struct view_place *place)
+static void script_resolve_frame(struct script_printer *s, const struct line *l,
+				 const struct view_frame *f, struct view_place *place)
 {
 	view_resolve_at(s->v, l->pid, l->time_ns, f->at, f->kernel, place);
 	place->offset += f->ip - f->at;
 }
 
-static struct json_object *frames_json(struct script_printer *s, const struct line *l)
+static struct json_object *script_frames_json(struct script_printer *s, const struct line *l)
 {
 	struct json_object *list = json_object_new_array(), *o;
 	struct view_place place;
 	char hex[24];
 
 	for (size_t i = 0; i < l->n_frames; i++) {
-		resolve(s, l, &l->frames[i], &place);
+		script_resolve_frame(s, l, &l->frames[i], &place);
 		snprintf(hex, sizeof(hex), "0x%" PRIx64, l->frames[i].ip);
 		o = json_object_new_object();
 		json_object_object_add(o, "ip", json_object_new_string(hex));
@@ -65,7 +65,7 @@ static struct json_object *frames_json(struct script_printer *s, const struct li
 }
 
 /* "inner;...;outer" */
-static char *frames_text(struct script_printer *s, const struct line *l)
+static char *script_frames_text(struct script_printer *s, const struct line *l)
 {
 	struct view_place place;
 	char *text = NULL;
@@ -73,7 +73,7 @@ static char *frames_text(struct script_printer *s, const struct line *l)
 	FILE *f = open_memstream(&text, &len);
 
 	for (size_t i = 0; f && i < l->n_frames; i++) {
-		resolve(s, l, &l->frames[i], &place);
+		script_resolve_frame(s, l, &l->frames[i], &place);
 		fprintf(f, "%s%s", i ? ";" : "", place.symbol);
 	}
 	if (f && fclose(f)) {
@@ -83,7 +83,7 @@ static char *frames_text(struct script_printer *s, const struct line *l)
 	return text;
 }
 
-static void frames_cells(struct script_printer *s, const struct line *l)
+static void script_print_frames(struct script_printer *s, const struct line *l)
 {
 	char *text;
 
@@ -91,17 +91,17 @@ static void frames_cells(struct script_printer *s, const struct line *l)
 		output_none(s->out, NULL);
 		output_none(s->out, NULL);
 	} else if (s->json) {
-		output_json(s->out, NULL, frames_json(s, l));
+		output_json(s->out, NULL, script_frames_json(s, l));
 		output_bool(s->out, l->cut);
 	} else {
-		text = frames_text(s, l);
+		text = script_frames_text(s, l);
 		output_str(s->out, text ? text : "");
 		output_bool(s->out, l->cut);
 		free(text);
 	}
 }
 
-static void text_or_none(struct output *out, const char *text)
+static void script_text_or_none(struct output *out, const char *text)
 {
 	if (text)
 		output_str(out, text);
@@ -110,7 +110,7 @@ static void text_or_none(struct output *out, const char *text)
 }
 
 /* Return: whether the record tells of this domain, with *@v what it says */
-static bool value_of(const struct line *l, const struct script_value *c, int64_t *v)
+static bool script_value_of(const struct line *l, const struct script_value *c, int64_t *v)
 {
 	uint32_t bit = 1u << c->domain->index;
 
@@ -124,26 +124,26 @@ static bool value_of(const struct line *l, const struct script_value *c, int64_t
 	return true;
 }
 
-static void value_cells(struct script_printer *s, const struct line *l)
+static void script_print_value_cells(struct script_printer *s, const struct line *l)
 {
 	int64_t v;
 
 	for (unsigned int i = 0; i < s->n_values; i++) {
-		if (value_of(l, &s->values[i], &v))
+		if (script_value_of(l, &s->values[i], &v))
 			output_i64(s->out, v);
 		else
 			output_none(s->out, NULL);
 	}
 }
 
-static const char *source_name(const struct script_printer *s, uint32_t source)
+static const char *script_source_name(const struct script_printer *s, uint32_t source)
 {
 	const struct kjoule_session_info *session = &s->v->rec.meta.session;
 
 	return source < session->n_sources ? session->sources[source].name : "?";
 }
 
-static void print_cells(struct script_printer *s, const struct line *l)
+static void script_print_cells(struct script_printer *s, const struct line *l)
 {
 	struct output *out = s->out;
 	char hex[24];
@@ -161,12 +161,12 @@ static void print_cells(struct script_printer *s, const struct line *l)
 		output_none(out, NULL);
 		output_none(out, NULL);
 	}
-	text_or_none(out, l->comm);
-	text_or_none(out, l->mode);
+	script_text_or_none(out, l->comm);
+	script_text_or_none(out, l->mode);
 	snprintf(hex, sizeof(hex), "0x%" PRIx64, l->ip);
-	text_or_none(out, l->has_ip ? hex : NULL);
-	text_or_none(out, l->sampled ? l->place.symbol : NULL);
-	text_or_none(out, l->sampled ? l->place.object : NULL);
+	script_text_or_none(out, l->has_ip ? hex : NULL);
+	script_text_or_none(out, l->sampled ? l->place.symbol : NULL);
+	script_text_or_none(out, l->sampled ? l->place.object : NULL);
 	if (l->sampled)
 		output_u64(out, l->place.offset);
 	else
@@ -184,7 +184,8 @@ static void print_cells(struct script_printer *s, const struct line *l)
 	else
 		output_none(out, NULL);
 	if (l->energy || l->value)
-		output_str(out, source_name(s, l->energy ? l->energy->rec.flags : l->value->rec.flags));
+		output_str(out, script_source_name(s, l->energy ? l->energy->rec.flags :
+						   l->value->rec.flags));
 	else
 		output_none(out, NULL);
 	if (l->energy)
@@ -195,19 +196,19 @@ static void print_cells(struct script_printer *s, const struct line *l)
 		output_u64(out, l->duration_ns);
 	else
 		output_none(out, NULL);
-	value_cells(s, l);
+	script_print_value_cells(s, l);
 	if (l->counted)
 		output_u64(out, l->count);
 	else
 		output_none(out, NULL);
-	text_or_none(out, l->text);
+	script_text_or_none(out, l->text);
 	if (s->frames)
-		frames_cells(s, l);
+		script_print_frames(s, l);
 	output_row(out);
 }
 
 /* Do not all CPUs of the session share the counters of this record? */
-static bool is_of_some(const struct script_printer *s, const struct kjoule_energy *e)
+static bool script_energy_is_of_some(const struct script_printer *s, const struct kjoule_energy *e)
 {
 	const struct kjoule_session_info *session = &s->v->rec.meta.session;
 	const struct kjoule_source_info *src = NULL;
@@ -224,7 +225,7 @@ static bool is_of_some(const struct script_printer *s, const struct kjoule_energ
 	return false;
 }
 
-static void print_values(struct script_printer *s, const struct line *l)
+static void script_print_values(struct script_printer *s, const struct line *l)
 {
 	static const char *const units[] = { "uJ", "uW", "mC", "counts" };
 	uint32_t source = l->energy ? l->energy->rec.flags : l->value ? l->value->rec.flags : 0;
@@ -232,22 +233,22 @@ static void print_values(struct script_printer *s, const struct line *l)
 
 	if (source) {
 		putchar(' ');
-		output_text(stdout, source_name(s, source));
+		output_text(stdout, script_source_name(s, source));
 	}
 	for (unsigned int i = 0; i < s->n_values; i++) {
 		const struct kjoule_domain_info *dom = s->values[i].domain;
 
-		if (!value_of(l, &s->values[i], &v))
+		if (!script_value_of(l, &s->values[i], &v))
 			continue;
 		putchar(' ');
 		output_text(stdout, dom->name);
 		printf(" %" PRId64 " %s", v, units[dom->quantity < 4 ? dom->quantity : 3]);
 	}
-	if (l->energy && is_of_some(s, l->energy))
+	if (l->energy && script_energy_is_of_some(s, l->energy))
 		printf(" of CPU %u", l->energy->scope);
 }
 
-static void print_plain(struct script_printer *s, const struct line *l)
+static void script_print_plain(struct script_printer *s, const struct line *l)
 {
 	char cpu[16] = "---";
 
@@ -269,7 +270,7 @@ static void print_plain(struct script_printer *s, const struct line *l)
 			printf(" %" PRIu32 ".%03" PRIu32 " MHz", l->freq_khz / 1000,
 			       l->freq_khz % 1000);
 	}
-	print_values(s, l);
+	script_print_values(s, l);
 	if (l->counted)
 		printf(" %" PRIu64, l->count);
 	if (l->text) {
@@ -280,7 +281,7 @@ static void print_plain(struct script_printer *s, const struct line *l)
 	for (size_t i = 0; i < l->n_frames; i++) {
 		struct view_place place;
 
-		resolve(s, l, &l->frames[i], &place);
+		script_resolve_frame(s, l, &l->frames[i], &place);
 		printf("%42" PRIx64 " ", l->frames[i].ip);
 		output_text(stdout, place.symbol);
 		printf("+0x%" PRIx64 " (", place.offset);
@@ -291,15 +292,16 @@ static void print_plain(struct script_printer *s, const struct line *l)
 		printf("%42s [there may be more]\n", "");
 }
 
-static void print_line(struct script_printer *s, const struct line *l)
+static void script_print_line(struct script_printer *s, const struct line *l)
 {
 	if (s->out)
-		print_cells(s, l);
+		script_print_cells(s, l);
 	else
-		print_plain(s, l);
+		script_print_plain(s, l);
 }
 
-static void sample(struct script_printer *s, const struct script_cursor *c, struct line *l)
+static void script_describe_sample(struct script_printer *s, const struct script_cursor *c,
+				   struct line *l)
 {
 	const struct kjoule_sample *rec = (const struct kjoule_sample *)c->rec;
 	struct timeline_sample t = {
@@ -326,7 +328,7 @@ static void sample(struct script_printer *s, const struct script_cursor *c, stru
 }
 
 /* Times after the edge that it begins with. */
-static void describe_window(const struct kjoule_window *w, char *text, size_t len)
+static void script_describe_window(const struct kjoule_window *w, char *text, size_t len)
 {
 	int n = snprintf(text, len, "%u%s%s, ran from %.3f us, held from %.3f to %.3f us", w->number,
 			 w->rec.flags & KJOULE_WINDOW_SPIN ? " (spin)" : "",
@@ -339,7 +341,8 @@ static void describe_window(const struct kjoule_window *w, char *text, size_t le
 }
 
 /* Times after the start of the meter. */
-static void describe_reading(const struct view *v, const struct kjoule_vpm_reading *r, char *text, size_t len)
+static void script_describe_reading(const struct view *v, const struct kjoule_vpm_reading *r,
+				    char *text, size_t len)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	uint8_t flags = r->rec.flags;
@@ -368,7 +371,7 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 
 	switch (c->rec->type) {
 	case KJOULE_RECORD_SAMPLE:
-		sample(s, c, &l);
+		script_describe_sample(s, c, &l);
 		break;
 	case KJOULE_RECORD_ENERGY:
 		l.type = "energy";
@@ -401,7 +404,7 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 		window = (const struct kjoule_window *)c->rec;
 		l.type = "window";
 		l.duration_ns = window->c_ns - window->a_ns;
-		describe_window(window, text, sizeof(text));
+		script_describe_window(window, text, sizeof(text));
 		l.text = text;
 		break;
 	case KJOULE_RECORD_READING:
@@ -411,7 +414,7 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 		l.tid = reading->pid;
 		l.comm = view_comm(s->v, reading->tgid, reading->pid, c->time_ns);
 		l.duration_ns = reading->ready_ns - reading->hit_ns;
-		describe_reading(s->v, reading, text, sizeof(text));
+		script_describe_reading(s->v, reading, text, sizeof(text));
 		l.text = text;
 		break;
 	case KJOULE_RECORD_LOST:
@@ -428,7 +431,7 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 		l.text = text;
 		break;
 	}
-	print_line(s, &l);
+	script_print_line(s, &l);
 }
 
 void script_print_event(struct script_printer *s, const struct kjoule_event *ev)
@@ -472,16 +475,17 @@ void script_print_event(struct script_printer *s, const struct kjoule_event *ev)
 	default:
 		return;
 	}
-	print_line(s, &l);
+	script_print_line(s, &l);
 }
 
-static void add_column(struct script_printer *s, const char *name)
+static void script_add_column(struct script_printer *s, const char *name)
 {
 	s->columns[s->n_columns++] = (struct output_column){ name, NULL, false };
 }
 
 /* "energy_core_uj" of the first source, "powercap_intel_rapl_0_package_uj" of others. */
-static void add_value_column(struct script_printer *s, uint32_t source, const struct kjoule_domain_info *dom)
+static void script_add_value_column(struct script_printer *s, uint32_t source,
+				    const struct kjoule_domain_info *dom)
 {
 	static const char *const units[] = { "uj", "uw", "mc", "count" };
 	struct script_value *c;
@@ -493,16 +497,16 @@ static void add_value_column(struct script_printer *s, uint32_t source, const st
 	c->source = source;
 	c->domain = dom;
 	snprintf(name, sizeof(name), "%s_%s_%s",
-		 source ? source_name(s, source) : kjoule_quantity_name(dom->quantity), dom->name,
-		 units[dom->quantity < 4 ? dom->quantity : 3]);
+		 source ? script_source_name(s, source) : kjoule_quantity_name(dom->quantity),
+		 dom->name, units[dom->quantity < 4 ? dom->quantity : 3]);
 	for (char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p))
 			*p = '_';
 	strcpy(c->name, name);
-	add_column(s, c->name);
+	script_add_column(s, c->name);
 }
 
-static void make_columns(struct script_printer *s)
+static void script_make_columns(struct script_printer *s)
 {
 	static const char *const before[] = {
 		"time_ns", "type", "cpu", "pid", "tid", "comm", "mode", "ip", "symbol", "object",
@@ -510,18 +514,18 @@ static void make_columns(struct script_printer *s)
 	const struct kjoule_session_info *session = &s->v->rec.meta.session;
 
 	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
-		add_column(s, before[i]);
+		script_add_column(s, before[i]);
 	for (uint32_t i = 0; i < session->n_sources; i++) {
 		const struct kjoule_source_info *src = &session->sources[i];
 
 		for (uint32_t d = 0; d < src->n_domains && src->kind != KJOULE_KIND_FREQUENCY; d++)
-			add_value_column(s, i, &src->domains[d]);
+			script_add_value_column(s, i, &src->domains[d]);
 	}
-	add_column(s, "count");
-	add_column(s, "text");
+	script_add_column(s, "count");
+	script_add_column(s, "text");
 	if (s->frames) {
-		add_column(s, "callers");
-		add_column(s, "callers_cut");
+		script_add_column(s, "callers");
+		script_add_column(s, "callers_cut");
 	}
 }
 
@@ -538,7 +542,7 @@ int script_printer_init(struct script_printer *s, struct view *v, enum output_fo
 		if (ret)
 			return ret;
 	}
-	make_columns(s);
+	script_make_columns(s);
 	if (format == OUTPUT_TABLE)
 		return 0;
 	s->out = output_open(stdout, format, s->columns, s->n_columns);

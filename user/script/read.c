@@ -9,7 +9,7 @@
 #include "lib/base/array.h"
 #include "script/script.h"
 
-static uint32_t u32_at(const struct kjoule_record *rec, size_t off)
+static uint32_t script_u32_at(const struct kjoule_record *rec, size_t off)
 {
 	uint32_t v;
 
@@ -18,7 +18,7 @@ static uint32_t u32_at(const struct kjoule_record *rec, size_t off)
 }
 
 /* What belongs to the sample that was just read: the records after it, which stay where they are. */
-static void look_for_callers(struct script_cursor *c)
+static void script_find_callers(struct script_cursor *c)
 {
 	const struct kjoule_record *rec;
 	size_t off = kjoule_records_bytes(c->records);
@@ -36,7 +36,7 @@ static void look_for_callers(struct script_cursor *c)
 }
 
 /* Step to the next record that is to be written. */
-static void step(const struct script_reader *r, struct script_cursor *c)
+static void script_cursor_step(const struct script_reader *r, struct script_cursor *c)
 {
 	uint32_t late = 0;
 
@@ -44,19 +44,19 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 		c->error = 0;
 		switch (c->rec->type) {
 		case KJOULE_RECORD_TASK:
-			c->pid = u32_at(c->rec, offsetof(struct kjoule_task, pid));
-			c->tgid = u32_at(c->rec, offsetof(struct kjoule_task, tgid));
+			c->pid = script_u32_at(c->rec, offsetof(struct kjoule_task, pid));
+			c->tgid = script_u32_at(c->rec, offsetof(struct kjoule_task, tgid));
 			continue;
 		case KJOULE_RECORD_SAMPLE:
-			look_for_callers(c);
+			script_find_callers(c);
 			/* fall through */
 		case KJOULE_RECORD_ENERGY:
-			late = u32_at(c->rec, offsetof(struct kjoule_sample, late_ns));
+			late = script_u32_at(c->rec, offsetof(struct kjoule_sample, late_ns));
 			break;
 		case KJOULE_RECORD_GAP:
 			break;
 		case KJOULE_RECORD_PARKED:
-			c->tick += (uint32_t)(u32_at(c->rec, 4) - (uint32_t)c->tick) +
+			c->tick += (uint32_t)(script_u32_at(c->rec, 4) - (uint32_t)c->tick) +
 				   ((const struct kjoule_parked *)c->rec)->count - 1;
 			c->time_ns = ((const struct kjoule_parked *)c->rec)->begin_ns;
 			return;
@@ -78,7 +78,7 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 			continue;
 		}
 		/* all of them have their tick in the same place */
-		c->tick += (uint32_t)(u32_at(c->rec, 4) - (uint32_t)c->tick);
+		c->tick += (uint32_t)(script_u32_at(c->rec, 4) - (uint32_t)c->tick);
 		c->time_ns = view_time(r->v, c->tick, late);
 		if (c->rec->type == KJOULE_RECORD_GAP)
 			c->tick += ((const struct kjoule_gap *)c->rec)->count - 1;
@@ -87,7 +87,7 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 	c->rec = NULL;
 }
 
-static int by_time(const void *a, const void *b)
+static int script_event_by_time(const void *a, const void *b)
 {
 	const struct kjoule_event *x = a, *y = b;
 
@@ -96,7 +96,7 @@ static int by_time(const void *a, const void *b)
 	return (x->text > y->text) - (x->text < y->text);
 }
 
-static int add_event(struct script_reader *r, const struct kjoule_event *ev)
+static int script_add_event(struct script_reader *r, const struct kjoule_event *ev)
 {
 	struct kjoule_event *slot = kjoule_array_grow(&r->events, &r->n_events, sizeof(*slot));
 
@@ -106,7 +106,7 @@ static int add_event(struct script_reader *r, const struct kjoule_event *ev)
 	return 0;
 }
 
-static int read_regions(struct script_reader *r)
+static int script_read_regions(struct script_reader *r)
 {
 	const struct kjoule_regions_since *line;
 	uint32_t tid;
@@ -118,27 +118,28 @@ static int read_regions(struct script_reader *r)
 		if (!line)
 			break;
 		for (size_t k = 0; k < n && !ret; k++)
-			ret = add_event(r, &(struct kjoule_event){ .type = KJOULE_EVENT_REGION, .pid = line[k].pid,
+			ret = script_add_event(r, &(struct kjoule_event){
+				.type = KJOULE_EVENT_REGION, .pid = line[k].pid,
 				.tid = tid, .cpu = SCRIPT_NO_CPU, .time_ns = line[k].time_ns,
 				.text = r->v->regions->paths[line[k].path].text });
 	}
 	return ret;
 }
 
-static int read_events(struct script_reader *r)
+static int script_read_events(struct script_reader *r)
 {
 	struct kjoule_event ev;
 	size_t off = 0;
 	int ret = 0;
 
 	while (!ret && kjoule_event_next(r->v->rec.side_band, r->v->rec.side_band_len, &off, &ev) > 0)
-		ret = add_event(r, &ev);
+		ret = script_add_event(r, &ev);
 	if (!ret)
-		ret = read_regions(r);
+		ret = script_read_regions(r);
 	if (ret)
 		return ret;
 	if (r->n_events)
-		qsort(r->events, r->n_events, sizeof(*r->events), by_time);
+		qsort(r->events, r->n_events, sizeof(*r->events), script_event_by_time);
 	return 0;
 }
 
@@ -148,7 +149,7 @@ int script_reader_init(struct script_reader *r, const struct view *v)
 
 	memset(r, 0, sizeof(*r));
 	r->v = v;
-	ret = read_events(r);
+	ret = script_read_events(r);
 	if (ret)
 		return ret;
 	r->cursors = calloc(v->rec.n_streams + 1, sizeof(*r->cursors));
@@ -163,7 +164,7 @@ int script_reader_init(struct script_reader *r, const struct view *v)
 			return ret;
 		c->pid = c->tgid = TIMELINE_NO_TASK;
 		c->time_ns = v->rec.meta.session.t0_ns;
-		step(r, c);
+		script_cursor_step(r, c);
 		r->error = r->error ? r->error : c->error;
 		if (c->rec)
 			kjoule_min_heap_push(&r->turns, c->time_ns, r->n_cursors);
@@ -178,7 +179,7 @@ bool script_reader_next(struct script_reader *r, const struct script_cursor **re
 	struct script_cursor *first;
 
 	if (r->last) {
-		step(r, r->last);
+		script_cursor_step(r, r->last);
 		r->error = r->error ? r->error : r->last->error;
 		if (r->last->rec)
 			kjoule_min_heap_push(&r->turns, r->last->time_ns, r->last - r->cursors);

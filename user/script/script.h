@@ -20,7 +20,7 @@
 /* What is next of one CPU. */
 struct script_cursor {
 	struct kjoule_records *records;
-	const struct kjoule_stream *stream;	/* of callers, see look_for_callers() */
+	const struct kjoule_stream *stream;	/* of callers, see script_find_callers() */
 	const struct kjoule_record *rec;	/* NULL: nothing left */
 	int error;				/* -errno: what is left can not be read */
 	uint64_t tick, time_ns;

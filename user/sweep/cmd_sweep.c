@@ -111,7 +111,7 @@ struct asked {
 };
 
 /* Options of a recording. */
-static int parse_record(struct asked *a, int c, const char *arg)
+static int sweep_parse_record_option(struct asked *a, int c, const char *arg)
 {
 	static const char time_like[] = "a time like 500us, 20ms or 3s";
 	struct record_options *r = &a->record;
@@ -149,7 +149,7 @@ static int parse_record(struct asked *a, int c, const char *arg)
 	return EXIT_USAGE;
 }
 
-static int parse_one(struct asked *a, int c, const char *arg, double *limit)
+static int sweep_parse_option(struct asked *a, int c, const char *arg, double *limit)
 {
 	switch (c) {
 	case OPT_FREQ:
@@ -203,11 +203,11 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		a->record.quiet = true;
 		return 0;
 	}
-	return parse_record(a, c, arg);
+	return sweep_parse_record_option(a, c, arg);
 }
 
 /* What contradicts itself. */
-static int check(struct asked *a)
+static int sweep_check_options(struct asked *a)
 {
 	struct record_options *r = &a->record;
 	int ret = record_check_overhead(r);
@@ -236,7 +236,7 @@ static int check(struct asked *a)
 	return 0;
 }
 
-static int parse(int argc, char **argv, struct asked *a)
+static int sweep_parse_options(int argc, char **argv, struct asked *a)
 {
 	double limit = -1;
 	int c, ret;
@@ -250,7 +250,7 @@ static int parse(int argc, char **argv, struct asked *a)
 		}
 		if (c == '?' || c == ':')
 			return cmd_getopt_error("sweep", c, optopt, argv[optind - 1]);
-		ret = parse_one(a, c, optarg, &limit);
+		ret = sweep_parse_option(a, c, optarg, &limit);
 		if (ret)
 			return ret;
 	}
@@ -259,11 +259,11 @@ static int parse(int argc, char **argv, struct asked *a)
 	a->record.flags |= KJOULE_FLAG_INHERIT;
 	a->report.units = a->report.grain != CODE_UNIT_FUNCTION || a->report.named.n;
 	a->report.percent_limit = limit >= 0 ? limit : a->report.format == OUTPUT_TABLE ? LIMIT : 0;
-	return check(a);
+	return sweep_check_options(a);
 }
 
 /* What a sweep that was killed has left. Return: 0, or the exit code after saying why not */
-static int recover(bool alone)
+static int sweep_restore_frequencies(bool alone)
 {
 	struct kjoule_error err;
 	char said[512];
@@ -279,7 +279,8 @@ static int recover(bool alone)
 }
 
 /* The frequencies that were asked for, each of which all CPUs have to have. */
-static int choose_frequencies(const struct asked *a, const struct kjoule_frequency *f, uint32_t **khz, size_t *n)
+static int sweep_choose_frequencies(const struct asked *a, const struct kjoule_frequency *f,
+				    uint32_t **khz, size_t *n)
 {
 	struct kjoule_error err;
 	uint32_t *all;
@@ -307,7 +308,7 @@ static int choose_frequencies(const struct asked *a, const struct kjoule_frequen
 	return 0;
 }
 
-static void describe(struct sweep_plan *p, const struct kjoule_frequency *f)
+static void sweep_describe_machine(struct sweep_plan *p, const struct kjoule_frequency *f)
 {
 	struct utsname u;
 	struct timespec ts;
@@ -326,7 +327,7 @@ static void describe(struct sweep_plan *p, const struct kjoule_frequency *f)
 }
 
 /* Is there what records? */
-static int check_module(void)
+static int sweep_check_module(void)
 {
 	struct kjoule_device *dev = NULL;
 	struct kjoule_error err;
@@ -337,7 +338,8 @@ static int check_module(void)
 }
 
 /* Everything that can be wrong before anything is started. */
-static int prepare(struct asked *a, struct sweep_plan *p, struct kjoule_frequency **f, int *folder)
+static int sweep_prepare_plan(struct asked *a, struct sweep_plan *p, struct kjoule_frequency **f,
+			      int *folder)
 {
 	struct kjoule_error err;
 	uint32_t *khz = NULL;
@@ -352,17 +354,17 @@ static int prepare(struct asked *a, struct sweep_plan *p, struct kjoule_frequenc
 	if (code)
 		return code;
 	if (!a->freq || strcmp(a->freq, "keep")) {
-		code = recover(false);
+		code = sweep_restore_frequencies(false);
 		if (!code && kjoule_frequency_open(KJOULE_SYSFS, KJOULE_FREQUENCY_STATE, f, &err))
 			code = cmd_failed("%s", err.text);
 		if (!code)
-			code = choose_frequencies(a, *f, &khz, &n_khz);
+			code = sweep_choose_frequencies(a, *f, &khz, &n_khz);
 	}
 	p->runs = a->runs;
 	if (!code && a->map && picture_check(a->map, a->report.force, &err))
 		code = cmd_failed("%s", err.text);
 	if (!code)
-		code = check_module();
+		code = sweep_check_module();
 	if (!code && (n_khz ? n_khz : 1) * (a->n_threads ? a->n_threads : 1) > SWEEP_SETTINGS)
 		code = cmd_usage("sweep", "%zu frequencies with %zu numbers of threads are more than %u settings: name fewer",
 				 n_khz, a->n_threads, SWEEP_SETTINGS);
@@ -370,7 +372,7 @@ static int prepare(struct asked *a, struct sweep_plan *p, struct kjoule_frequenc
 		      sweep_plan_command(p, a->record.command) ||
 		      !(p->folder = strdup(a->output ? a->output : "kjoule.sweep"))))
 		code = cmd_failed("no memory");
-	describe(p, *f);
+	sweep_describe_machine(p, *f);
 	if (!code) {
 		*folder = sweep_folder_new(p->folder, &err);
 		if (*folder < 0)
@@ -380,7 +382,7 @@ static int prepare(struct asked *a, struct sweep_plan *p, struct kjoule_frequenc
 	return code;
 }
 
-static bool has_gaps(const struct sweep *s)
+static bool sweep_has_gaps(const struct sweep *s)
 {
 	for (size_t i = 0; i < s->plan.n_settings; i++)
 		if (s->merges[i].kept < s->plan.runs)
@@ -389,7 +391,7 @@ static bool has_gaps(const struct sweep *s)
 }
 
 /* What was measured. Return: an exit code */
-static int show(struct sweep *s, const struct asked *a)
+static int sweep_show_results(struct sweep *s, const struct asked *a)
 {
 	struct kjoule_error err = { 0 };
 	int ret = sweep_figures_new(s, &a->report, &err);
@@ -400,10 +402,10 @@ static int show(struct sweep *s, const struct asked *a)
 		ret = sweep_draw(s, a->map, a->report.force, &err);
 	if (ret)
 		return cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
-	return s->damaged || has_gaps(s) ? EXIT_FAILED : EXIT_DONE;
+	return s->damaged || sweep_has_gaps(s) ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int sweep(struct asked *a)
+static int sweep_run_or_read(struct asked *a)
 {
 	struct kjoule_frequency *f = NULL;
 	struct kjoule_error err;
@@ -411,7 +413,7 @@ static int sweep(struct asked *a)
 	int code, signal = 0, folder = -1;
 
 	if (a->restore)
-		return recover(true);
+		return sweep_restore_frequencies(true);
 	if (a->from) {
 		char *from = (char *)a->from;
 
@@ -420,11 +422,12 @@ static int sweep(struct asked *a)
 			return code;
 		if (a->map && picture_check(a->map, a->report.force, &err))
 			return cmd_failed("%s", err.text);
-		code = sweep_folder_read(a->from, &s.plan, &err) ? cmd_failed("%s", err.text) : show(&s, a);
+		code = sweep_folder_read(a->from, &s.plan, &err) ? cmd_failed("%s", err.text) :
+		       sweep_show_results(&s, a);
 		sweep_free(&s);
 		return code;
 	}
-	code = prepare(a, &s.plan, &f, &folder);
+	code = sweep_prepare_plan(a, &s.plan, &f, &folder);
 	if (!code)
 		code = sweep_run(&s.plan, folder, f, &a->record, record_once, &signal);
 	if (folder >= 0)
@@ -437,7 +440,7 @@ static int sweep(struct asked *a)
 	if (!code && kjoule_privilege_limit())
 		code = cmd_failed("cannot give up root's rights: %s", strerror(errno));
 	if (!code)
-		code = show(&s, a);
+		code = sweep_show_results(&s, a);
 	sweep_free(&s);
 	return code;
 }
@@ -448,10 +451,10 @@ int cmd_sweep(int argc, char **argv)
 		.runs = 1,
 		.record = { .verb = "sweep", .interval_ns = 1000000, .calibrate = true, .cgroup_fd = -1, .pidfd = -1 },
 		.report = { .format = OUTPUT_TABLE } };
-	int code = parse(argc, argv, &a);
+	int code = sweep_parse_options(argc, argv, &a);
 
 	if (!code)
-		code = sweep(&a);
+		code = sweep_run_or_read(&a);
 	else if (code < 0)
 		code = EXIT_DONE;
 	free(a.threads);

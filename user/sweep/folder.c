@@ -26,7 +26,7 @@ static const char *const statuses[] = { [SWEEP_GOOD] = "good", [SWEEP_FAILED] = 
  * Files are made in it with the rights of whoever sweeps, root's mostly: in a folder that somebody else can write to
  * they could be led anywhere. Return: 0; -errno with the reason in @err
  */
-static int check_owner(const char *folder, int fd, struct kjoule_error *err)
+static int sweep_folder_check_owner(const char *folder, int fd, struct kjoule_error *err)
 {
 	struct stat st;
 
@@ -42,10 +42,10 @@ static int check_owner(const char *folder, int fd, struct kjoule_error *err)
 }
 
 /* What is looked at and what is written to is the same folder: that of the descriptor. */
-static int check_folder(const char *folder, int fd, struct kjoule_error *err)
+static int sweep_folder_check(const char *folder, int fd, struct kjoule_error *err)
 {
 	struct stat st;
-	int ret = check_owner(folder, fd, err);
+	int ret = sweep_folder_check_owner(folder, fd, err);
 
 	if (ret)
 		return ret;
@@ -68,7 +68,7 @@ int sweep_folder_new(const char *folder, struct kjoule_error *err)
 		return errno == ENOTDIR || errno == ELOOP ?
 		       kjoule_fail(err, ENOTDIR, "%s is a symbolic link, or no folder: name a folder with -o", folder) :
 		       kjoule_fail(err, errno, "%s: %s; name another folder with -o", folder, strerror(errno));
-	ret = check_folder(folder, fd, err);
+	ret = sweep_folder_check(folder, fd, err);
 	if (ret) {
 		close(fd);
 		return ret;
@@ -86,7 +86,7 @@ int sweep_folder_create(int folder, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-static struct json_object *setting_to_json(const struct sweep_setting *s)
+static struct json_object *sweep_setting_to_json(const struct sweep_setting *s)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
@@ -105,7 +105,7 @@ static struct json_object *setting_to_json(const struct sweep_setting *s)
 	return o;
 }
 
-static struct json_object *to_json(const struct sweep_plan *p)
+static struct json_object *sweep_plan_to_json(const struct sweep_plan *p)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
@@ -122,14 +122,14 @@ static struct json_object *to_json(const struct sweep_plan *p)
 	json_object_object_add(o, "finished", json_object_new_boolean(p->finished));
 	list = json_object_new_array();
 	for (size_t i = 0; i < p->n_settings; i++)
-		json_object_array_add(list, setting_to_json(&p->settings[i]));
+		json_object_array_add(list, sweep_setting_to_json(&p->settings[i]));
 	json_object_object_add(o, "settings", list);
 	return o;
 }
 
 int sweep_folder_write(const struct sweep_plan *p, int folder, struct kjoule_error *err)
 {
-	struct json_object *o = to_json(p);
+	struct json_object *o = sweep_plan_to_json(p);
 	char *path = NULL;
 	int ret;
 
@@ -143,25 +143,25 @@ int sweep_folder_write(const struct sweep_plan *p, int folder, struct kjoule_err
 }
 
 /* A name in the folder and nowhere else. */
-static bool is_inside(const char *file)
+static bool sweep_file_is_inside(const char *file)
 {
 	return file && *file && !strchr(file, '/') && strcmp(file, ".") && strcmp(file, "..");
 }
 
-static int run_from_json(struct json_object *o, struct sweep_setting *s)
+static int sweep_run_from_json(struct json_object *o, struct sweep_setting *s)
 {
 	struct json_object *file = kjoule_json_get(o, "file", json_type_string);
 	const char *name = file ? json_object_get_string(file) : NULL;
 	char status[16];
 
 	kjoule_json_get_str(o, "status", status, sizeof(status));
-	if (!is_inside(name))
+	if (!sweep_file_is_inside(name))
 		return -EBADMSG;
 	return sweep_plan_add(s, name, strcmp(status, statuses[SWEEP_GOOD]) ? SWEEP_FAILED : SWEEP_GOOD,
 			      kjoule_json_get_i64(o, "exit_code", -1));
 }
 
-static int setting_from_json(struct json_object *o, struct sweep_setting *s)
+static int sweep_setting_from_json(struct json_object *o, struct sweep_setting *s)
 {
 	struct json_object *list = kjoule_json_get(o, "runs", json_type_array);
 	struct json_object *refused = kjoule_json_get(o, "refused", json_type_string);
@@ -175,11 +175,11 @@ static int setting_from_json(struct json_object *o, struct sweep_setting *s)
 		ret = ret ? ret : s->refused ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < n && !ret; i++)
-		ret = run_from_json(json_object_array_get_idx(list, i), s);
+		ret = sweep_run_from_json(json_object_array_get_idx(list, i), s);
 	return ret;
 }
 
-static int from_json(struct json_object *o, struct sweep_plan *p)
+static int sweep_plan_from_json(struct json_object *o, struct sweep_plan *p)
 {
 	struct json_object *list = kjoule_json_get(o, "settings", json_type_array);
 	struct json_object *command = kjoule_json_get(o, "command", json_type_array);
@@ -208,12 +208,13 @@ static int from_json(struct json_object *o, struct sweep_plan *p)
 		p->argc++;
 	}
 	for (p->n_settings = 0; p->n_settings < n && !ret; p->n_settings++)
-		ret = setting_from_json(json_object_array_get_idx(list, p->n_settings), &p->settings[p->n_settings]);
+		ret = sweep_setting_from_json(json_object_array_get_idx(list, p->n_settings),
+					      &p->settings[p->n_settings]);
 	return ret;
 }
 
 /* Return: 0 or -errno; @text is the caller's to free */
-static int read_text(const char *path, char **text, size_t *len)
+static int sweep_manifest_read_text(const char *path, char **text, size_t *len)
 {
 	struct stat st;
 	int fd, ret = 0;
@@ -242,11 +243,14 @@ int sweep_folder_read(const char *folder, struct sweep_plan *p, struct kjoule_er
 	char *path = NULL, *text = NULL;
 	struct json_object *o = NULL;
 	size_t len = 0;
-	int ret = asprintf(&path, "%s/" SWEEP_MANIFEST, folder) < 0 ? -ENOMEM : read_text(path, &text, &len);
+	int ret = asprintf(&path, "%s/" SWEEP_MANIFEST, folder) < 0 ?
+			  -ENOMEM :
+			  sweep_manifest_read_text(path, &text, &len);
 
 	if (!ret) {
 		o = kjoule_json_parse(text, len);
-		ret = o && json_object_is_type(o, json_type_object) ? from_json(o, p) : -EBADMSG;
+		ret = o && json_object_is_type(o, json_type_object) ? sweep_plan_from_json(o, p) :
+		      -EBADMSG;
 	}
 	if (!ret) {
 		p->folder = strdup(folder);

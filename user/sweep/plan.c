@@ -9,7 +9,7 @@
 #include "sweep/sweep.h"
 
 /* @text with the number of threads where it is named; a copy. */
-static char *filled(const char *text, uint32_t threads)
+static char *sweep_fill_in_threads(const char *text, uint32_t threads)
 {
 	char *out = NULL;
 	const char *at;
@@ -33,7 +33,7 @@ char **sweep_command(int argc, char **argv, uint32_t threads)
 	char **command = calloc(argc + 1, sizeof(*command));
 
 	for (int i = 0; i < argc && command; i++) {
-		command[i] = filled(argv[i], threads);
+		command[i] = sweep_fill_in_threads(argv[i], threads);
 		if (!command[i]) {
 			sweep_command_free(command);
 			return NULL;

@@ -16,7 +16,7 @@
 static const char half[] = "\xc2\xb1";
 
 /* The first setting that was measured: its merge tells what all have in common. */
-static const struct merge *any_merge(const struct sweep *s)
+static const struct merge *sweep_first_merge(const struct sweep *s)
 {
 	for (size_t i = 0; i < s->plan.n_settings; i++)
 		if (s->merges[i].n)
@@ -24,18 +24,19 @@ static const struct merge *any_merge(const struct sweep *s)
 	return NULL;
 }
 
-static const char *domain(const struct sweep *s)
+static const char *sweep_domain_name(const struct sweep *s)
 {
-	return s->has_energy ? any_merge(s)->domains[0].name : "";
+	return s->has_energy ? sweep_first_merge(s)->domains[0].name : "";
 }
 
-static const struct blocks_function *function_of(const struct sweep *s, const struct sweep_block *b)
+static const struct blocks_function *sweep_block_function(const struct sweep *s,
+							  const struct sweep_block *b)
 {
 	return b->function == UINT32_MAX ? NULL : &s->names.b.functions[b->function];
 }
 
 /* "50 MHz, 2 threads"; "-" where there is none */
-static const char *label(const struct sweep *s, size_t setting, char *buf, size_t len)
+static const char *sweep_setting_label(const struct sweep *s, size_t setting, char *buf, size_t len)
 {
 	if (setting == SWEEP_NONE)
 		snprintf(buf, len, "-");
@@ -44,7 +45,7 @@ static const char *label(const struct sweep *s, size_t setting, char *buf, size_
 	return buf;
 }
 
-static void real(struct output *out, double v, int digits)
+static void sweep_print_real(struct output *out, double v, int digits)
 {
 	if (isnan(v))
 		output_none(out, NULL);
@@ -53,13 +54,13 @@ static void real(struct output *out, double v, int digits)
 }
 
 /* A figure and half of its interval, in tables only. */
-static void figure(struct output *out, const struct value *v, int digits)
+static void sweep_print_figure(struct output *out, const struct value *v, int digits)
 {
-	real(out, v->v, digits);
-	real(out, (v->hi - v->lo) / 2, digits);
+	sweep_print_real(out, v->v, digits);
+	sweep_print_real(out, (v->hi - v->lo) / 2, digits);
 }
 
-static int digits_of(const struct sweep_block *b, size_t n, size_t offset)
+static int sweep_digits_of(const struct sweep_block *b, size_t n, size_t offset)
 {
 	double most = 0;
 
@@ -71,15 +72,16 @@ static int digits_of(const struct sweep_block *b, size_t n, size_t offset)
 	return columns_digits(most);
 }
 
-#define DIGITS(s, b, member) digits_of(b, (s)->plan.n_settings, offsetof(struct sweep_figures, member))
+#define DIGITS(s, b, member) \
+	sweep_digits_of(b, (s)->plan.n_settings, offsetof(struct sweep_figures, member))
 
 /* How good a setting is: the least, not to be told from it, or neither. */
-static const char *mark(const struct sweep_best *b, const bool *equal, size_t setting)
+static const char *sweep_best_mark(const struct sweep_best *b, const bool *equal, size_t setting)
 {
 	return b->setting == setting ? "least" : equal[setting] ? "=" : "";
 }
 
-static int print_settings(const struct sweep *s)
+static int sweep_print_settings(const struct sweep *s)
 {
 	struct columns *c = columns_new();
 	struct output *out;
@@ -92,12 +94,12 @@ static int print_settings(const struct sweep *s)
 	columns_add(c, NULL, "TIME s", false);
 	columns_add(c, NULL, half, false);
 	if (s->has_energy) {
-		columns_add(c, NULL, columns_title(c, domain(s), "J"), false);
+		columns_add(c, NULL, columns_title(c, sweep_domain_name(s), "J"), false);
 		columns_add(c, NULL, half, false);
 		columns_add(c, NULL, "", true);
 		columns_add(c, NULL, "W", false);
 		columns_add(c, NULL, half, false);
-		columns_add(c, NULL, columns_title(c, domain(s), "J s"), false);
+		columns_add(c, NULL, columns_title(c, sweep_domain_name(s), "J s"), false);
 		columns_add(c, NULL, half, false);
 		columns_add(c, NULL, "", true);
 	}
@@ -106,17 +108,17 @@ static int print_settings(const struct sweep *s)
 	for (size_t i = 0; out && i < s->plan.n_settings; i++) {
 		const struct sweep_figures *f = &s->all.at[i];
 
-		output_str(out, label(s, i, text, sizeof(text)));
+		output_str(out, sweep_setting_label(s, i, text, sizeof(text)));
 		output_u64(out, s->merges[i].kept);
-		figure(out, &f->delay_s, DIGITS(s, &s->all, delay_s));
+		sweep_print_figure(out, &f->delay_s, DIGITS(s, &s->all, delay_s));
 		if (s->has_energy) {
-			figure(out, &f->j, DIGITS(s, &s->all, j));
-			output_str(out, mark(&s->all.energy, s->all.energy_equal, i));
-			figure(out, &f->w, DIGITS(s, &s->all, w));
-			figure(out, &f->product, DIGITS(s, &s->all, product));
-			output_str(out, mark(&s->all.product, s->all.product_equal, i));
+			sweep_print_figure(out, &f->j, DIGITS(s, &s->all, j));
+			output_str(out, sweep_best_mark(&s->all.energy, s->all.energy_equal, i));
+			sweep_print_figure(out, &f->w, DIGITS(s, &s->all, w));
+			sweep_print_figure(out, &f->product, DIGITS(s, &s->all, product));
+			output_str(out, sweep_best_mark(&s->all.product, s->all.product_equal, i));
 		}
-		real(out, f->khz / 1e3, 1);
+		sweep_print_real(out, f->khz / 1e3, 1);
 		output_row(out);
 	}
 	if (out)
@@ -126,7 +128,7 @@ static int print_settings(const struct sweep *s)
 }
 
 /* "3 of 7": others that can not be told from the least, of those that are known */
-static void equals(struct output *out, const struct sweep_best *b)
+static void sweep_print_alike(struct output *out, const struct sweep_best *b)
 {
 	char text[48];
 
@@ -138,8 +140,8 @@ static void equals(struct output *out, const struct sweep_best *b)
 	output_str(out, text);
 }
 
-static void best(struct output *out, const struct sweep *s, const struct sweep_best *b, const struct sweep_block *block,
-		 bool product)
+static void sweep_print_best(struct output *out, const struct sweep *s, const struct sweep_best *b,
+			     const struct sweep_block *block, bool product)
 {
 	char text[64];
 
@@ -147,15 +149,15 @@ static void best(struct output *out, const struct sweep *s, const struct sweep_b
 		columns_none(out, 4);
 		return;
 	}
-	output_str(out, label(s, b->setting, text, sizeof(text)));
+	output_str(out, sweep_setting_label(s, b->setting, text, sizeof(text)));
 	if (product)
-		figure(out, &block->at[b->setting].product, DIGITS(s, block, product));
+		sweep_print_figure(out, &block->at[b->setting].product, DIGITS(s, block, product));
 	else
-		figure(out, &block->at[b->setting].j, DIGITS(s, block, j));
-	equals(out, b);
+		sweep_print_figure(out, &block->at[b->setting].j, DIGITS(s, block, j));
+	sweep_print_alike(out, b);
 }
 
-static bool any_mixed(const struct sweep *s)
+static bool sweep_has_mixed(const struct sweep *s)
 {
 	for (size_t i = 0; i < s->n_blocks; i++)
 		if (s->blocks[i].mixed)
@@ -163,10 +165,10 @@ static bool any_mixed(const struct sweep *s)
 	return false;
 }
 
-static int print_blocks(const struct sweep *s)
+static int sweep_print_blocks(const struct sweep *s)
 {
 	struct columns *c = columns_new();
-	bool mixed = any_mixed(s);
+	bool mixed = sweep_has_mixed(s);
 	struct output *out;
 
 	if (!c)
@@ -188,7 +190,7 @@ static int print_blocks(const struct sweep *s)
 	out = output_open(stdout, OUTPUT_TABLE, c->list, c->n);
 	for (size_t i = 0; out && i <= s->n_blocks; i++) {
 		const struct sweep_block *b = i < s->n_blocks ? &s->blocks[i] : &s->all;
-		const struct blocks_function *f = function_of(s, b);
+		const struct blocks_function *f = sweep_block_function(s, b);
 
 		if (i == s->n_blocks)
 			output_rule(out);
@@ -196,12 +198,12 @@ static int print_blocks(const struct sweep *s)
 		output_str(out, f ? strrchr(f->object, '/') ? strrchr(f->object, '/') + 1 : f->object : "");
 		if (mixed)
 			output_str(out, b->mixed ? "~" : "");
-		best(out, s, &b->energy, b, false);
+		sweep_print_best(out, s, &b->energy, b, false);
 		if (s->saving.single != SWEEP_NONE)
-			figure(out, &b->at[s->saving.single].j, DIGITS(s, b, j));
+			sweep_print_figure(out, &b->at[s->saving.single].j, DIGITS(s, b, j));
 		else
 			columns_none(out, 2);
-		best(out, s, &b->product, b, true);
+		sweep_print_best(out, s, &b->product, b, true);
 		output_row(out);
 	}
 	if (out)
@@ -210,7 +212,7 @@ static int print_blocks(const struct sweep *s)
 	return out ? 0 : -ENOMEM;
 }
 
-static void print_command(const struct sweep *s)
+static void sweep_print_command(const struct sweep *s)
 {
 	struct kjoule_meta meta = { .argc = s->plan.argc, .argv = s->plan.argv };
 	char *command = kjoule_meta_command_line(&meta);
@@ -219,7 +221,7 @@ static void print_command(const struct sweep *s)
 	free(command);
 }
 
-static void print_head(const struct sweep *s)
+static void sweep_print_header(const struct sweep *s)
 {
 	const struct sweep_plan *p = &s->plan;
 	time_t t = p->wall_ns / 1000000000ull;
@@ -230,13 +232,14 @@ static void print_head(const struct sweep *s)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	output_printf(stdout, "# sweep      %s: %s on %s, %.60s\n", p->folder, when, p->host,
 		      p->kernel);
-	print_command(s);
+	sweep_print_command(s);
 	output_printf(stdout, "# settings   %zu, %u run%s of each%s\n", p->n_settings, p->runs, p->runs > 1 ? "s" : "",
 		      p->finished ? "" : "; it was not brought to its end");
 	if (p->driver[0])
 		output_printf(stdout, "# frequency  held through cpufreq (%s)\n", p->driver);
 	if (s->has_energy)
-		output_printf(stdout, "# energy     %s: %s\n", any_merge(s)->sources[0], domain(s));
+		output_printf(stdout, "# energy     %s: %s\n", sweep_first_merge(s)->sources[0],
+			      sweep_domain_name(s));
 	else
 		printf("# energy     none: no source was used, so there is time and frequency only\n");
 	for (size_t i = 0; i < s->notes.n; i++)
@@ -245,12 +248,12 @@ static void print_head(const struct sweep *s)
 		      half);
 }
 
-static double percent(double part, double whole)
+static double sweep_percent_of(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : NAN;
 }
 
-static void print_saving(const struct sweep *s)
+static void sweep_print_saving(const struct sweep *s)
 {
 	const struct sweep_saving *v = &s->saving;
 	const struct sweep_best *b = &s->all.energy;
@@ -261,7 +264,8 @@ static void print_saving(const struct sweep *s)
 		return;
 	all = &s->all.at[v->single].j;
 	output_printf(stdout, "\nbest single  %s: %.5g %s %.2g J",
-		      label(s, v->single, text, sizeof(text)), all->v, half, (all->hi - all->lo) / 2);
+		      sweep_setting_label(s, v->single, text, sizeof(text)), all->v, half,
+		      (all->hi - all->lo) / 2);
 	if (b->known < 2)
 		printf("; there is no other to compare it with\n");
 	else if (b->equal + b->unknown)
@@ -274,7 +278,8 @@ static void print_saving(const struct sweep *s)
 	}
 	output_printf(stdout, "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one",
 		      v->threads != s->plan.settings[v->single].threads ? ", with another number of threads" : "", v->saved_j.v, half,
-		      (v->saved_j.hi - v->saved_j.lo) / 2, percent(v->saved_j.v, all->v), v->delay_s, v->moved, v->moved > 1 ? "s" : "");
+		      (v->saved_j.hi - v->saved_j.lo) / 2, sweep_percent_of(v->saved_j.v, all->v),
+		      v->delay_s, v->moved, v->moved > 1 ? "s" : "");
 	if (v->threads && v->threads != s->plan.settings[v->single].threads)
 		printf(", at %u threads", v->threads);
 	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference can be told\n", v->sure_j, v->sure,
@@ -288,13 +293,13 @@ static void print_saving(const struct sweep *s)
 		printf("what one takes is not known: the driver does not say\n");
 }
 
-static void print_footnotes(const struct sweep *s)
+static void sweep_print_footnotes(const struct sweep *s)
 {
 	printf("\nALIKE : others that can not be told from the least: the interval that holds for all of them together has no difference in it; = : the same of a setting\n");
 	printf("J s : energy times the time by the clock in which it was at work; the least is the best of both\n");
 	if (s->has_energy)
 		printf("J, W : while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes\n");
-	if (any_mixed(s))
+	if (sweep_has_mixed(s))
 		printf("~ : runs for too short between two moves of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least can not be told\n");
 	if (s->runs_least < RUNS_SPREAD)
 		printf("the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more\n",
@@ -303,62 +308,64 @@ static void print_footnotes(const struct sweep *s)
 		printf("functions below the limit at all settings, not shown: %zu (--percent-limit)\n", s->n_hidden);
 }
 
-static void put(struct json_object *o, const char *key, struct json_object *v)
+static void sweep_json_put(struct json_object *o, const char *key, struct json_object *v)
 {
 	json_object_object_add(o, key, v);
 }
 
-static struct json_object *number(double v)
+static struct json_object *sweep_real_json(double v)
 {
 	return isnan(v) ? NULL : output_json_real(v);
 }
 
-static struct json_object *number_or_null(uint64_t v)
+static struct json_object *sweep_uint_json(uint64_t v)
 {
 	return v ? json_object_new_uint64(v) : NULL;
 }
 
 /* A setting by what it is; null: none. */
-static struct json_object *setting_json(const struct sweep *s, size_t setting)
+static struct json_object *sweep_setting_json(const struct sweep *s, size_t setting)
 {
 	struct json_object *o;
 
 	if (setting == SWEEP_NONE)
 		return NULL;
 	o = json_object_new_object();
-	put(o, "freq_khz", number_or_null(s->plan.settings[setting].khz));
-	put(o, "threads", number_or_null(s->plan.settings[setting].threads));
+	sweep_json_put(o, "freq_khz", sweep_uint_json(s->plan.settings[setting].khz));
+	sweep_json_put(o, "threads", sweep_uint_json(s->plan.settings[setting].threads));
 	return o;
 }
 
-static struct json_object *best_json(const struct sweep *s, const struct sweep_best *b)
+static struct json_object *sweep_best_json(const struct sweep *s, const struct sweep_best *b)
 {
-	struct json_object *o = setting_json(s, b->setting);
+	struct json_object *o = sweep_setting_json(s, b->setting);
 
 	if (!o)
 		return NULL;
-	put(o, "known", json_object_new_uint64(b->known));
-	put(o, "alike", json_object_new_uint64(b->equal));
-	put(o, "unknown", json_object_new_uint64(b->unknown));
+	sweep_json_put(o, "known", json_object_new_uint64(b->known));
+	sweep_json_put(o, "alike", json_object_new_uint64(b->equal));
+	sweep_json_put(o, "unknown", json_object_new_uint64(b->unknown));
 	return o;
 }
 
-static struct json_object *block_json(const struct sweep *s, const struct sweep_block *b, size_t chosen)
+static struct json_object *sweep_block_json(const struct sweep *s, const struct sweep_block *b,
+					    size_t chosen)
 {
-	const struct blocks_function *f = function_of(s, b);
+	const struct blocks_function *f = sweep_block_function(s, b);
 	struct json_object *o = json_object_new_object();
 
-	put(o, "comm", f ? output_json_str(s->names.b.processes[f->process].comm) : NULL);
-	put(o, "function", output_json_str(sweep_block_name(s, b)));
-	put(o, "object", f ? output_json_str(f->object) : NULL);
-	put(o, "mixed", json_object_new_boolean(b->mixed));
-	put(o, "least_energy", best_json(s, &b->energy));
-	put(o, "least_energy_delay", best_json(s, &b->product));
-	put(o, "own_frequency", setting_json(s, chosen));
+	sweep_json_put(o, "comm",
+		       f ? output_json_str(s->names.b.processes[f->process].comm) : NULL);
+	sweep_json_put(o, "function", output_json_str(sweep_block_name(s, b)));
+	sweep_json_put(o, "object", f ? output_json_str(f->object) : NULL);
+	sweep_json_put(o, "mixed", json_object_new_boolean(b->mixed));
+	sweep_json_put(o, "least_energy", sweep_best_json(s, &b->energy));
+	sweep_json_put(o, "least_energy_delay", sweep_best_json(s, &b->product));
+	sweep_json_put(o, "own_frequency", sweep_setting_json(s, chosen));
 	return o;
 }
 
-static struct json_object *saving_json(const struct sweep *s)
+static struct json_object *sweep_saving_json(const struct sweep *s)
 {
 	const struct sweep_saving *v = &s->saving;
 	struct json_object *o;
@@ -366,71 +373,74 @@ static struct json_object *saving_json(const struct sweep *s)
 	if (v->single == SWEEP_NONE)
 		return NULL;
 	o = json_object_new_object();
-	put(o, "upper_bound", json_object_new_boolean(true));
-	put(o, "threads", number_or_null(v->threads));
-	put(o, "energy_j", number(v->saved_j.v));
-	put(o, "energy_lo_j", number(v->saved_j.lo));
-	put(o, "energy_hi_j", number(v->saved_j.hi));
-	put(o, "part", number(v->saved_j.v / s->all.at[v->single].j.v));
-	put(o, "told_j", number(v->sure_j));
-	put(o, "longer_s", number(v->delay_s));
-	put(o, "blocks", json_object_new_uint64(v->moved));
-	put(o, "blocks_told", json_object_new_uint64(v->sure));
-	put(o, "of_energy_j", number(v->base_j));
-	put(o, "blocks_mixed", json_object_new_uint64(s->mixed));
-	put(o, "changes_at_least", number(s->changes));
-	put(o, "change_s", s->plan.latency_ns ? number(s->plan.latency_ns * 1e-9) : NULL);
-	put(o, "changes_s", s->plan.latency_ns ? number(s->changes_s) : NULL);
-	put(o, "changes_j", s->plan.latency_ns ? number(s->changes_j) : NULL);
+	sweep_json_put(o, "upper_bound", json_object_new_boolean(true));
+	sweep_json_put(o, "threads", sweep_uint_json(v->threads));
+	sweep_json_put(o, "energy_j", sweep_real_json(v->saved_j.v));
+	sweep_json_put(o, "energy_lo_j", sweep_real_json(v->saved_j.lo));
+	sweep_json_put(o, "energy_hi_j", sweep_real_json(v->saved_j.hi));
+	sweep_json_put(o, "part", sweep_real_json(v->saved_j.v / s->all.at[v->single].j.v));
+	sweep_json_put(o, "told_j", sweep_real_json(v->sure_j));
+	sweep_json_put(o, "longer_s", sweep_real_json(v->delay_s));
+	sweep_json_put(o, "blocks", json_object_new_uint64(v->moved));
+	sweep_json_put(o, "blocks_told", json_object_new_uint64(v->sure));
+	sweep_json_put(o, "of_energy_j", sweep_real_json(v->base_j));
+	sweep_json_put(o, "blocks_mixed", json_object_new_uint64(s->mixed));
+	sweep_json_put(o, "changes_at_least", sweep_real_json(s->changes));
+	sweep_json_put(o, "change_s",
+		       s->plan.latency_ns ? sweep_real_json(s->plan.latency_ns * 1e-9) : NULL);
+	sweep_json_put(o, "changes_s", s->plan.latency_ns ? sweep_real_json(s->changes_s) : NULL);
+	sweep_json_put(o, "changes_j", s->plan.latency_ns ? sweep_real_json(s->changes_j) : NULL);
 	return o;
 }
 
-static struct json_object *head_json(const struct sweep *s)
+static struct json_object *sweep_header_json(const struct sweep *s)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-	put(o, "folder", output_json_str(s->plan.folder));
+	sweep_json_put(o, "folder", output_json_str(s->plan.folder));
 	for (int i = 0; i < s->plan.argc; i++)
 		json_object_array_add(list, output_json_str(s->plan.argv[i]));
-	put(o, "command", list);
-	put(o, "host", output_json_str(s->plan.host));
-	put(o, "kernel", output_json_str(s->plan.kernel));
-	put(o, "driver", s->plan.driver[0] ? output_json_str(s->plan.driver) : NULL);
-	put(o, "start_unix_ns", json_object_new_uint64(s->plan.wall_ns));
-	put(o, "finished", json_object_new_boolean(s->plan.finished));
-	put(o, "runs", json_object_new_uint64(s->plan.runs));
-	put(o, "source", s->has_energy ? output_json_str(any_merge(s)->sources[0]) : NULL);
-	put(o, "domain", s->has_energy ? output_json_str(domain(s)) : NULL);
+	sweep_json_put(o, "command", list);
+	sweep_json_put(o, "host", output_json_str(s->plan.host));
+	sweep_json_put(o, "kernel", output_json_str(s->plan.kernel));
+	sweep_json_put(o, "driver", s->plan.driver[0] ? output_json_str(s->plan.driver) : NULL);
+	sweep_json_put(o, "start_unix_ns", json_object_new_uint64(s->plan.wall_ns));
+	sweep_json_put(o, "finished", json_object_new_boolean(s->plan.finished));
+	sweep_json_put(o, "runs", json_object_new_uint64(s->plan.runs));
+	sweep_json_put(o, "source",
+		       s->has_energy ? output_json_str(sweep_first_merge(s)->sources[0]) : NULL);
+	sweep_json_put(o, "domain", s->has_energy ? output_json_str(sweep_domain_name(s)) : NULL);
 	list = json_object_new_array();
 	for (size_t i = 0; i < s->plan.n_settings; i++) {
 		const struct sweep_setting *p = &s->plan.settings[i];
-		struct json_object *one = setting_json(s, i);
+		struct json_object *one = sweep_setting_json(s, i);
 		bool failed = false;
 
 		for (size_t k = 0; k < p->n_runs; k++)
 			failed |= p->runs[k].status == SWEEP_FAILED;
-		put(one, "runs", json_object_new_uint64(s->merges[i].n));
-		put(one, "failed", json_object_new_boolean(failed));
-		put(one, "refused", p->refused ? output_json_str(p->refused) : NULL);
+		sweep_json_put(one, "runs", json_object_new_uint64(s->merges[i].n));
+		sweep_json_put(one, "failed", json_object_new_boolean(failed));
+		sweep_json_put(one, "refused", p->refused ? output_json_str(p->refused) : NULL);
 		json_object_array_add(list, one);
 	}
-	put(o, "settings", list);
-	put(o, "best_single", setting_json(s, s->saving.single));
-	put(o, "saving", saving_json(s));
+	sweep_json_put(o, "settings", list);
+	sweep_json_put(o, "best_single", sweep_setting_json(s, s->saving.single));
+	sweep_json_put(o, "saving", sweep_saving_json(s));
 	list = json_object_new_array();
 	for (size_t i = 0; i < s->n_blocks; i++)
-		json_object_array_add(list, block_json(s, &s->blocks[i],
-						       s->saving.chosen ? s->saving.chosen[i] : SWEEP_NONE));
-	put(o, "blocks", list);
-	put(o, "total", block_json(s, &s->all, SWEEP_NONE));
+		json_object_array_add(list, sweep_block_json(s, &s->blocks[i],
+							     s->saving.chosen ?
+							     s->saving.chosen[i] : SWEEP_NONE));
+	sweep_json_put(o, "blocks", list);
+	sweep_json_put(o, "total", sweep_block_json(s, &s->all, SWEEP_NONE));
 	list = json_object_new_array();
 	for (size_t i = 0; i < s->notes.n; i++)
 		json_object_array_add(list, output_json_str(s->notes.list[i]));
-	put(o, "notes", list);
+	sweep_json_put(o, "notes", list);
 	return o;
 }
 
-static void add_figure(struct columns *c, const char *what, const char *of, const char *unit)
+static void sweep_add_figure(struct columns *c, const char *what, const char *of, const char *unit)
 {
 	static const char *const ends[] = { "", "_lo", "_hi" };
 
@@ -447,18 +457,18 @@ static void add_figure(struct columns *c, const char *what, const char *of, cons
 	}
 }
 
-static void put_figure(struct output *out, const struct value *v)
+static void sweep_print_interval(struct output *out, const struct value *v)
 {
-	real(out, v->v, 9);
-	real(out, v->lo, 9);
-	real(out, v->hi, 9);
+	sweep_print_real(out, v->v, 9);
+	sweep_print_real(out, v->lo, 9);
+	sweep_print_real(out, v->hi, 9);
 }
 
 /* Numbers of settings and blocks are for the picture. */
-static void row(struct output *out, const struct sweep *s, const struct sweep_block *b, size_t block, size_t i,
-		size_t chosen)
+static void sweep_print_row(struct output *out, const struct sweep *s, const struct sweep_block *b,
+			    size_t block, size_t i, size_t chosen)
 {
-	const struct blocks_function *f = function_of(s, b);
+	const struct blocks_function *f = sweep_block_function(s, b);
 	const struct sweep_setting *p = &s->plan.settings[i];
 	const struct sweep_figures *at = &b->at[i];
 	double least = b->energy.setting == SWEEP_NONE ? NAN : b->at[b->energy.setting].j.v;
@@ -478,19 +488,19 @@ static void row(struct output *out, const struct sweep *s, const struct sweep_bl
 		output_none(out, NULL);
 	output_u64(out, s->merges[i].kept);
 	output_u64(out, at->samples);
-	put_figure(out, &at->time_s);
-	put_figure(out, &at->delay_s);
+	sweep_print_interval(out, &at->time_s);
+	sweep_print_interval(out, &at->delay_s);
 	if (s->has_energy) {
-		put_figure(out, &at->j);
-		put_figure(out, &at->w);
-		put_figure(out, &at->product);
-		real(out, at->j.v / least, 9);
-		output_str(out, mark(&b->energy, b->energy_equal, i));
-		output_str(out, mark(&b->product, b->product_equal, i));
+		sweep_print_interval(out, &at->j);
+		sweep_print_interval(out, &at->w);
+		sweep_print_interval(out, &at->product);
+		sweep_print_real(out, at->j.v / least, 9);
+		output_str(out, sweep_best_mark(&b->energy, b->energy_equal, i));
+		output_str(out, sweep_best_mark(&b->product, b->product_equal, i));
 		output_bool(out, chosen == i);
-		real(out, at->purity, 3);
+		sweep_print_real(out, at->purity, 3);
 	}
-	real(out, at->khz, 9);
+	sweep_print_real(out, at->khz, 9);
 	output_row(out);
 }
 
@@ -512,12 +522,12 @@ int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, str
 	columns_add(c, "threads", NULL, false);
 	columns_add(c, "runs", NULL, false);
 	columns_add(c, "samples", NULL, false);
-	add_figure(c, "time", NULL, "s");
-	add_figure(c, "delay", NULL, "s");
+	sweep_add_figure(c, "time", NULL, "s");
+	sweep_add_figure(c, "delay", NULL, "s");
 	if (s->has_energy) {
-		add_figure(c, "energy", domain(s), "j");
-		add_figure(c, "power", domain(s), "w");
-		add_figure(c, "energy_delay", domain(s), "js");
+		sweep_add_figure(c, "energy", sweep_domain_name(s), "j");
+		sweep_add_figure(c, "power", sweep_domain_name(s), "w");
+		sweep_add_figure(c, "energy_delay", sweep_domain_name(s), "js");
 		columns_add(c, "energy_over_least", NULL, false);
 		columns_add(c, "least_energy", NULL, true);
 		columns_add(c, "least_energy_delay", NULL, true);
@@ -535,7 +545,7 @@ int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, str
 		size_t chosen = b && s->saving.chosen ? s->saving.chosen[b - 1] : SWEEP_NONE;
 
 		for (size_t i = 0; i < s->plan.n_settings; i++)
-			row(out, s, b ? &s->blocks[b - 1] : &s->all, b, i, chosen);
+			sweep_print_row(out, s, b ? &s->blocks[b - 1] : &s->all, b, i, chosen);
 	}
 	output_close(out, head, "rows");
 	free(c);
@@ -549,17 +559,18 @@ int sweep_print(const struct sweep *s)
 	if (s->opt->format != OUTPUT_TABLE) {
 		for (size_t i = 0; i < s->notes.n; i++)
 			cmd_warn("%s", s->notes.list[i]);
-		return sweep_rows(s, stdout, s->opt->format, s->opt->format == OUTPUT_JSON ? head_json(s) : NULL);
+		return sweep_rows(s, stdout, s->opt->format,
+				  s->opt->format == OUTPUT_JSON ? sweep_header_json(s) : NULL);
 	}
-	print_head(s);
-	ret = print_settings(s);
+	sweep_print_header(s);
+	ret = sweep_print_settings(s);
 	if (!ret && s->has_energy) {
 		printf("\n");
-		ret = print_blocks(s);
+		ret = sweep_print_blocks(s);
 	}
 	if (!ret) {
-		print_saving(s);
-		print_footnotes(s);
+		sweep_print_saving(s);
+		sweep_print_footnotes(s);
 	}
 	return ret;
 }

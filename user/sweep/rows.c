@@ -23,7 +23,7 @@
 
 static const struct value unknown = { NAN, NAN, NAN };
 
-static bool has_failed(const struct sweep_setting *s)
+static bool sweep_setting_has_failed(const struct sweep_setting *s)
 {
 	for (size_t i = 0; i < s->n_runs; i++)
 		if (s->runs[i].status == SWEEP_FAILED)
@@ -32,7 +32,8 @@ static bool has_failed(const struct sweep_setting *s)
 }
 
 /* What a file can not tell is left out, and said. Return: 0, -ENOMEM */
-static int add_run(struct sweep *s, struct merge *m, const char *file, struct kjoule_error *err)
+static int sweep_add_run(struct sweep *s, struct merge *m, const char *file,
+			 struct kjoule_error *err)
 {
 	char path[4096];
 	const char *kept;
@@ -49,7 +50,7 @@ static int add_run(struct sweep *s, struct merge *m, const char *file, struct kj
 	return 0;
 }
 
-static int load(struct sweep *s, struct kjoule_error *err)
+static int sweep_load_runs(struct sweep *s, struct kjoule_error *err)
 {
 	int ret = 0;
 
@@ -60,8 +61,9 @@ static int load(struct sweep *s, struct kjoule_error *err)
 		merge_new(m, &s->names, s->opt);
 		m->course = true;
 		m->exits_known = true;	/* else the setting has failed */
-		for (size_t k = 0; k < setting->n_runs && !ret && !has_failed(setting); k++)
-			ret = add_run(s, m, setting->runs[k].file, err);
+		for (size_t k = 0;
+		     k < setting->n_runs && !ret && !sweep_setting_has_failed(setting); k++)
+			ret = sweep_add_run(s, m, setting->runs[k].file, err);
 		if (!ret && m->n)
 			ret = merge_outliers(m, false);
 		s->damaged |= m->damaged;
@@ -73,13 +75,13 @@ static int load(struct sweep *s, struct kjoule_error *err)
 	return ret;
 }
 
-static const char *or_nothing(const char *text)
+static const char *sweep_text_or_empty(const char *text)
 {
 	return text ? text : "";
 }
 
 /* All settings are of one program, and of one source of energy. */
-static int compare(struct sweep *s, struct kjoule_error *err)
+static int sweep_compare_settings(struct sweep *s, struct kjoule_error *err)
 {
 	const struct merge *first = NULL;
 
@@ -93,8 +95,10 @@ static int compare(struct sweep *s, struct kjoule_error *err)
 			s->has_energy = m->n_domains;
 			continue;
 		}
-		if (strcmp(or_nothing(m->runs[0].build_id), or_nothing(first->runs[0].build_id)) ||
-		    strcmp(or_nothing(m->runs[0].program), or_nothing(first->runs[0].program)))
+		if (strcmp(sweep_text_or_empty(m->runs[0].build_id),
+			   sweep_text_or_empty(first->runs[0].build_id)) ||
+		    strcmp(sweep_text_or_empty(m->runs[0].program),
+			   sweep_text_or_empty(first->runs[0].program)))
 			return kjoule_fail(err, EXDEV, "%s and %s are recordings of different programs or builds: sweep one program at a time; the recordings are all there, and `kjoule diff --force` compares two of them",
 					   first->runs[0].path, m->runs[0].path);
 		if (!m->n_domains != !first->n_domains ||
@@ -107,7 +111,8 @@ static int compare(struct sweep *s, struct kjoule_error *err)
 }
 
 /* The mean over an average's runs of the time by the clock, as sure as the CPUs' time is. */
-static struct value delay(const struct merge *m, uint32_t function, const struct profile_group *before)
+static struct value sweep_block_delay(const struct merge *m, uint32_t function,
+				      const struct profile_group *before)
 {
 	double sum = 0, scale;
 	struct value v;
@@ -129,7 +134,7 @@ static struct value delay(const struct merge *m, uint32_t function, const struct
  * How long a run lasted, less what the measurement took of it. Known to a tick; from some runs on by what they
  * differ.
  */
-static struct value duration(const struct merge *m, const struct profile_group *before)
+static struct value sweep_run_duration(const struct merge *m, const struct profile_group *before)
 {
 	double sum = 0, squares = 0, mean, took, half = 1e-9 * m->runs[0].interval_ns;
 
@@ -146,7 +151,8 @@ static struct value duration(const struct merge *m, const struct profile_group *
 	return (struct value){ mean, fmax(mean - half, 0), mean + half };
 }
 
-static void take(const struct sweep *s, const struct merge *m, uint32_t function, struct sweep_figures *out)
+static void sweep_fill_figures(const struct sweep *s, const struct merge *m, uint32_t function,
+			       struct sweep_figures *out)
 {
 	const struct profile_group *g = function == UINT32_MAX ? m->groups.total : &m->groups.functions[function];
 	struct profile_group net = *g;
@@ -157,7 +163,8 @@ static void take(const struct sweep *s, const struct merge *m, uint32_t function
 		return;
 	out->samples = g->samples;
 	out->time_s = net.time_s;
-	out->delay_s = function == UINT32_MAX ? duration(m, g) : delay(m, function, g);
+	out->delay_s = function == UINT32_MAX ? sweep_run_duration(m, g) :
+						sweep_block_delay(m, function, g);
 	out->khz = g->khz.v;
 	if (!s->has_energy)
 		return;
@@ -170,7 +177,7 @@ static void take(const struct sweep *s, const struct merge *m, uint32_t function
 }
 
 /* Of the runs where their spread is in the intervals; else the fewest that any of a block's energies has. */
-static double freedom(const struct sweep *s, const struct sweep_block *b)
+static double sweep_degrees_of_freedom(const struct sweep *s, const struct sweep_block *b)
 {
 	double least = TIME_FREEDOM;
 
@@ -182,7 +189,7 @@ static double freedom(const struct sweep *s, const struct sweep_block *b)
 	return least;
 }
 
-static int block_new(const struct sweep *s, uint32_t function, struct sweep_block *b)
+static int sweep_block_new(const struct sweep *s, uint32_t function, struct sweep_block *b)
 {
 	size_t n = s->plan.n_settings;
 	struct value *j = calloc(n, sizeof(*j)), *product = calloc(n, sizeof(*product));
@@ -200,21 +207,21 @@ static int block_new(const struct sweep *s, uint32_t function, struct sweep_bloc
 		*f = (struct sweep_figures){ .time_s = unknown, .delay_s = unknown, .j = unknown, .w = unknown,
 					     .product = unknown, .purity = NAN, .khz = NAN };
 		if (s->merges[i].n)
-			take(s, &s->merges[i], function, f);
+			sweep_fill_figures(s, &s->merges[i], function, f);
 		j[i] = f->j;
 		product[i] = f->product;
 		b->mixed |= function != UINT32_MAX && f->purity < GROUPS_PURE;
 	}
 	for (size_t i = 0; i < n && b->mixed; i++)
 		j[i] = product[i] = unknown;
-	b->energy = sweep_least(j, n, freedom(s, b), b->energy_equal);
-	b->product = sweep_least(product, n, freedom(s, b), b->product_equal);
+	b->energy = sweep_least(j, n, sweep_degrees_of_freedom(s, b), b->energy_equal);
+	b->product = sweep_least(product, n, sweep_degrees_of_freedom(s, b), b->product_equal);
 	free(product);
 	free(j);
 	return 0;
 }
 
-static void block_free(struct sweep_block *b)
+static void sweep_block_free(struct sweep_block *b)
 {
 	free(b->at);
 	free(b->energy_equal);
@@ -222,7 +229,7 @@ static void block_free(struct sweep_block *b)
 }
 
 /* The largest part of the whole that it has at any setting: of the energy, or of the time without any. */
-static double share(const struct sweep *s, const struct sweep_block *b)
+static double sweep_block_share(const struct sweep *s, const struct sweep_block *b)
 {
 	double most = 0;
 
@@ -241,15 +248,15 @@ static double share(const struct sweep *s, const struct sweep_block *b)
 
 static const struct sweep *sort_sweep;
 
-static int by_share(const void *a, const void *b)
+static int sweep_block_by_share(const void *a, const void *b)
 {
 	const struct sweep_block *x = a, *y = b;
-	double p = share(sort_sweep, x), q = share(sort_sweep, y);
+	double p = sweep_block_share(sort_sweep, x), q = sweep_block_share(sort_sweep, y);
 
 	return p != q ? (p > q ? -1 : 1) : (x->function > y->function) - (x->function < y->function);
 }
 
-static bool is_wanted(const struct sweep *s, uint32_t function)
+static bool sweep_block_is_wanted(const struct sweep *s, uint32_t function)
 {
 	const struct blocks *b = &s->names.b;
 	const struct blocks_process *p = &b->processes[b->functions[function].process];
@@ -262,32 +269,32 @@ static bool is_wanted(const struct sweep *s, uint32_t function)
 	return false;
 }
 
-static int gather(struct sweep *s)
+static int sweep_gather_blocks(struct sweep *s)
 {
-	int ret = block_new(s, UINT32_MAX, &s->all);
+	int ret = sweep_block_new(s, UINT32_MAX, &s->all);
 
 	for (uint32_t i = 0; i < s->names.b.n_functions && !ret; i++) {
 		struct sweep_block b, *slot;
 
-		if (!is_wanted(s, i))
+		if (!sweep_block_is_wanted(s, i))
 			continue;
-		ret = block_new(s, i, &b);
+		ret = sweep_block_new(s, i, &b);
 		slot = ret ? NULL : kjoule_array_grow(&s->blocks, &s->n_blocks, sizeof(*slot));
 		if (slot)
 			*slot = b;
 		else
-			block_free(&b);
+			sweep_block_free(&b);
 		ret = slot ? 0 : -ENOMEM;
 	}
 	sort_sweep = s;
 	if (!ret && s->n_blocks)
-		qsort(s->blocks, s->n_blocks, sizeof(*s->blocks), by_share);
+		qsort(s->blocks, s->n_blocks, sizeof(*s->blocks), sweep_block_by_share);
 	s->known = s->n_blocks;
 	return ret;
 }
 
 /* How often a run at the best single setting goes from a block to one that has another frequency then. */
-static int count_changes(struct sweep *s)
+static int sweep_count_changes(struct sweep *s)
 {
 	const struct merge *m = &s->merges[s->saving.single];
 	uint32_t *khz = calloc(s->names.b.n_functions + 1, sizeof(*khz));
@@ -317,12 +324,12 @@ static int count_changes(struct sweep *s)
 }
 
 /* May it have a frequency of its own? */
-static bool has_own(const struct sweep *s, const struct sweep_block *b)
+static bool sweep_block_has_own_khz(const struct sweep *s, const struct sweep_block *b)
 {
-	return !b->mixed && share(s, b) >= OWN_LEAST;
+	return !b->mixed && sweep_block_share(s, b) >= OWN_LEAST;
 }
 
-static int save(struct sweep *s)
+static int sweep_find_saving(struct sweep *s)
 {
 	size_t n = s->plan.n_settings;
 	uint32_t *khz = calloc(n, sizeof(*khz)), *threads = calloc(n, sizeof(*threads));
@@ -331,17 +338,18 @@ static int save(struct sweep *s)
 	struct sweep_table t = { .n_settings = n, .n_blocks = s->n_blocks, .khz = khz, .threads = threads, .all_j = all,
 				 .j = j, .delay_s = delays };
 	int ret = khz && threads && all && j && delays ? 0 : -ENOMEM;
-	double least = freedom(s, &s->all);
+	double least = sweep_degrees_of_freedom(s, &s->all);
 
 	for (size_t b = 0; b < s->n_blocks; b++)
-		if (has_own(s, &s->blocks[b]))
-			least = fmin(least, freedom(s, &s->blocks[b]));
+		if (sweep_block_has_own_khz(s, &s->blocks[b]))
+			least = fmin(least, sweep_degrees_of_freedom(s, &s->blocks[b]));
 	for (size_t i = 0; i < n && !ret; i++) {
 		khz[i] = s->plan.settings[i].khz;
 		threads[i] = s->plan.settings[i].threads;
 		all[i] = s->all.at[i].j;
 		for (size_t b = 0; b < s->n_blocks; b++) {
-			j[b * n + i] = has_own(s, &s->blocks[b]) ? s->blocks[b].at[i].j : unknown;
+			j[b * n + i] = sweep_block_has_own_khz(s, &s->blocks[b]) ?
+				       s->blocks[b].at[i].j : unknown;
 			delays[b * n + i] = s->blocks[b].at[i].delay_s;
 		}
 	}
@@ -352,7 +360,7 @@ static int save(struct sweep *s)
 		s->saving.single = SWEEP_NONE;
 		ret = 0;
 	} else if (!ret) {
-		ret = count_changes(s);
+		ret = sweep_count_changes(s);
 	}
 	free(khz);
 	free(threads);
@@ -363,7 +371,7 @@ static int save(struct sweep *s)
 }
 
 /* What has no frequency of its own for want of an energy of its own, and what part of the whole that is. */
-static int note_mixed(struct sweep *s)
+static int sweep_note_mixed(struct sweep *s)
 {
 	size_t single = s->saving.single;
 	double j = 0;
@@ -371,7 +379,7 @@ static int note_mixed(struct sweep *s)
 	for (size_t i = 0; i < s->n_blocks; i++) {
 		const struct sweep_block *b = &s->blocks[i];
 
-		if (!b->mixed || share(s, b) < OWN_LEAST)
+		if (!b->mixed || sweep_block_share(s, b) < OWN_LEAST)
 			continue;
 		s->mixed++;
 		if (single != SWEEP_NONE && b->at[single].j.v > 0)
@@ -383,7 +391,7 @@ static int note_mixed(struct sweep *s)
 			  s->mixed, 100 * j / s->all.at[single].j.v);
 }
 
-static int note_settings(struct sweep *s)
+static int sweep_note_settings(struct sweep *s)
 {
 	char label[64];
 	int ret = 0;
@@ -395,7 +403,7 @@ static int note_settings(struct sweep *s)
 		sweep_label(p, label, sizeof(label));
 		if (p->refused)
 			ret = merge_note(&s->notes, "%s was not measured: %s", label, p->refused);
-		else if (has_failed(p))
+		else if (sweep_setting_has_failed(p))
 			ret = merge_note(&s->notes, "%s takes no part: the command ended with exit code %d", label,
 					 p->runs[p->n_runs - 1].exit_code);
 		else if (!s->merges[i].n)
@@ -414,11 +422,11 @@ static int note_settings(struct sweep *s)
 }
 
 /* What is below the limit at all settings has its part in the saving, and is not shown. */
-static void hide_small(struct sweep *s)
+static void sweep_hide_small(struct sweep *s)
 {
 	size_t kept = s->n_blocks;
 
-	while (kept && share(s, &s->blocks[kept - 1]) * 100 < s->opt->percent_limit)
+	while (kept && sweep_block_share(s, &s->blocks[kept - 1]) * 100 < s->opt->percent_limit)
 		kept--;
 	s->n_hidden = s->n_blocks - kept;
 	s->n_blocks = kept;
@@ -434,26 +442,26 @@ int sweep_figures_new(struct sweep *s, const struct attribute_options *opt, stru
 		ret = -ENOMEM;
 	err->text[0] = '\0';
 	if (!ret)
-		ret = load(s, err);
+		ret = sweep_load_runs(s, err);
 	if (!ret)
-		ret = compare(s, err);
+		ret = sweep_compare_settings(s, err);
 	s->runs_least = SIZE_MAX;
 	for (size_t i = 0; i < s->plan.n_settings && !ret; i++)
 		if (s->merges[i].n && s->merges[i].kept < s->runs_least)
 			s->runs_least = s->merges[i].kept;
 	s->dof = s->runs_least >= RUNS_SPREAD && s->runs_least != SIZE_MAX ? 2 * (double)s->runs_least - 2 : 0;
 	if (!ret)
-		ret = gather(s);
+		ret = sweep_gather_blocks(s);
 	if (!ret && !s->n_blocks && opt->comm)
 		ret = kjoule_fail(err, ESRCH, "--comm %s: no such process at any setting", opt->comm);
 	if (!ret)
-		ret = save(s);
+		ret = sweep_find_saving(s);
 	if (!ret)
-		ret = note_settings(s);
+		ret = sweep_note_settings(s);
 	if (!ret)
-		ret = note_mixed(s);
+		ret = sweep_note_mixed(s);
 	if (!ret)
-		hide_small(s);
+		sweep_hide_small(s);
 	if (ret && !err->text[0])
 		kjoule_fail(err, -ret, "%s: %s", s->plan.folder, strerror(-ret));
 	return ret;
@@ -462,8 +470,8 @@ int sweep_figures_new(struct sweep *s, const struct attribute_options *opt, stru
 void sweep_free(struct sweep *s)
 {
 	for (size_t i = 0; i < s->n_blocks + s->n_hidden; i++)
-		block_free(&s->blocks[i]);
-	block_free(&s->all);
+		sweep_block_free(&s->blocks[i]);
+	sweep_block_free(&s->all);
 	free(s->blocks);
 	free(s->saving.chosen);
 	for (size_t i = 0; s->merges && i < s->plan.n_settings; i++)

@@ -43,7 +43,7 @@ static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT,
 #define N_DEADLY	(N_PLAIN + _NSIG)
 
 /* Return: the i-th of them; 0: there are no more */
-static int deadly_at(size_t i)
+static int sweep_deadly_signal(size_t i)
 {
 	if (i < N_PLAIN)
 		return deadly[i];
@@ -53,7 +53,7 @@ static int deadly_at(size_t i)
 /* A handler of a stack that has run out has its own one. */
 static char spare[65536];
 
-static void on_deadly(int sig)
+static void sweep_on_deadly_signal(int sig)
 {
 	/* a command that was forked and has not been executed yet has nothing to give back */
 	if (held && getpid() == holder)
@@ -62,40 +62,41 @@ static void on_deadly(int sig)
 	raise(sig);
 }
 
-static void guard(struct kjoule_frequency *f, struct sigaction *old, stack_t *stack)
+static void sweep_guard_signals(struct kjoule_frequency *f, struct sigaction *old, stack_t *stack)
 {
-	const struct sigaction give_back = { .sa_handler = on_deadly, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK };
+	const struct sigaction give_back = { .sa_handler = sweep_on_deadly_signal,
+					     .sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK };
 	int sig;
 
 	held = f;
 	holder = getpid();
 	sigaltstack(&(stack_t){ .ss_sp = spare, .ss_size = sizeof(spare) }, stack);
-	for (size_t i = 0; (sig = deadly_at(i)); i++) {
+	for (size_t i = 0; (sig = sweep_deadly_signal(i)); i++) {
 		sigaction(sig, NULL, &old[i]);
 		if (old[i].sa_handler == SIG_DFL)
 			sigaction(sig, &give_back, NULL);
 	}
 }
 
-static void unguard(const struct sigaction *old, const stack_t *stack)
+static void sweep_unguard_signals(const struct sigaction *old, const stack_t *stack)
 {
 	int sig;
 
-	for (size_t i = 0; (sig = deadly_at(i)); i++)
+	for (size_t i = 0; (sig = sweep_deadly_signal(i)); i++)
 		sigaction(sig, &old[i], NULL);
 	sigaltstack(stack, NULL);
 	held = NULL;
 }
 
 /* Of a signal that is pending. 0: there is none */
-static int has_come(const sigset_t *ends)
+static int sweep_pending_signal(const sigset_t *ends)
 {
 	int sig = sigtimedwait(ends, NULL, &(struct timespec){ 0 });
 
 	return sig > 0 ? sig : 0;
 }
 
-static void settle(const struct sweep_plan *p)
+static void sweep_wait_settled(const struct sweep_plan *p)
 {
 	uint64_t ns = SETTLE_TIMES * p->latency_ns;
 
@@ -120,7 +121,7 @@ struct going {
 	int signal;
 };
 
-static void show(const struct going *c, const struct sweep_setting *s)
+static void sweep_show_progress(const struct going *c, const struct sweep_setting *s)
 {
 	size_t all = c->plan->n_settings * c->plan->runs;
 	char label[64];
@@ -135,14 +136,14 @@ static void show(const struct going *c, const struct sweep_setting *s)
 	fputs(" \r", stderr);
 }
 
-static void hide(const struct going *c)
+static void sweep_hide_progress(const struct going *c)
 {
 	if (c->progress)
 		fputs("\r\033[K", stderr);
 }
 
 /* Ticks take another time at another frequency: calibrated once at each. */
-static struct kjoule_calibration *calibration_of(const struct going *c, size_t setting)
+static struct kjoule_calibration *sweep_calibration_of(const struct going *c, size_t setting)
 {
 	for (size_t i = 0; i < setting; i++)
 		if (c->plan->settings[i].khz == c->plan->settings[setting].khz)
@@ -151,7 +152,7 @@ static struct kjoule_calibration *calibration_of(const struct going *c, size_t s
 }
 
 /* The command's standard output is no part of ours: it goes to a file beside the recording. Return: 0 or -errno */
-static int divert(int folder, const char *name, int *saved)
+static int sweep_divert_output(int folder, const char *name, int *saved)
 {
 	int fd = sweep_folder_create(folder, name), ret = 0;
 
@@ -165,7 +166,7 @@ static int divert(int folder, const char *name, int *saved)
 	return ret;
 }
 
-static void bring_back(int saved)
+static void sweep_restore_output(int saved)
 {
 	if (saved < 0) {
 		close(STDOUT_FILENO);
@@ -175,7 +176,7 @@ static void bring_back(int saved)
 	close(saved);
 }
 
-static void hand_over_threads(uint32_t threads, const char *before)
+static void sweep_set_threads_env(uint32_t threads, const char *before)
 {
 	char text[16];
 
@@ -190,12 +191,12 @@ static void hand_over_threads(uint32_t threads, const char *before)
 }
 
 /* The recording and its command. Return: as record_once(), or -errno */
-static int record(struct going *c, const struct sweep_setting *s, size_t setting, const char *path, const char *out,
-		  struct record_result *result)
+static int sweep_record_run(struct going *c, const struct sweep_setting *s, size_t setting,
+			    const char *path, const char *out, struct record_result *result)
 {
 	const char *env = getenv(THREADS_ENV);
 	struct record_options one = *c->opt;
-	struct kjoule_calibration *cal = calibration_of(c, setting);
+	struct kjoule_calibration *cal = sweep_calibration_of(c, setting);
 	char *before = env ? strdup(env) : NULL;
 	int saved = -1, code;
 
@@ -210,14 +211,14 @@ static int record(struct going *c, const struct sweep_setting *s, size_t setting
 	one.mask = c->mask;
 	one.quiet = true;
 	one.cal = cal->ticks ? cal : NULL;
-	code = divert(c->folder, strrchr(out, '/') + 1, &saved);
+	code = sweep_divert_output(c->folder, strrchr(out, '/') + 1, &saved);
 	if (!code) {
 		if (s->threads)
-			hand_over_threads(s->threads, before);
+			sweep_set_threads_env(s->threads, before);
 		code = c->once(&one, result);
 		if (s->threads)
-			hand_over_threads(0, before);
-		bring_back(saved);
+			sweep_set_threads_env(0, before);
+		sweep_restore_output(saved);
 	}
 	if (result->cal.ticks)
 		*cal = result->cal;
@@ -227,7 +228,8 @@ static int record(struct going *c, const struct sweep_setting *s, size_t setting
 }
 
 /* "f1200000.t2.03.data"; without what is as it is */
-static char *file_name(const struct sweep_plan *p, const struct sweep_setting *s, unsigned int run)
+static char *sweep_run_file_name(const struct sweep_plan *p, const struct sweep_setting *s,
+				 unsigned int run)
 {
 	char freq[24] = "", threads[24] = "", *name;
 	int digits = snprintf(NULL, 0, "%u", p->runs);
@@ -242,11 +244,12 @@ static char *file_name(const struct sweep_plan *p, const struct sweep_setting *s
 /*
  * One run at a setting; what fails is noted, and is the setting's alone. Return: 0, or -errno with the reason in @err
  */
-static int run_one(struct going *c, size_t setting, unsigned int run, struct kjoule_error *err)
+static int sweep_run_one(struct going *c, size_t setting, unsigned int run,
+			 struct kjoule_error *err)
 {
 	struct sweep_setting *s = &c->plan->settings[setting];
 	struct record_result result = { .exit_code = -1 };
-	char *name = file_name(c->plan, s, run), *path = NULL, *out = NULL, label[64];
+	char *name = sweep_run_file_name(c->plan, s, run), *path = NULL, *out = NULL, label[64];
 	int code, ret = 0;
 
 	if (!name || asprintf(&path, "%s/%s", c->plan->folder, name) < 0 || asprintf(&out, "%s.out", path) < 0) {
@@ -254,7 +257,8 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 		return kjoule_fail(err, ENOMEM, "no memory");
 	}
 	/* what an older sweep has left, or a link, is not written to */
-	code = unlinkat(c->folder, name, 0) && errno != ENOENT ? -errno : record(c, s, setting, path, out, &result);
+	code = unlinkat(c->folder, name, 0) && errno != ENOENT ? -errno :
+	       sweep_record_run(c, s, setting, path, out, &result);
 	sweep_label(s, label, sizeof(label));
 	if (code < 0)
 		ret = kjoule_fail(err, -code, "%s: %s", out, strerror(-code));
@@ -268,7 +272,7 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 	else if (!ret)
 		ret = sweep_plan_add(s, name, code ? SWEEP_FAILED : SWEEP_GOOD, code ? code : result.exit_code);
 	if (!ret && code && !c->signal) {
-		hide(c);
+		sweep_hide_progress(c);
 		cmd_warn("%s, run %u: ended with exit code %d and takes no part in the sweep, nor does this setting any more%s%s%s%s", label,
 			 run, code, result.reason ? "; what it said is in " : "", result.reason ? out : "",
 			 result.reason ? " and above" : "", exit_codes_advice(result.exit_code));
@@ -281,7 +285,7 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 	return ret;
 }
 
-static bool has_failed(const struct sweep_setting *s)
+static bool sweep_setting_is_bad(const struct sweep_setting *s)
 {
 	for (size_t i = 0; i < s->n_runs; i++)
 		if (s->runs[i].status == SWEEP_FAILED)
@@ -290,7 +294,7 @@ static bool has_failed(const struct sweep_setting *s)
 }
 
 /* Return: 0: it is held; 1: it can not be, which was said; -errno if no frequency can, with the reason in @err */
-static int hold(struct going *c, struct sweep_setting *s, struct kjoule_error *err)
+static int sweep_hold_frequency(struct going *c, struct sweep_setting *s, struct kjoule_error *err)
 {
 	int ret;
 
@@ -299,7 +303,7 @@ static int hold(struct going *c, struct sweep_setting *s, struct kjoule_error *e
 	c->at_khz = 0;
 	ret = kjoule_frequency_hold(c->f, s->khz, err);
 	if (ret == -ERANGE || ret == -EINVAL) {
-		hide(c);
+		sweep_hide_progress(c);
 		cmd_warn("%s", err->text);
 		s->refused = strdup(err->text);
 		return s->refused ? 1 : kjoule_fail(err, ENOMEM, "no memory");
@@ -307,11 +311,11 @@ static int hold(struct going *c, struct sweep_setting *s, struct kjoule_error *e
 	if (ret)
 		return ret;
 	c->at_khz = s->khz;
-	settle(c->plan);
+	sweep_wait_settled(c->plan);
 	return 0;
 }
 
-static int run_all(struct going *c, struct kjoule_error *err)
+static int sweep_run_all(struct going *c, struct kjoule_error *err)
 {
 	struct sweep_plan *p = c->plan;
 	int ret = 0;
@@ -320,15 +324,15 @@ static int run_all(struct going *c, struct kjoule_error *err)
 		for (size_t i = 0; i < p->n_settings && !ret && !c->signal; i++, c->done += !c->signal) {
 			struct sweep_setting *s = &p->settings[i];
 
-			c->signal = has_come(c->ends);
-			if (c->signal || has_failed(s))
+			c->signal = sweep_pending_signal(c->ends);
+			if (c->signal || sweep_setting_is_bad(s))
 				continue;
-			show(c, s);
-			ret = hold(c, s, err);
+			sweep_show_progress(c, s);
+			ret = sweep_hold_frequency(c, s, err);
 			if (!ret)
 				ret = child_input_rewind(&c->input, err);
 			if (!ret)
-				ret = run_one(c, i, run, err);
+				ret = sweep_run_one(c, i, run, err);
 			ret = ret == 1 ? 0 : ret;
 			if (!ret)
 				ret = sweep_folder_write(p, c->folder, err);
@@ -338,10 +342,10 @@ static int run_all(struct going *c, struct kjoule_error *err)
 	return ret;
 }
 
-static bool any_good(const struct sweep_plan *p)
+static bool sweep_has_good(const struct sweep_plan *p)
 {
 	for (size_t i = 0; i < p->n_settings; i++)
-		if (p->settings[i].n_runs && !has_failed(&p->settings[i]))
+		if (p->settings[i].n_runs && !sweep_setting_is_bad(&p->settings[i]))
 			return true;
 	return false;
 }
@@ -374,17 +378,17 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 	signals_ends(&ends);
 	sigprocmask(SIG_BLOCK, &ends, &old);
 	if (f)
-		guard(f, actions, &stack);
+		sweep_guard_signals(f, actions, &stack);
 	ret = sweep_folder_write(p, folder, &err);
 	if (!ret)
-		ret = run_all(&c, &err);
-	hide(&c);
+		ret = sweep_run_all(&c, &err);
+	sweep_hide_progress(&c);
 	if (f) {
 		if (kjoule_frequency_restore(f, &second))
 			code = cmd_failed("%s", second.text);
 		else if (second.text[0])
 			cmd_warn("%s", second.text);
-		unguard(actions, &stack);
+		sweep_unguard_signals(actions, &stack);
 		guardian_end(&guardian);
 	}
 	if (ret)
@@ -396,7 +400,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 		cmd_warn("stopped by signal %d after %u of %zu runs; `kjoule sweep --from %s` has what was measured until then",
 			 c.signal, c.done, p->n_settings * p->runs, p->folder);
 		code = 128 + c.signal;
-	} else if (!code && !any_good(p)) {
+	} else if (!code && !sweep_has_good(p)) {
 		code = cmd_failed("no setting was measured to its end");
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
