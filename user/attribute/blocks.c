@@ -14,7 +14,7 @@
 #include "lib/base/array.h"
 
 /* The edge windows, with what interrupts take around the holds. */
-static int make_windows(struct blocks *b, const struct view *v, bool raw)
+static int blocks_make_windows(struct blocks *b, const struct view *v, bool raw)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	struct edge_windows_cost cost = { 0 };
@@ -33,7 +33,7 @@ static int make_windows(struct blocks *b, const struct view *v, bool raw)
 }
 
 /* So is a CPU while a reading of a block is waited for. */
-static int add_readings(struct blocks *b, const struct view *v)
+static int blocks_add_reading_holds(struct blocks *b, const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	uint64_t begin = s->t0_ns, end = timeline_due(s, v->tl.end_tick) + EDGE_WINDOWS_LONGEST_NS;
@@ -62,7 +62,8 @@ static int add_readings(struct blocks *b, const struct view *v)
 }
 
 /* The column of a domain of the session's first source; -1 if the report has none. */
-static int column_of(const struct view *v, const struct energy_columns *m, uint32_t domain)
+static int blocks_energy_column(const struct view *v, const struct energy_columns *m,
+				uint32_t domain)
 {
 	const struct kjoule_source_info *src = &v->rec.meta.session.sources[0];
 
@@ -75,7 +76,7 @@ static int column_of(const struct view *v, const struct energy_columns *m, uint3
 }
 
 /* Give each package the edge windows of its CPUs. */
-static void place_windows(struct blocks *b, const struct view *v)
+static void blocks_place_windows(struct blocks *b, const struct view *v)
 {
 	for (size_t i = 0; i < b->meters.n_packages; i++) {
 		struct profile_package *p = &b->meters.packages[i];
@@ -83,7 +84,7 @@ static void place_windows(struct blocks *b, const struct view *v)
 		for (size_t l = 0; l < p->n_lanes && !p->windows; l++) {
 			const struct edge_windows_scope *s = p->lanes[l] < v->tl.n_cpus ?
 				edge_windows_of(&b->windows, &v->tl.cpus[p->lanes[l]]) : NULL;
-			int column = s ? column_of(v, &b->meters, s->domain) : -1;
+			int column = s ? blocks_energy_column(v, &b->meters, s->domain) : -1;
 
 			if (column < 0)
 				continue;
@@ -129,9 +130,9 @@ int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks
 	b->input.session = &v->rec.meta.session;
 	ret = blocks_lookup_init(b, v);
 	if (!ret)
-		ret = make_windows(b, v, raw);
+		ret = blocks_make_windows(b, v, raw);
 	if (!ret && !b->windows.n)
-		ret = add_readings(b, v);
+		ret = blocks_add_reading_holds(b, v);
 	if (!ret)
 		ret = blocks_lanes_make(b, v, raw);
 	if (!ret && !raw)
@@ -144,7 +145,7 @@ int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks
 		blocks_free(b);
 		return ret;
 	}
-	place_windows(b, v);
+	blocks_place_windows(b, v);
 	if (v->rec.left_in_file)	/* it is a large one */
 		energy_columns_release(v, &b->meters);
 	b->n_domains = b->meters.n;

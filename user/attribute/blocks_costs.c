@@ -27,7 +27,7 @@ double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu
 #define SPREADS		3
 
 /* How many times as long as in the calibration everything takes, at the CPU's frequency. */
-static double slowness(const struct view *v, const struct timeline_cpu *cpu)
+static double blocks_cpu_slowness(const struct view *v, const struct timeline_cpu *cpu)
 {
 	double khz = blocks_mean_khz(cpu);
 
@@ -38,10 +38,11 @@ static double slowness(const struct view *v, const struct timeline_cpu *cpu)
  * What a tick saw of itself, less what it did in the calibration. It may differ with caches above all; where it does not
  * clearly, that says nothing: a few microseconds are short against how a virtual machine lets time pass.
  */
-static double more_than_calibrated(const struct view *v, const struct timeline_cpu *cpu)
+static double blocks_tick_cost_excess(const struct view *v, const struct timeline_cpu *cpu)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
-	double scale = slowness(v, cpu), more = blocks_own_tick_cost(v, cpu) - cal->handler_ns * scale;
+	double scale = blocks_cpu_slowness(v, cpu),
+	       more = blocks_own_tick_cost(v, cpu) - cal->handler_ns * scale;
 
 	return fabs(more) < SPREADS * cal->handler_spread_ns * scale ? 0 : more;
 }
@@ -52,7 +53,8 @@ double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 
 	if (!cal->ticks)
 		return blocks_own_tick_cost(v, cpu);
-	return fmin(cal->tick_ns * slowness(v, cpu) + more_than_calibrated(v, cpu), v->rec.meta.session.interval_ns);
+	return fmin(cal->tick_ns * blocks_cpu_slowness(v, cpu) + blocks_tick_cost_excess(v, cpu),
+		    v->rec.meta.session.interval_ns);
 }
 
 /*
@@ -70,7 +72,8 @@ double blocks_tick_less(const struct view *v, double irq_w, double asleep_w)
 			if (v->rec.stats[k].cpu != cpu->cpu)
 				continue;
 			all += v->rec.stats[k].produced * blocks_tick_cost(v, cpu);
-			longer += v->rec.stats[k].produced * fmax(more_than_calibrated(v, cpu), 0);
+			longer += v->rec.stats[k].produced *
+				  fmax(blocks_tick_cost_excess(v, cpu), 0);
 		}
 	}
 	return all > 0 && asleep_w > 0 && asleep_w < irq_w ? fmin(longer / all, 1) * (irq_w - asleep_w) / 2 : 0;
@@ -124,7 +127,7 @@ double blocks_calibration_error(const struct view *v, const struct energy_column
  * Where ticks tell how long they lasted: how many times that is, with entry and exit of the interrupt, what all ticks
  * took on the average. Those without a sample are among these, and shorter. Return: whether any tells
  */
-static bool compare_ticks(const struct blocks *b, struct profile_cost *costs)
+static bool blocks_compare_tick_costs(const struct blocks *b, struct profile_cost *costs)
 {
 	double tick_ns = 0, own_ns = 0;
 	bool any = false;
@@ -157,7 +160,7 @@ int blocks_costs_compare(struct blocks *b)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->n_functions; i++)
 		costs[i] = (struct profile_cost){ .longer = 1, .interrupted = 1 };
-	unlike = compare_ticks(b, costs);
+	unlike = blocks_compare_tick_costs(b, costs);
 	unlike |= blocks_interrupts_compare(b, costs);
 	free(b->costs);
 	if (!unlike) {

@@ -25,7 +25,7 @@
 #define TWICE		2	/* standard errors: what is called an error elsewhere */
 
 /* How late is usual, and by how much more or less at most. */
-static double find_usual(const struct blocks_lateness *l, double *reach)
+static double lateness_find_usual(const struct blocks_lateness *l, double *reach)
 {
 	size_t step = l->n >= LEAST * STRIDE ? STRIDE : 1, n = 0;
 	float late[BLOCKS_LATENESS], median;
@@ -44,7 +44,8 @@ static double find_usual(const struct blocks_lateness *l, double *reach)
 }
 
 /* @of counts for @n late ones, and was so much later than usual. */
-static void note_phase(struct blocks *b, const struct blocks_late *of, unsigned int n, double over)
+static void lateness_note_phase(struct blocks *b, const struct blocks_late *of, unsigned int n,
+				double over)
 {
 	if (!b->input.session)
 		return;
@@ -56,9 +57,9 @@ static void note_phase(struct blocks *b, const struct blocks_late *of, unsigned 
 }
 
 /* There are enough. */
-static void count(struct blocks *b, struct blocks_lateness *l)
+static void lateness_count_batch(struct blocks *b, struct blocks_lateness *l)
 {
-	double reach, usual = find_usual(l, &reach);
+	double reach, usual = lateness_find_usual(l, &reach);
 	unsigned int n;
 
 	/* an interrupt takes time to be entered: where it takes none the lateness is not known */
@@ -71,13 +72,14 @@ static void count(struct blocks *b, struct blocks_lateness *l)
 		n = (off > reach) + (off > reach && off <= 2 * reach);
 		f->late += n;
 		if (n)
-			note_phase(b, &l->of[i], n, l->of[i].late - usual);
+			lateness_note_phase(b, &l->of[i], n, l->of[i].late - usual);
 		f->slowness += l->of[i].slowness;
 	}
 	l->n = 0;
 }
 
-static int add(struct blocks *b, struct blocks_lateness *l, const struct blocks_late *late)
+static int lateness_add_sample(struct blocks *b, struct blocks_lateness *l,
+			       const struct blocks_late *late)
 {
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : FIRST;
@@ -90,7 +92,7 @@ static int add(struct blocks *b, struct blocks_lateness *l, const struct blocks_
 	}
 	l->of[l->n++] = *late;
 	if (l->n == BLOCKS_LATENESS)
-		count(b, l);
+		lateness_count_batch(b, l);
 	return 0;
 }
 
@@ -113,7 +115,7 @@ int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_
 	}
 	/* cycles, if their frequency is known */
 	late.late = s->late_ns / late.slowness;
-	return add(b, f->lateness, &late);
+	return lateness_add_sample(b, f->lateness, &late);
 }
 
 int blocks_lateness_end(struct blocks *b)
@@ -127,22 +129,22 @@ int blocks_lateness_end(struct blocks *b)
 		if (!l)
 			continue;
 		if (l->n >= LEAST)
-			count(b, l);
+			lateness_count_batch(b, l);
 		/* what is usual of code that is met less often is that of all such */
 		for (size_t k = 0; k < l->n && !ret; k++)
-			ret = add(b, &rest, &l->of[k]);
+			ret = lateness_add_sample(b, &rest, &l->of[k]);
 		free(l->of);
 		free(l);
 		b->functions[i].lateness = NULL;
 	}
 	if (rest.n >= LEAST)
-		count(b, &rest);
+		lateness_count_batch(b, &rest);
 	free(rest.of);
 	return ret;
 }
 
 /* All samples that are not idle. */
-static struct blocks_function all_of(const struct blocks *b)
+static struct blocks_function lateness_sum_blocks(const struct blocks *b)
 {
 	struct blocks_function all = { 0 };
 
@@ -159,30 +161,34 @@ static struct blocks_function all_of(const struct blocks *b)
 }
 
 /* How well the part that was calibrated is known of a run, as a part of it: a standard deviation. */
-static double calibrated_error(double part, double error)
+static double interrupts_part_error(double part, double error)
 {
 	return hypot(UNLIKE, error / TWICE / part);
 }
 
 /* The kernel's own interrupts keep out of the ticks' way: there are fewer late ones than there can be by chance. */
-static bool are_hidden(const struct blocks_function *all, double part, double error)
+static bool interrupts_are_hidden(const struct blocks_function *all, double part, double error)
 {
 	double expected = part * all->user;
 
-	return part > 0 && expected - all->late > CLEARLY * hypot(sqrt(expected), expected * calibrated_error(part, error));
+	return part > 0 && expected - all->late >
+	       CLEARLY * hypot(sqrt(expected), expected * interrupts_part_error(part, error));
 }
 
 /* Ticks do not meet the interrupts that were calibrated, or at few of their moments, and @met of them met others. */
-static void add_hidden(struct blocks *b, const struct blocks_function *all, double part, double error, double met)
+static void interrupts_add_hidden(struct blocks *b, const struct blocks_function *all, double part,
+				  double error, double met)
 {
 	b->input.other = fmin(part + met, MOST);
-	b->input.other_error = part + met - b->input.other + TWICE * hypot(part * calibrated_error(part, error), sqrt(met * all->user + 1) / all->user);
+	b->input.other_error = part + met - b->input.other +
+			       TWICE * hypot(part * interrupts_part_error(part, error),
+					     sqrt(met * all->user + 1) / all->user);
 	b->late_scale = (double)all->late / all->user / b->input.other;
 }
 
 void blocks_interrupts_find(struct blocks *b, const struct view *v)
 {
-	struct blocks_function all = all_of(b);
+	struct blocks_function all = lateness_sum_blocks(b);
 	double part, error, prior = 0, met, more;
 	struct blocks_step step;
 
@@ -202,8 +208,10 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 		b->late_scale = 0;
 		return;
 	}
-	if (part > 0 && (step.met ? !step.seen : step.uneven && are_hidden(&all, part, error))) {
-		add_hidden(b, &all, part, error, step.met ? step.others : (double)all.late / all.user);
+	if (part > 0 &&
+	    (step.met ? !step.seen : step.uneven && interrupts_are_hidden(&all, part, error))) {
+		interrupts_add_hidden(b, &all, part, error,
+				      step.met ? step.others : (double)all.late / all.user);
 		/* which blocks ticks in step find at the few moments that they come at says nothing of the blocks */
 		if (step.met)
 			b->late_scale = 0;
@@ -212,7 +220,7 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 	if (step.met)
 		b->late_scale = all.late / (step.level * all.user);
 	if (part > 0)
-		prior = 1 / pow(calibrated_error(part, error), 2);
+		prior = 1 / pow(interrupts_part_error(part, error), 2);
 	met = all.user * b->late_scale;
 	b->input.other = (prior + all.late) / ((part > 0 ? prior / part : 0) + met);
 	more = fmax(b->input.other - MOST, 0);
@@ -222,19 +230,21 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 }
 
 /* Late samples that a block would have if it had as many as all others. */
-static double expected_of(const struct blocks *b, const struct blocks_function *all, const struct blocks_function *f)
+static double late_samples_expected(const struct blocks *b, const struct blocks_function *all,
+				    const struct blocks_function *f)
 {
 	/* at a lower frequency interrupts take longer */
 	return b->input.other * b->late_scale * f->slowness * all->user / all->slowness;
 }
 
 /* The variance of what blocks have by what they would have, beyond chance; 0: none that is clear. */
-static double variance_of(const struct blocks *b, const struct blocks_function *all)
+static double late_samples_variance(const struct blocks *b, const struct blocks_function *all)
 {
 	double sum = 0, chance = 0, squares = 0;
 
 	for (size_t i = 0; i < b->n_functions; i++) {
-		double expected = expected_of(b, all, &b->functions[i]), more = b->functions[i].late - expected;
+		double expected = late_samples_expected(b, all, &b->functions[i]),
+		       more = b->functions[i].late - expected;
 
 		if (b->functions[i].united)
 			continue;
@@ -246,7 +256,7 @@ static double variance_of(const struct blocks *b, const struct blocks_function *
 }
 
 /* The part of the time that ticks take of the CPUs. */
-static double ticks_part(const struct blocks *b)
+static double ticks_time_part(const struct blocks *b)
 {
 	double sum = 0;
 	size_t n = 0;
@@ -261,16 +271,16 @@ static double ticks_part(const struct blocks *b)
 }
 
 /* What a block's late samples are beyond those that the calibration's interrupts account for. */
-static double beyond(const struct blocks *b, const struct blocks_function *all, const struct blocks_function *f,
-		     const struct profile_cost *c)
+static double late_samples_excess(const struct blocks *b, const struct blocks_function *all,
+				  const struct blocks_function *f, const struct profile_cost *c)
 {
 	double usual = b->input.other > 0 ? b->other_calibrated / b->input.other : 0;
 
-	return expected_of(b, all, f) * fmax(c->interrupted - usual, 0);
+	return late_samples_expected(b, all, f) * fmax(c->interrupted - usual, 0);
 }
 
 /* Are most interrupts none of those of the calibration, in which no program had a timer? */
-static bool are_own(const struct blocks *b, const struct blocks_function *all)
+static bool interrupts_are_own(const struct blocks *b, const struct blocks_function *all)
 {
 	double most = OWN * fmax(b->other_calibrated, b->other_unsure) * all->user * b->late_scale;
 
@@ -282,18 +292,20 @@ static bool are_own(const struct blocks *b, const struct blocks_function *all)
  * between two signals, the time of ticks is missing there, and not where they fell: code on which the program's own
  * interrupts fall is what they end. That it is so is not sure.
  */
-static void share_ticks(const struct blocks *b, const struct blocks_function *all, struct profile_cost *costs)
+static void costs_share_ticks(const struct blocks *b, const struct blocks_function *all,
+			      struct profile_cost *costs)
 {
-	double sum = 0, part = ticks_part(b), falls;
+	double sum = 0, part = ticks_time_part(b), falls;
 
 	for (size_t i = 0; i < b->n_functions; i++)
-		sum += b->functions[i].united ? 0 : beyond(b, all, &b->functions[i], &costs[i]);
+		sum += b->functions[i].united ? 0 :
+		       late_samples_excess(b, all, &b->functions[i], &costs[i]);
 	for (size_t i = 0; i < b->n_functions && sum > 0; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
 		if (!f->samples || f->united || b->processes[f->process].kind == CPM_IDLE)
 			continue;
-		falls = beyond(b, all, f, &costs[i]) / sum * all->samples / f->samples;
+		falls = late_samples_excess(b, all, f, &costs[i]) / sum * all->samples / f->samples;
 		costs[i].longer *= falls;
 		costs[i].shifted = (falls - 1) * part;
 	}
@@ -301,8 +313,8 @@ static void share_ticks(const struct blocks *b, const struct blocks_function *al
 
 bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *costs)
 {
-	struct blocks_function all = all_of(b);
-	double variance = all.user ? variance_of(b, &all) : 0, other = b->input.other;
+	struct blocks_function all = lateness_sum_blocks(b);
+	double variance = all.user ? late_samples_variance(b, &all) : 0, other = b->input.other;
 
 	if (!(variance > 0) || !(other > 0) || !(b->late_scale > 0))
 		return false;
@@ -311,7 +323,8 @@ bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *cost
 		double count = 1 / variance + f->late, error;
 
 		if (f->user) {
-			costs[i].interrupted = count / (1 / variance + expected_of(b, &all, f));
+			costs[i].interrupted = count /
+					       (1 / variance + late_samples_expected(b, &all, f));
 			error = TWICE * other * costs[i].interrupted / sqrt(count);
 		} else {
 			/* nothing was counted: as in the calibration, unless all have less */
@@ -320,7 +333,7 @@ bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *cost
 		}
 		costs[i].variance = error * error * f->samples;
 	}
-	if (are_own(b, &all))
-		share_ticks(b, &all, costs);
+	if (interrupts_are_own(b, &all))
+		costs_share_ticks(b, &all, costs);
 	return true;
 }

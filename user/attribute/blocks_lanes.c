@@ -31,7 +31,7 @@
 #define FILL_PER_BYTE	64
 #define FILL_MOST	(1u << 26)
 
-static uint64_t fill_most(const struct view *v)
+static uint64_t filled_ticks_limit(const struct view *v)
 {
 	uint64_t most = FILL_LEAST + FILL_PER_BYTE * v->rec.file_bytes;
 
@@ -51,13 +51,13 @@ struct maker {
 	size_t n_order;
 };
 
-static bool is_met(const struct maker *m, uint32_t block)
+static bool maker_has_block(const struct maker *m, uint32_t block)
 {
 	return block / 64 < m->met_room && m->met[block / 64] >> block % 64 & 1;
 }
 
 /* A block was met for the first time on this CPU. */
-static int meet(struct maker *m, uint32_t block)
+static int maker_add_block(struct maker *m, uint32_t block)
 {
 	uint32_t *item;
 
@@ -80,7 +80,8 @@ static int meet(struct maker *m, uint32_t block)
 }
 
 /* A sample of a tick that was not written yet. */
-static int put_sample(struct blocks *b, struct maker *m, const struct timeline_sample *s, uint32_t block)
+static int maker_put_sample(struct blocks *b, struct maker *m, const struct timeline_sample *s,
+			    uint32_t block)
 {
 	int ret = 0;
 
@@ -101,13 +102,14 @@ static int put_sample(struct blocks *b, struct maker *m, const struct timeline_s
 	return ret ? ret : missed_ticks_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
 }
 
-static void add_took(struct blocks_function *f, uint32_t took_ns)
+static void blocks_add_took_ns(struct blocks_function *f, uint32_t took_ns)
 {
 	f->timed += took_ns > 0;
 	f->took_ns += took_ns;
 }
 
-static int put_samples(struct blocks *b, struct view *v, struct maker *m, const struct timeline_sample *s, size_t n)
+static int maker_put_samples(struct blocks *b, struct view *v, struct maker *m,
+			     const struct timeline_sample *s, size_t n)
 {
 	bool packed = !m->lane->apart && !m->fill.holds->n;
 	int ret = 0;
@@ -124,15 +126,16 @@ static int put_samples(struct blocks *b, struct view *v, struct maker *m, const 
 		} else {
 			ret = blocks_of_sample(b, v, s, near, &block);
 		}
-		if (!ret && !is_met(m, block))
-			ret = meet(m, block);
+		if (!ret && !maker_has_block(m, block))
+			ret = maker_add_block(m, block);
 		if (ret)
 			break;
 		if (s->callers)
-			add_took(&b->functions[block], m->fill.cpu->callers[s->callers - 1].took_ns);
+			blocks_add_took_ns(&b->functions[block],
+					   m->fill.cpu->callers[s->callers - 1].took_ns);
 		/* mostly it is the next tick */
 		if (!packed || s->tick != m->next) {
-			ret = put_sample(b, m, s, block);
+			ret = maker_put_sample(b, m, s, block);
 			continue;
 		}
 		m->before = block;
@@ -148,7 +151,7 @@ static int put_samples(struct blocks *b, struct view *v, struct maker *m, const 
 }
 
 /* The samples of all CPUs. Return: 0 or -errno */
-static int put_all(struct blocks *b, struct view *v, struct maker *makers)
+static int makers_put_all_samples(struct blocks *b, struct view *v, struct maker *makers)
 {
 	const struct timeline_sample *samples;
 	struct view_samples *of;
@@ -157,7 +160,7 @@ static int put_all(struct blocks *b, struct view *v, struct maker *makers)
 
 	if (v->load) {
 		while ((ret = view_load_next(v->load, &cpu, &samples, &n)) > 0) {
-			ret = put_samples(b, v, &makers[cpu], samples, n);
+			ret = maker_put_samples(b, v, &makers[cpu], samples, n);
 			if (ret)
 				return ret;
 		}
@@ -168,7 +171,7 @@ static int put_all(struct blocks *b, struct view *v, struct maker *makers)
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		ret = view_samples_open(v, i, &of);
 		while (!ret && (ret = view_samples_batch(of, &samples, &n)) > 0)
-			ret = put_samples(b, v, &makers[i], samples, n);
+			ret = maker_put_samples(b, v, &makers[i], samples, n);
 		view_samples_close(of);
 	}
 	return ret;
@@ -178,7 +181,8 @@ static int put_all(struct blocks *b, struct view *v, struct maker *makers)
  * Blocks get the numbers that they would have if CPU had been gone through after CPU: @before of them were there
  * before.
  */
-static int order_blocks(struct blocks *b, const struct maker *makers, size_t n_makers, uint32_t before)
+static int makers_order_blocks(struct blocks *b, const struct maker *makers, size_t n_makers,
+			       uint32_t before)
 {
 	uint32_t *to = malloc((b->n_functions + 1) * sizeof(*to)), n = before;
 	bool same = true;
@@ -201,7 +205,7 @@ static int order_blocks(struct blocks *b, const struct maker *makers, size_t n_m
 }
 
 /* Windows and readings that the session does not know of were read too late. */
-static void leave_unexpected(struct timeline *tl)
+static void timeline_drop_unexpected(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_cpus; i++) {
 		tl->disorder += tl->cpus[i].n_windows + tl->cpus[i].n_readings;
@@ -209,7 +213,7 @@ static void leave_unexpected(struct timeline *tl)
 	}
 }
 
-static int make_lanes(struct blocks *b, struct view *v, const struct missed_ticks *who)
+static int blocks_make_cpu_streams(struct blocks *b, struct view *v, const struct missed_ticks *who)
 {
 	struct maker *makers = calloc(v->tl.n_cpus + 1, sizeof(*makers));
 	struct blocks_near *near = calloc(BLOCKS_NEAR, sizeof(*near));
@@ -226,11 +230,11 @@ static int make_lanes(struct blocks *b, struct view *v, const struct missed_tick
 		b->ticks[i].packed.counts = &b->counts;
 	}
 	if (!ret)
-		ret = put_all(b, v, makers);
+		ret = makers_put_all_samples(b, v, makers);
 	if (blocks_lateness_end(b) && !ret)
 		ret = -ENOMEM;
 	if (!ret && first)
-		leave_unexpected(&v->tl);
+		timeline_drop_unexpected(&v->tl);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		struct maker *m = &makers[i];
 
@@ -244,7 +248,7 @@ static int make_lanes(struct blocks *b, struct view *v, const struct missed_tick
 		b->lost_unknown |= m->fill.lost_unknown;
 	}
 	if (!ret && first)
-		ret = order_blocks(b, makers, v->tl.n_cpus, before);
+		ret = makers_order_blocks(b, makers, v->tl.n_cpus, before);
 	for (size_t i = 0; makers && i < v->tl.n_cpus; i++) {
 		free(makers[i].met);
 		free(makers[i].order);
@@ -262,7 +266,7 @@ struct sampled {
 };
 
 /* Return: 1, 0, or -errno */
-static int has_sample(struct sampled *s, size_t cpu, uint64_t tick)
+static int sampled_has_tick(struct sampled *s, size_t cpu, uint64_t tick)
 {
 	int ret = 1;
 
@@ -286,7 +290,7 @@ static void sampled_exit(struct sampled *s)
 }
 
 /* A CPU's records, NULL if it has none; the CPUs are in order. */
-static const struct timeline_cpu *cpu_of(const struct timeline *tl, uint32_t cpu)
+static const struct timeline_cpu *timeline_find_cpu(const struct timeline *tl, uint32_t cpu)
 {
 	size_t low = 0, high = tl->n_cpus;
 
@@ -301,7 +305,8 @@ static const struct timeline_cpu *cpu_of(const struct timeline *tl, uint32_t cpu
 	return low < tl->n_cpus && tl->cpus[low].cpu == cpu ? &tl->cpus[low] : NULL;
 }
 
-static int fill_awake(struct blocks *b, struct missed_ticks_lane *l, uint64_t tick, uint32_t block)
+static int recorder_put_tick(struct blocks *b, struct missed_ticks_lane *l, uint64_t tick,
+			     uint32_t block)
 {
 	b->filled++;
 	return missed_ticks_put_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .made_up = true });
@@ -311,10 +316,10 @@ static int fill_awake(struct blocks *b, struct missed_ticks_lane *l, uint64_t ti
  * The recorder itself, when only a process is sampled: it has noted when it was
  * awake. A CPU's own sample at such a tick is better evidence and comes first.
  */
-static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint32_t block)
+static int recorder_make_stream(struct blocks *b, struct view *v, bool apart, uint32_t block)
 {
 	const struct kjoule_session_info *session = &v->rec.meta.session;
-	uint64_t most = fill_most(v);
+	uint64_t most = filled_ticks_limit(v);
 	struct missed_ticks_lane *l = &b->ticks[b->input.n_lanes];
 	struct sampled sampled = { v, calloc(v->tl.n_cpus + 1, sizeof(*sampled.of)),
 				   calloc(v->tl.n_cpus + 1, sizeof(*sampled.now)) };
@@ -325,7 +330,7 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 	l->packed.counts = &b->beside;
 	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
 		const struct kjoule_awake *w = &v->rec.awake[i];
-		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);
+		const struct timeline_cpu *cpu = timeline_find_cpu(&v->tl, w->cpu);
 		uint64_t tick;
 
 		if (w->end_ns <= session->t0_ns || !missed_ticks_awake_is_sound(w))
@@ -340,11 +345,11 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 				break;
 			}
 			next = tick + 1;
-			ret = cpu ? has_sample(&sampled, cpu - v->tl.cpus, tick) : 0;
+			ret = cpu ? sampled_has_tick(&sampled, cpu - v->tl.cpus, tick) : 0;
 			if (ret > 0)
 				ret = 0;
 			else if (!ret)
-				ret = fill_awake(b, l, tick, block);
+				ret = recorder_put_tick(b, l, tick, block);
 		}
 	}
 	sampled_exit(&sampled);
@@ -355,7 +360,7 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 	return ret;
 }
 
-static int by_begin(const void *a, const void *b)
+static int unknown_range_by_begin(const void *a, const void *b)
 {
 	const struct mixture_range *x = a, *y = b;
 
@@ -363,7 +368,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Ticks of which it is not known what ran, though something stands for them. Idle CPUs that say nothing are idle. */
-static int find_unknown(struct blocks *b, bool system, uint32_t idle)
+static int blocks_find_unknown_ticks(struct blocks *b, bool system, uint32_t idle)
 {
 	size_t n = 0;
 
@@ -387,7 +392,7 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 	}
 	b->input.n_unknown = 0;
 	if (n)
-		qsort(b->unknown, n, sizeof(*b->unknown), by_begin);
+		qsort(b->unknown, n, sizeof(*b->unknown), unknown_range_by_begin);
 	for (size_t i = 0; i < n; i++) {
 		struct mixture_range *last = b->input.n_unknown ? &b->unknown[b->input.n_unknown - 1] : NULL;
 
@@ -435,7 +440,7 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 	who.held = b->held;
 	who.session = &v->rec.meta.session;
 	if (!ret)
-		ret = make_lanes(b, v, &who);
+		ret = blocks_make_cpu_streams(b, v, &who);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
 		struct missed_ticks_lane *l = &b->ticks[i];
@@ -451,8 +456,8 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 	if (!ret && !who.system && v->rec.n_awake) {
 		ret = blocks_pseudo(b, "[kjoule record]", CPM_MARGINAL, &b->recorder);
 		if (!ret)
-			ret = make_recorder_lane(b, v, apart, b->recorder);
+			ret = recorder_make_stream(b, v, apart, b->recorder);
 	}
 	b->input.silent_block = who.system ? who.idle : b->other;
-	return ret ? ret : find_unknown(b, who.system, who.idle);
+	return ret ? ret : blocks_find_unknown_ticks(b, who.system, who.idle);
 }

@@ -69,8 +69,8 @@ int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t
 	return 0;
 }
 
-static uint64_t hash(uint32_t process, const char *symbol, const char *object,
-		     const struct code_unit *unit)
+static uint64_t lookup_hash_block(uint32_t process, const char *symbol, const char *object,
+				  const struct code_unit *unit)
 {
 	uint64_t h = kjoule_hash_text(process ^ (uintptr_t)unit >> 4, "");
 
@@ -81,7 +81,7 @@ static uint64_t hash(uint32_t process, const char *symbol, const char *object,
 	return h ^ h >> 31;
 }
 
-static int rehash(struct blocks *b)
+static int lookup_grow_index(struct blocks *b)
 {
 	uint32_t room = b->index->room ? 2 * b->index->room : 1024;
 	uint32_t *slots = calloc(room, sizeof(*slots));
@@ -90,7 +90,8 @@ static int rehash(struct blocks *b)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->n_functions; i++) {
 		const struct blocks_function *f = &b->functions[i];
-		uint64_t at = hash(f->process, f->symbol, f->object, f->unit) & (room - 1);
+		uint64_t at = lookup_hash_block(f->process, f->symbol, f->object, f->unit) &
+			      (room - 1);
 
 		while (slots[at])
 			at = (at + 1) & (room - 1);
@@ -107,9 +108,10 @@ int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *
 	struct blocks_function *f;
 	uint64_t at;
 
-	if (2 * (b->n_functions + 1) > b->index->room && rehash(b))
+	if (2 * (b->n_functions + 1) > b->index->room && lookup_grow_index(b))
 		return -ENOMEM;
-	at = hash(like->process, like->symbol, like->object, like->unit) & (b->index->room - 1);
+	at = lookup_hash_block(like->process, like->symbol, like->object, like->unit) &
+	     (b->index->room - 1);
 	while (b->index->slots[at]) {
 		f = &b->functions[b->index->slots[at] - 1];
 		if (f->process == like->process && f->unit == like->unit && !strcmp(f->symbol, like->symbol) &&
@@ -146,37 +148,41 @@ int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32
 }
 
 /* Where stretches of code are kept, two of each 128 bytes: the one that was met last comes first. */
-static struct stretch *stretches_of(struct blocks *b, uint64_t ip, uint32_t process)
+static struct stretch *lookup_ranges_of(struct blocks *b, uint64_t ip, uint32_t process)
 {
 	uint64_t key = (ip >> 7 ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15ull;
 
 	return b->index->stretches[key >> 49];
 }
 
-static bool is_inside(const struct stretch *s, uint64_t ip, uint32_t process, uint32_t layout)
+static bool lookup_range_has(const struct stretch *s, uint64_t ip, uint32_t process,
+			     uint32_t layout)
 {
 	return ip - s->start < s->len && s->process == process && s->layout == layout;
 }
 
 /* Return: NULL if it is not known */
-static const struct stretch *find_stretch(struct blocks *b, uint64_t ip, uint32_t process, uint32_t layout)
+static const struct stretch *lookup_find_range(struct blocks *b, uint64_t ip, uint32_t process,
+					       uint32_t layout)
 {
-	const struct stretch *two = stretches_of(b, ip, process);
+	const struct stretch *two = lookup_ranges_of(b, ip, process);
 
-	return is_inside(two, ip, process, layout) || is_inside(++two, ip, process, layout) ? two : NULL;
+	return lookup_range_has(two, ip, process, layout) ||
+	       lookup_range_has(++two, ip, process, layout) ? two : NULL;
 }
 
-static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *stretch)
+static void lookup_keep_range(struct blocks *b, uint64_t ip, const struct stretch *stretch)
 {
-	struct stretch *two = stretches_of(b, ip, stretch->process);
+	struct stretch *two = lookup_ranges_of(b, ip, stretch->process);
 
 	two[1] = two[0];
 	two[0] = *stretch;
 }
 
 /* The block of an address of a process. */
-static int block_at(struct blocks *b, struct view *v, const struct timeline_sample *s, uint32_t process, uint32_t layout,
-		    uint32_t *out, struct user_blocks_part **part)
+static int lookup_find_block(struct blocks *b, struct view *v, const struct timeline_sample *s,
+			     uint32_t process, uint32_t layout, uint32_t *out,
+			     struct user_blocks_part **part)
 {
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
 	const struct code_unit *unit;
@@ -188,7 +194,9 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 	if (!b->grain) {
 		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
 		if (!ret && place.same_len && place.same_len < UINT32_MAX)
-			keep_stretch(b, s->ip, &(struct stretch){ place.same_start, place.same_len, process, layout, *out });
+			lookup_keep_range(b, s->ip,
+					  &(struct stretch){ place.same_start, place.same_len,
+							     process, layout, *out });
 		return ret;
 	}
 	ret = code_units_find(b->grain, &place, kernel, &unit, part);
@@ -198,7 +206,7 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 }
 
 /* The units of regions, one for each path. */
-static int make_regions(struct blocks *b, const struct view *v)
+static int lookup_make_regions(struct blocks *b, const struct view *v)
 {
 	const struct kjoule_regions *r = v->regions;
 
@@ -211,8 +219,8 @@ static int make_regions(struct blocks *b, const struct view *v)
 	return 0;
 }
 
-static int block_of_region(struct blocks *b, const struct timeline_sample *s, uint32_t process, uint32_t region,
-			   uint32_t *out)
+static int lookup_find_region(struct blocks *b, const struct timeline_sample *s, uint32_t process,
+			      uint32_t region, uint32_t *out)
 {
 	const struct code_unit *unit = &b->regions[region];
 	int ret = blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
@@ -236,8 +244,9 @@ const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const st
 }
 
 /* The process that a sample is of, and what it had mapped then. */
-static int process_of(struct blocks *b, const struct view *v, const struct timeline_sample *s, uint64_t time_ns,
-		      bool outside, uint32_t *process, uint32_t *layout)
+static int lookup_find_process(struct blocks *b, const struct view *v,
+			       const struct timeline_sample *s, uint64_t time_ns, bool outside,
+			       uint32_t *process, uint32_t *layout)
 {
 	struct known_process *k = &b->index->known[s->tgid % KNOWN];
 	struct blocks_process like = { .pid = s->tgid, .kind = CPM_BUSY, .outside = outside };
@@ -280,11 +289,11 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		region = kjoule_regions_find(v->regions, s->pid, time_ns);
 	if (v->region)
 		outside = !kjoule_regions_inside(v->regions, region, v->region);
-	ret = process_of(b, v, s, time_ns, outside, &process, &layout);
+	ret = lookup_find_process(b, v, s, time_ns, outside, &process, &layout);
 	if (ret)
 		return ret;
 	if (b->regions)
-		return block_of_region(b, s, process, region, out);
+		return lookup_find_region(b, s, process, region, out);
 	if (v->by_process) {
 		ret = blocks_function(b, process, b->processes[process].comm, "", false, out);
 		if (!ret) {
@@ -294,7 +303,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		return ret;
 	}
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
-	stretch = kernel ? NULL : find_stretch(b, s->ip, process, layout);
+	stretch = kernel ? NULL : lookup_find_range(b, s->ip, process, layout);
 	if (stretch) {
 		*out = stretch->function;
 		part = NULL;
@@ -308,7 +317,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		*out = b->index->cache[slot].function;
 		part = b->index->cache[slot].part;
 	} else {
-		ret = block_at(b, v, s, process, layout, out, &part);
+		ret = lookup_find_block(b, v, s, process, layout, out, &part);
 		if (ret)
 			return ret;
 		b->index->cache[slot].part = part;
@@ -327,7 +336,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 }
 
 /* Both are found again by new numbers. */
-static int index_anew(struct blocks *b)
+static int lookup_rebuild_index(struct blocks *b)
 {
 	struct blocks_index *index = b->index;
 	int ret;
@@ -337,7 +346,7 @@ static int index_anew(struct blocks *b)
 	memset(index->stretches, 0, sizeof(index->stretches));
 	memset(index->cache, 0, sizeof(index->cache));
 	index->room /= 2;
-	ret = rehash(b);
+	ret = lookup_grow_index(b);
 	for (size_t i = 0; i < b->n_processes && !ret; i++)
 		ret = kjoule_hash_index_add(&index->processes,
 				       kjoule_hash_text(b->processes[i].pid, b->processes[i].comm), i);
@@ -370,7 +379,7 @@ int blocks_reorder(struct blocks *b, const uint32_t *to)
 	free(functions);
 	free(processes);
 	free(of);
-	return ret ? ret : index_anew(b);
+	return ret ? ret : lookup_rebuild_index(b);
 }
 
 int blocks_lookup_init(struct blocks *b, const struct view *v)
@@ -378,7 +387,7 @@ int blocks_lookup_init(struct blocks *b, const struct view *v)
 	b->index = calloc(1, sizeof(*b->index));
 	if (!b->index)
 		return -ENOMEM;
-	return v && v->by_region ? make_regions(b, v) : 0;
+	return v && v->by_region ? lookup_make_regions(b, v) : 0;
 }
 
 void blocks_lookup_exit(struct blocks *b)

@@ -32,7 +32,7 @@ static const uint32_t periods_ns[BLOCKS_PERIODS] = { 1000000, 2000000, 3333333, 
 #define RARE		0.25	/* of as many ticks at a phase as there are on the mean */
 #define MOSTLY		0.75	/* of an interrupt's moments */
 
-static unsigned int phase_of(unsigned int period, uint64_t ns)
+static unsigned int phases_bin_of(unsigned int period, uint64_t ns)
 {
 	return (uint64_t)(ns % periods_ns[period]) * BLOCKS_PHASES / periods_ns[period];
 }
@@ -40,12 +40,12 @@ static unsigned int phase_of(unsigned int period, uint64_t ns)
 void blocks_phases_add(struct blocks_phases *p, uint64_t due_ns, unsigned int n)
 {
 	for (unsigned int i = 0; i < BLOCKS_PERIODS; i++)
-		p->late[i][phase_of(i, due_ns)] += n;
+		p->late[i][phases_bin_of(i, due_ns)] += n;
 }
 
 /* How many of the drawn ticks are due in each part of each period. */
-static void draw_ticks(const struct kjoule_session_info *session, uint64_t end_tick,
-		       double due[BLOCKS_PERIODS][BLOCKS_PHASES])
+static void phases_draw_ticks(const struct kjoule_session_info *session, uint64_t end_tick,
+			      double due[BLOCKS_PERIODS][BLOCKS_PHASES])
 {
 	uint64_t n = end_tick > LEAST_TICKS ? end_tick : LEAST_TICKS;
 
@@ -54,11 +54,11 @@ static void draw_ticks(const struct kjoule_session_info *session, uint64_t end_t
 		uint64_t ns = timeline_due(session, (uint64_t)(kjoule_jitter(1, k, UINT32_MAX) * 0x1p-32 * n));
 
 		for (unsigned int i = 0; i < BLOCKS_PERIODS; i++)
-			due[i][phase_of(i, ns)]++;
+			due[i][phases_bin_of(i, ns)]++;
 	}
 }
 
-static double unevenness(const double *due)
+static double phases_unevenness(const double *due)
 {
 	const double mean = (double)DRAWS / BLOCKS_PHASES;
 	double squares = 0;
@@ -77,7 +77,8 @@ struct peak {
 };
 
 /* The clearest one as wide as interrupts are long. */
-static struct peak find_peak(const uint32_t *late, const double *due, unsigned int n, double all)
+static struct peak phases_find_peak(const uint32_t *late, const double *due, unsigned int n,
+				    double all)
 {
 	struct peak best = { 0 };
 
@@ -98,7 +99,7 @@ static struct peak find_peak(const uint32_t *late, const double *due, unsigned i
 }
 
 /* Do ticks come at nearly all moments of the peak? */
-static bool is_seen(const struct peak *peak, const double *due)
+static bool phases_peak_is_seen(const struct peak *peak, const double *due)
 {
 	unsigned int n = 0;
 
@@ -111,10 +112,12 @@ static bool is_seen(const struct peak *peak, const double *due)
  * What interrupts take: those of no phase as they were met, and those of the peak by the parts of ticks that met them
  * there. @width: of interrupts, in parts of the period
  */
-static struct blocks_step measure_peak(const struct peak *peak, const uint32_t *late, const double *due, double width,
-				       double all_late, double all)
+static struct blocks_step phases_measure_peak(const struct peak *peak, const uint32_t *late,
+					      const double *due, double width, double all_late,
+					      double all)
 {
-	struct blocks_step step = { .uneven = true, .met = true, .seen = is_seen(peak, due) };
+	struct blocks_step step = { .uneven = true, .met = true,
+				    .seen = phases_peak_is_seen(peak, due) };
 	double sum = 0;
 
 	step.others = fmax(all_late - peak->late, 0) / (all * fmax(1 - peak->due / DRAWS, 1.0 / DRAWS));
@@ -139,19 +142,20 @@ struct blocks_step blocks_phases_step(const struct blocks_phases *p, const struc
 
 	if (!session || !session->interval_ns || !(all > 0))
 		return step;
-	draw_ticks(session, end_tick, due);
+	phases_draw_ticks(session, end_tick, due);
 	for (unsigned int i = 0; i < BLOCKS_PERIODS; i++) {
 		double width = p->over ? LENGTH * p->over_ns / p->over / periods_ns[i] * BLOCKS_PHASES : 1;
 		struct peak peak;
 
-		if (unevenness(due[i]) < UNEVEN)
+		if (phases_unevenness(due[i]) < UNEVEN)
 			continue;
 		step.uneven = true;
-		peak = find_peak(p->late[i], due[i], fmin(ceil(width) + 1, BLOCKS_PHASES / 4), late);
+		peak = phases_find_peak(p->late[i], due[i],
+					fmin(ceil(width) + 1, BLOCKS_PHASES / 4), late);
 		if (peak.clear <= best)
 			continue;
 		best = peak.clear;
-		step = measure_peak(&peak, p->late[i], due[i], width, late, all);
+		step = phases_measure_peak(&peak, p->late[i], due[i], width, late, all);
 	}
 	return step;
 }

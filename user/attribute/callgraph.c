@@ -32,7 +32,8 @@ struct builder {
 	size_t n_known, room;
 };
 
-static size_t slot_of(const struct builder *w, uint64_t at, uint32_t process, bool kernel)
+static size_t callgraph_frame_slot(const struct builder *w, uint64_t at, uint32_t process,
+				   bool kernel)
 {
 	size_t i = kjoule_hash_text(at ^ (uint64_t)process << 32, "") & (w->room - 1);
 
@@ -42,7 +43,7 @@ static size_t slot_of(const struct builder *w, uint64_t at, uint32_t process, bo
 	return i;
 }
 
-static int make_room(struct builder *w)
+static int callgraph_grow_table(struct builder *w)
 {
 	struct known *old = w->known;
 	size_t room = w->room;
@@ -56,21 +57,23 @@ static int make_room(struct builder *w)
 	}
 	for (size_t i = 0; i < room; i++)
 		if (old[i].function)
-			w->known[slot_of(w, old[i].at, old[i].process, old[i].kernel)] = old[i];
+			w->known[callgraph_frame_slot(w, old[i].at, old[i].process,
+						      old[i].kernel)] = old[i];
 	free(old);
 	return 0;
 }
 
-static int function_of(struct builder *w, uint32_t process, const struct timeline_sample *s,
-		       const struct view_frame *frame, uint32_t *function)
+static int callgraph_find_function(struct builder *w, uint32_t process,
+				   const struct timeline_sample *s, const struct view_frame *frame,
+				   uint32_t *function)
 {
 	struct view_place place;
 	struct known *k;
 	int ret;
 
-	if (2 * (w->n_known + 1) > w->room && make_room(w))
+	if (2 * (w->n_known + 1) > w->room && callgraph_grow_table(w))
 		return -ENOMEM;
-	k = &w->known[slot_of(w, frame->at, process, frame->kernel)];
+	k = &w->known[callgraph_frame_slot(w, frame->at, process, frame->kernel)];
 	if (!k->function) {
 		view_resolve_at(w->v, s->tgid, view_time(w->v, s->tick, s->late_ns), frame->at,
 				frame->kernel, &place);
@@ -86,8 +89,8 @@ static int function_of(struct builder *w, uint32_t process, const struct timelin
 }
 
 /* The node of a sample of @block. */
-static int node_of(struct builder *w, const struct timeline_cpu *cpu,
-		   const struct timeline_sample *s, uint32_t block, uint32_t *node)
+static int callgraph_find_node(struct builder *w, const struct timeline_cpu *cpu,
+			       const struct timeline_sample *s, uint32_t block, uint32_t *node)
 {
 	uint32_t at = CALLTREE_ROOT, function, process = w->b->functions[block].process;
 	bool idle = s->flags & KJOULE_SAMPLE_IDLE, cut = false;
@@ -101,7 +104,7 @@ static int node_of(struct builder *w, const struct timeline_cpu *cpu,
 		w->c->cut += cut;
 	}
 	while (n-- > 0 && !ret) {
-		ret = function_of(w, process, s, &w->frames[n], &function);
+		ret = callgraph_find_function(w, process, s, &w->frames[n], &function);
 		if (!ret)
 			ret = calltree_child(&w->c->tree, at, function, &at);
 	}
@@ -109,8 +112,8 @@ static int node_of(struct builder *w, const struct timeline_cpu *cpu,
 }
 
 /* Made-up ticks [@from, @to) of a lane: of the sample before or after, or of nobody. */
-static int fill(struct builder *w, const struct cpm_tick *ticks, uint32_t *labels, size_t from,
-		size_t to, size_t n)
+static int callgraph_label_missed(struct builder *w, const struct cpm_tick *ticks, uint32_t *labels,
+				  size_t from, size_t to, size_t n)
 {
 	int ret = 0;
 
@@ -130,8 +133,8 @@ static int fill(struct builder *w, const struct cpm_tick *ticks, uint32_t *label
 }
 
 /* @cpu: NULL for a lane that is no CPU's. */
-static int label_lane(struct builder *w, const struct cpm_lane *lane,
-		      const struct timeline_cpu *cpu, uint32_t *labels)
+static int callgraph_label_stream(struct builder *w, const struct cpm_lane *lane,
+				  const struct timeline_cpu *cpu, uint32_t *labels)
 {
 	size_t sample = 0, begin = 0;
 	int ret = 0;
@@ -144,9 +147,9 @@ static int label_lane(struct builder *w, const struct cpm_lane *lane,
 		if (t->made_up || !cpu || sample == cpu->n_samples ||
 		    cpu->samples[sample].tick != t->tick)
 			continue;
-		ret = node_of(w, cpu, &cpu->samples[sample], t->block, &labels[i]);
+		ret = callgraph_find_node(w, cpu, &cpu->samples[sample], t->block, &labels[i]);
 		if (!ret)
-			ret = fill(w, lane->ticks, labels, begin, i, lane->n);
+			ret = callgraph_label_missed(w, lane->ticks, labels, begin, i, lane->n);
 		begin = i + 1;
 	}
 	/* to the end there is no sample after it: one beyond */
@@ -177,8 +180,9 @@ int callgraph_new(struct view *v, struct blocks *b, struct callgraph *c)
 		const struct cpm_lane *lane = &b->lanes[i].lane;
 
 		c->labels[i] = calloc(lane->n + 1, sizeof(*c->labels[i]));
-		ret = c->labels[i] ? label_lane(&w, lane, i < v->tl.n_cpus ? &v->tl.cpus[i] : NULL,
-						c->labels[i]) : -ENOMEM;
+		ret = c->labels[i] ?
+		      callgraph_label_stream(&w, lane, i < v->tl.n_cpus ? &v->tl.cpus[i] : NULL,
+					     c->labels[i]) : -ENOMEM;
 	}
 	if (!ret)
 		ret = blocks_seal(b);
@@ -190,8 +194,8 @@ int callgraph_new(struct view *v, struct blocks *b, struct callgraph *c)
 }
 
 /* @v of each node becomes its part of what @whole says of its function, in proportion. */
-static int scale(const struct callgraph *c, uint32_t n_functions, const double *whole, double *v,
-		 const double *otherwise)
+static int callgraph_scale_nodes(const struct callgraph *c, uint32_t n_functions,
+				 const double *whole, double *v, const double *otherwise)
 {
 	double *sums = calloc(n_functions + 1, sizeof(*sums));
 	double *ticks = calloc(n_functions + 1, sizeof(*ticks));
@@ -214,7 +218,8 @@ static int scale(const struct callgraph *c, uint32_t n_functions, const double *
 }
 
 /* The blocks' own figures, net: @time and @j[d] by function. */
-static int block_figures(const struct blocks *b, const struct profile *p, double *time, double **j)
+static int callgraph_block_figures(const struct blocks *b, const struct profile *p, double *time,
+				   double **j)
 {
 	uint32_t *group_of = calloc(b->n_functions + 1, sizeof(*group_of));
 	struct profile_group *g = calloc(b->n_functions + 1, sizeof(*g));
@@ -236,7 +241,7 @@ static int block_figures(const struct blocks *b, const struct profile *p, double
 }
 
 /* Ticks and samples of each node. */
-static void count(struct callgraph *c, const struct blocks *b, double *ticks)
+static void callgraph_count_ticks(struct callgraph *c, const struct blocks *b, double *ticks)
 {
 	for (size_t l = 0; l < c->n_lanes; l++) {
 		struct tick_stream_cursor at;
@@ -268,17 +273,17 @@ int callgraph_solve(struct callgraph *c, const struct blocks *b, const struct pr
 		ret = j[d] && c->j[d] ? 0 : -ENOMEM;
 	}
 	if (!ret) {
-		count(c, b, ticks);
+		callgraph_count_ticks(c, b, ticks);
 		memcpy(c->time_s, ticks, c->tree.n * sizeof(*ticks));
-		ret = block_figures(b, p, time, j);
+		ret = callgraph_block_figures(b, p, time, j);
 	}
 	if (!ret)
-		ret = scale(c, b->n_functions, time, c->time_s, ticks);
+		ret = callgraph_scale_nodes(c, b->n_functions, time, c->time_s, ticks);
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++) {
 		ret = profile_labels(p, d, (const uint32_t *const *)c->labels, silent, c->tree.n,
 				     c->j[d]);
 		if (!ret)
-			ret = scale(c, b->n_functions, j[d], c->j[d], ticks);
+			ret = callgraph_scale_nodes(c, b->n_functions, j[d], c->j[d], ticks);
 		if (ret == -ENODATA) {
 			free(c->j[d]);
 			c->j[d] = NULL;

@@ -58,35 +58,37 @@ struct lookup {
 	size_t n_lines;
 };
 
-static const char *base_name(const char *path)
+static const char *unit_object_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && path[0] == '/' ? slash + 1 : path;
 }
 
-static const char *source_name(const char *path)
+static const char *unit_source_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool unit_text_is_same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
 /* Code of the same name may be at several places: static functions, clones, files of one name. */
-static bool same_place(const struct code_unit *a, const struct code_unit *b)
+static bool unit_place_is_same(const struct code_unit *a, const struct code_unit *b)
 {
-	return a->start == b->start && a->end == b->end && a->around == b->around && a->line == b->line &&
-	       a->outer_line == b->outer_line && a->miss == b->miss && same_text(a->file, b->file) &&
-	       same_text(a->outer_file, b->outer_file);
+	return a->start == b->start && a->end == b->end && a->around == b->around &&
+	       a->line == b->line && a->outer_line == b->outer_line && a->miss == b->miss &&
+	       unit_text_is_same(a->file, b->file) &&
+	       unit_text_is_same(a->outer_file, b->outer_file);
 }
 
 /* Units are made once for each name and place in an object; @name is taken over. */
-static int unit_named(struct code_units *g, char *name, const struct code_unit *like, struct code_unit **out)
+static int unit_find_or_add(struct code_units *g, char *name, const struct code_unit *like,
+			    struct code_unit **out)
 {
 	uint64_t hash = kjoule_hash_text(kjoule_hash_text(like->kind, like->object), name ? name : "");
 	struct code_unit *unit, **slot;
@@ -98,7 +100,7 @@ static int unit_named(struct code_units *g, char *name, const struct code_unit *
 	while ((i = kjoule_hash_index_next(&g->by_name, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		unit = g->units[i];
 		if (unit->kind == like->kind && !strcmp(unit->name, name) &&
-		    !strcmp(unit->object, like->object) && same_place(unit, like)) {
+		    !strcmp(unit->object, like->object) && unit_place_is_same(unit, like)) {
 			free(name);
 			*out = unit;
 			return 0;
@@ -122,9 +124,9 @@ static int unit_named(struct code_units *g, char *name, const struct code_unit *
 	return 0;
 }
 
-static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static char *unit_format_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-static char *format(const char *fmt, ...)
+static char *unit_format_text(const char *fmt, ...)
 {
 	char *text;
 	va_list args;
@@ -137,24 +139,24 @@ static char *format(const char *fmt, ...)
 }
 
 /* The whole function, for want of anything finer. */
-static int whole_function(struct lookup *l, enum code_unit_miss why, struct code_unit **unit)
+static int unit_of_function(struct lookup *l, enum code_unit_miss why, struct code_unit **unit)
 {
 	struct code_unit like = { .kind = CODE_UNIT_FUNCTION, .object = l->place->object,
 				   .function = l->place->symbol, .start = l->place->start, .end = l->place->end,
 				   .around = l->place->start, .around_end = l->place->end, .miss = why };
 
-	return unit_named(l->g, strdup(l->place->symbol), &like, unit);
+	return unit_find_or_add(l->g, strdup(l->place->symbol), &like, unit);
 }
 
-static int object_unit(struct lookup *l, struct code_unit **unit)
+static int unit_of_object(struct lookup *l, struct code_unit **unit)
 {
 	struct code_unit like = { .kind = CODE_UNIT_OBJECT, .object = l->place->object, .function = "" };
 
-	return unit_named(l->g, strdup(base_name(l->place->object)), &like, unit);
+	return unit_find_or_add(l->g, strdup(unit_object_name(l->place->object)), &like, unit);
 }
 
 /* "a.c:12 inner <- a.c:30 outer": what was inlined, and where it was called. */
-static int line_unit(struct lookup *l, struct code_unit **unit)
+static int unit_of_line(struct lookup *l, struct code_unit **unit)
 {
 	struct code_unit like = { .kind = CODE_UNIT_LINE, .object = l->place->object, .function = l->place->symbol,
 				   .around = l->place->start, .around_end = l->place->end };
@@ -163,7 +165,7 @@ static int line_unit(struct lookup *l, struct code_unit **unit)
 	FILE *f;
 
 	if (!l->n_lines || !l->lines[0].file)
-		return whole_function(l, CODE_UNIT_NO_LINES, unit);
+		return unit_of_function(l, CODE_UNIT_NO_LINES, unit);
 	like.file = l->lines[0].file;
 	like.line = l->lines[0].line;
 	like.outer_file = l->lines[l->n_lines - 1].file;
@@ -177,18 +179,20 @@ static int line_unit(struct lookup *l, struct code_unit **unit)
 
 		if (i + 1 == l->n_lines && !function)
 			function = l->place->symbol;
-		fprintf(f, "%s%s:%u%s%s", i ? " <- " : "", line->file ? source_name(line->file) : "?", line->line,
+		fprintf(f, "%s%s:%u%s%s", i ? " <- " : "",
+			line->file ? unit_source_name(line->file) : "?", line->line,
 			function ? " " : "", function ? function : "");
 	}
 	if (fclose(f)) {
 		free(text);
 		return -ENOMEM;
 	}
-	return unit_named(l->g, text, &like, unit);
+	return unit_find_or_add(l->g, text, &like, unit);
 }
 
 /* The instructions of a function; the caller's to free. None, and no error, where they can not be had. */
-static int decode(struct object *o, uint64_t start, uint64_t end, struct kjoule_insn **insns, size_t *n)
+static int unit_decode_function(struct object *o, uint64_t start, uint64_t end,
+				struct kjoule_insn **insns, size_t *n)
 {
 	const void *bytes;
 	size_t len;
@@ -205,7 +209,8 @@ static int decode(struct object *o, uint64_t start, uint64_t end, struct kjoule_
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
-static int function_of(struct code_units *g, struct object *o, uint64_t start, uint64_t end, struct function **out)
+static int unit_find_function(struct code_units *g, struct object *o, uint64_t start, uint64_t end,
+			      struct function **out)
 {
 	uint64_t hash = kjoule_hash_text(start, "");
 	struct kjoule_insn *insns;
@@ -234,7 +239,7 @@ static int function_of(struct code_units *g, struct object *o, uint64_t start, u
 	if (end - start > DECODE_MOST || end - start > DECODE_MOST_ALL - g->decoded)
 		return 0;
 	g->decoded += end - start;
-	ret = decode(o, start, end, &insns, &n);
+	ret = unit_decode_function(o, start, end, &insns, &n);
 	if (!ret)
 		ret = flow_new(insns, n, &f->flow);
 	free(insns);
@@ -242,7 +247,7 @@ static int function_of(struct code_units *g, struct object *o, uint64_t start, u
 }
 
 /* " a.c:12", or nothing: where an address comes from. */
-static char *line_at(struct lookup *l, uint64_t address, struct code_unit *like)
+static char *unit_format_line(struct lookup *l, uint64_t address, struct code_unit *like)
 {
 	struct kjoule_line line;
 
@@ -250,10 +255,10 @@ static char *line_at(struct lookup *l, uint64_t address, struct code_unit *like)
 		return strdup("");
 	like->file = line.file;
 	like->line = line.line;
-	return format(" %s:%u", source_name(line.file), line.line);
+	return unit_format_text(" %s:%u", unit_source_name(line.file), line.line);
 }
 
-static int flow_unit(struct lookup *l, struct code_unit **unit)
+static int unit_of_flow(struct lookup *l, struct code_unit **unit)
 {
 	struct code_unit like = { .kind = l->g->kind, .object = l->place->object, .function = l->place->symbol,
 				   .around = l->place->start, .around_end = l->place->end };
@@ -265,35 +270,38 @@ static int flow_unit(struct lookup *l, struct code_unit **unit)
 	int ret;
 
 	if (!p->start)
-		return whole_function(l, CODE_UNIT_NO_SYMBOL, unit);
-	ret = function_of(l->g, l->o, p->start, p->end, &f);
+		return unit_of_function(l, CODE_UNIT_NO_SYMBOL, unit);
+	ret = unit_find_function(l->g, l->o, p->start, p->end, &f);
 	if (ret)
 		return ret;
 	block = flow_block_at(&f->flow, p->address);
 	if (block == FLOW_NONE)
-		return whole_function(l, CODE_UNIT_NO_CODE, unit);
+		return unit_of_function(l, CODE_UNIT_NO_CODE, unit);
 	like.start = f->flow.blocks[block].start;
 	like.end = f->flow.blocks[block].end;
 	if (like.kind == CODE_UNIT_LOOP) {
 		if (f->flow.blocks[block].loop == FLOW_NONE) {
 			like.start = like.end = 0;
-			return unit_named(l->g, format("%s, outside of loops", p->symbol), &like, unit);
+			return unit_find_or_add(l->g,
+						unit_format_text("%s, outside of loops", p->symbol),
+						&like, unit);
 		}
 		loop = &f->flow.loops[f->flow.blocks[block].loop];
 		like.start = loop->start;
 		like.end = loop->end;
 		like.depth = loop->depth;
 	}
-	at = line_at(l, loop ? f->flow.blocks[loop->header].start : like.start, &like);
+	at = unit_format_line(l, loop ? f->flow.blocks[loop->header].start : like.start, &like);
 	if (!at)
 		return -ENOMEM;
-	name = format("%s+0x%" PRIx64 "..0x%" PRIx64 "%s%s", p->symbol, like.start - p->start, like.end - p->start,
-		      loop ? " loop" : "", at);
+	name = unit_format_text("%s+0x%" PRIx64 "..0x%" PRIx64 "%s%s", p->symbol,
+				like.start - p->start, like.end - p->start,
+				loop ? " loop" : "", at);
 	free(at);
-	return unit_named(l->g, name, &like, unit);
+	return unit_find_or_add(l->g, name, &like, unit);
 }
 
-static int find_unit(struct lookup *l, struct address *a)
+static int unit_of_address(struct lookup *l, struct address *a)
 {
 	struct code_units *g = l->g;
 	struct user_blocks_code code = { l->place->object, l->place->symbol, l->place->address, l->lines, 0 };
@@ -307,18 +315,18 @@ static int find_unit(struct lookup *l, struct address *a)
 	if (block) {
 		struct code_unit like = { .kind = CODE_UNIT_NAMED, .object = "", .function = "" };
 
-		return unit_named(g, strdup(block->name), &like, &a->unit);
+		return unit_find_or_add(g, strdup(block->name), &like, &a->unit);
 	}
 	if (g->kind == CODE_UNIT_OBJECT)
-		return object_unit(l, &a->unit);
+		return unit_of_object(l, &a->unit);
 	if (g->kind == CODE_UNIT_FUNCTION)
-		return whole_function(l, CODE_UNIT_HIT, &a->unit);
+		return unit_of_function(l, CODE_UNIT_HIT, &a->unit);
 	if (!l->o->code)
-		return whole_function(l, CODE_UNIT_NO_FILE, &a->unit);
-	return g->kind == CODE_UNIT_LINE ? line_unit(l, &a->unit) : flow_unit(l, &a->unit);
+		return unit_of_function(l, CODE_UNIT_NO_FILE, &a->unit);
+	return g->kind == CODE_UNIT_LINE ? unit_of_line(l, &a->unit) : unit_of_flow(l, &a->unit);
 }
 
-static struct object *find_object(struct code_units *g, const char *name, bool kernel)
+static struct object *unit_object_known(struct code_units *g, const char *name, bool kernel)
 {
 	uint64_t hash = kjoule_hash_text(kernel, name);
 	size_t probe = 0;
@@ -332,26 +340,27 @@ static struct object *find_object(struct code_units *g, const char *name, bool k
 
 int code_units_code(struct code_units *g, const char *object, uint64_t start, uint64_t end, struct code_units_code *code)
 {
-	struct object *o = find_object(g, object, false);
+	struct object *o = unit_object_known(g, object, false);
 	struct function *f;
 	int ret;
 
 	if (!o || !o->code || !start)
 		return -ENODATA;
 	*code = (struct code_units_code){ .file = o->code };
-	ret = function_of(g, o, start, end, &f);
+	ret = unit_find_function(g, o, start, end, &f);
 	if (!ret && f->flow.n_blocks)
-		ret = decode(o, start, end, &code->insns, &code->n_insns);
+		ret = unit_decode_function(o, start, end, &code->insns, &code->n_insns);
 	code->flow = ret ? NULL : &f->flow;
 	return ret ? ret : code->n_insns ? 0 : -ENODATA;
 }
 
-static int object_of(struct code_units *g, const struct view_place *place, bool kernel, struct object **out)
+static int unit_find_object(struct code_units *g, const struct view_place *place, bool kernel,
+			    struct object **out)
 {
 	struct object *o;
 	char *path;
 
-	*out = find_object(g, place->object, kernel);
+	*out = unit_object_known(g, place->object, kernel);
 	if (*out)
 		return 0;
 	path = strdup(place->object);
@@ -384,7 +393,7 @@ int code_units_find(struct code_units *g, const struct view_place *place, bool k
 	uint32_t i;
 	int ret;
 
-	ret = object_of(g, place, kernel, &l.o);
+	ret = unit_find_object(g, place, kernel, &l.o);
 	if (ret)
 		return ret;
 	hash = kjoule_hash_text(key, key ? "" : place->symbol);
@@ -393,7 +402,7 @@ int code_units_find(struct code_units *g, const struct view_place *place, bool k
 		if (a->address == key && (key || !strcmp(a->symbol, place->symbol)))
 			goto out;
 	}
-	ret = find_unit(&l, &found);
+	ret = unit_of_address(&l, &found);
 	if (ret)
 		return ret;
 	if (kjoule_hash_index_add(&l.o->by_address, hash, l.o->n_addresses))

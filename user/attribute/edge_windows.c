@@ -13,7 +13,8 @@
 /* CPUs are held at the same time, but for such a part of the window. */
 #define APART	50
 
-static struct edge_windows_scope *scope_of(struct edge_windows *w, uint32_t scope, uint32_t domain)
+static struct edge_windows_scope *edge_windows_find_scope(struct edge_windows *w, uint32_t scope,
+							  uint32_t domain)
 {
 	struct edge_windows_scope *s;
 
@@ -27,7 +28,7 @@ static struct edge_windows_scope *scope_of(struct edge_windows *w, uint32_t scop
 }
 
 /* Is it in the recording, and no longer than can be? */
-static bool makes_sense(const struct timeline *tl, const struct timeline_window *t)
+static bool edge_window_is_plausible(const struct timeline *tl, const struct timeline_window *t)
 {
 	const struct kjoule_session_info *s = tl->session;
 	uint64_t begin = t->flags & KJOULE_WINDOW_FAILED ? t->b_ns : t->seek_ns;
@@ -38,13 +39,13 @@ static bool makes_sense(const struct timeline *tl, const struct timeline_window 
 	       t->c_ns <= timeline_due(s, tl->end_tick) + EDGE_WINDOWS_LONGEST_NS;
 }
 
-static uint64_t limit(double ns, uint64_t most)
+static uint64_t edge_windows_limit_ns(double ns, uint64_t most)
 {
 	return ns < 0 ? 0 : ns > most ? most : ns;
 }
 
 /* Interrupts after a hold of so long, until the program goes on. */
-static uint64_t late_ns(const struct edge_windows_cost *cost, uint64_t held_ns)
+static uint64_t edge_windows_late_ns(const struct edge_windows_cost *cost, uint64_t held_ns)
 {
 	double pending_ns = cost->other_hz > 0 ? fmin(held_ns, 1e9 / cost->other_hz) : held_ns;
 
@@ -52,12 +53,15 @@ static uint64_t late_ns(const struct edge_windows_cost *cost, uint64_t held_ns)
 }
 
 /* @held_ns: how long its CPU was held before it ran, 0: it was not */
-static struct edge_window window_of(const struct timeline_window *t, const struct edge_windows_cost *cost, uint64_t held_ns)
+static struct edge_window edge_window_convert(const struct timeline_window *t,
+					      const struct edge_windows_cost *cost,
+					      uint64_t held_ns)
 {
 	bool spin = t->flags & KJOULE_WINDOW_SPIN;
 	uint64_t ran = t->b_ns - t->from_ns;
-	uint64_t last = spin ? 0 : limit(cost->entry_ns / 2, ran / 2);
-	uint64_t first = spin || !held_ns ? 0 : limit(late_ns(cost, held_ns), ran - last);
+	uint64_t last = spin ? 0 : edge_windows_limit_ns(cost->entry_ns / 2, ran / 2);
+	uint64_t first = spin || !held_ns ? 0 :
+			 edge_windows_limit_ns(edge_windows_late_ns(cost, held_ns), ran - last);
 
 	return (struct edge_window){
 		.seek_ns = t->seek_ns, .from_ns = t->from_ns + first, .b_ns = t->b_ns - last,
@@ -68,12 +72,12 @@ static struct edge_window window_of(const struct timeline_window *t, const struc
 		.failed = t->flags & KJOULE_WINDOW_FAILED };
 }
 
-static uint64_t end_of(const struct edge_window *e)
+static uint64_t edge_windows_end_ns(const struct edge_window *e)
 {
 	return e->b_ns + e->held_ns;
 }
 
-static int by_time(const void *a, const void *b)
+static int attribute_window_by_time(const void *a, const void *b)
 {
 	const struct edge_window *x = a, *y = b;
 
@@ -81,14 +85,14 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Another CPU may have led after a while; the windows of one never overlap. */
-static void order(struct edge_windows *w, struct edge_windows_scope *s)
+static void edge_windows_sort(struct edge_windows *w, struct edge_windows_scope *s)
 {
 	size_t n = 0;
 
 	if (s->n)
-		qsort(s->windows, s->n, sizeof(*s->windows), by_time);
+		qsort(s->windows, s->n, sizeof(*s->windows), attribute_window_by_time);
 	for (size_t i = 0; i < s->n; i++) {
-		if (n && s->windows[i].seek_ns < end_of(&s->windows[n - 1]))
+		if (n && s->windows[i].seek_ns < edge_windows_end_ns(&s->windows[n - 1]))
 			w->left_out++;
 		else
 			s->windows[n++] = s->windows[i];
@@ -96,7 +100,7 @@ static void order(struct edge_windows *w, struct edge_windows_scope *s)
 	s->n = n;
 }
 
-static int add_hold(struct edge_windows_cpu *c, uint64_t from_ns, uint64_t to_ns)
+static int edge_windows_add_hold(struct edge_windows_cpu *c, uint64_t from_ns, uint64_t to_ns)
 {
 	struct edge_windows_hold *h;
 
@@ -109,19 +113,19 @@ static int add_hold(struct edge_windows_cpu *c, uint64_t from_ns, uint64_t to_ns
 	return 0;
 }
 
-static int by_begin(const void *a, const void *b)
+static int edge_hold_by_begin(const void *a, const void *b)
 {
 	const struct edge_windows_hold *x = a, *y = b;
 
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static void join_holds(struct edge_windows_cpu *c)
+static void edge_windows_join_holds(struct edge_windows_cpu *c)
 {
 	size_t n = 0;
 
 	if (c->n)
-		qsort(c->holds, c->n, sizeof(*c->holds), by_begin);
+		qsort(c->holds, c->n, sizeof(*c->holds), edge_hold_by_begin);
 	for (size_t i = 0; i < c->n; i++) {
 		struct edge_windows_hold *last = n ? &c->holds[n - 1] : NULL;
 
@@ -134,7 +138,9 @@ static void join_holds(struct edge_windows_cpu *c)
 }
 
 /* When a CPU was held: by its own account, and with all while nothing but spinning was. */
-static int gather_holds(const struct timeline *tl, const struct edge_windows_cost *cost, struct edge_windows *w, size_t cpu)
+static int edge_windows_gather_holds(const struct timeline *tl,
+				     const struct edge_windows_cost *cost, struct edge_windows *w,
+				     size_t cpu)
 {
 	const struct timeline_cpu *t = &tl->cpus[cpu];
 	const struct edge_windows_scope *s = edge_windows_of(w, t);
@@ -144,26 +150,29 @@ static int gather_holds(const struct timeline *tl, const struct edge_windows_cos
 	for (size_t i = 0; i < t->n_windows && !ret; i++) {
 		const struct timeline_window *x = &t->windows[i];
 
-		if (!makes_sense(tl, x))
+		if (!edge_window_is_plausible(tl, x))
 			continue;
 		/* of one that failed as well, where the edge was not found until it was held */
 		if (x->from_ns - x->seek_ns <= EDGE_WINDOWS_LONGEST_NS)
-			ret = add_hold(c, x->seek_ns, x->from_ns);
+			ret = edge_windows_add_hold(c, x->seek_ns, x->from_ns);
 		/* with the interrupts around it */
 		if (!ret)
-			ret = add_hold(c, x->b_ns - limit(cost->entry_ns / 2, x->b_ns),
-				       x->c_ns + late_ns(cost, x->c_ns - x->b_ns));
+			ret = edge_windows_add_hold(
+				c, x->b_ns - edge_windows_limit_ns(cost->entry_ns / 2, x->b_ns),
+				x->c_ns + edge_windows_late_ns(cost, x->c_ns - x->b_ns));
 	}
 	for (size_t i = 0; s && i < s->n && !ret; i++)
 		if (s->windows[i].spin)
-			ret = add_hold(c, s->windows[i].b_ns,
-				       end_of(&s->windows[i]) + late_ns(cost, s->windows[i].held_ns));
-	join_holds(c);
+			ret = edge_windows_add_hold(
+				c, s->windows[i].b_ns, edge_windows_end_ns(&s->windows[i]) +
+				edge_windows_late_ns(cost, s->windows[i].held_ns));
+	edge_windows_join_holds(c);
 	return ret;
 }
 
 /* A CPU that was not held when the others were has spent something else than spinning does. */
-static void compare(const struct timeline *tl, struct edge_windows_scope *s, const struct timeline_cpu *cpu)
+static void edge_windows_compare_cpu(const struct timeline *tl, struct edge_windows_scope *s,
+				     const struct timeline_cpu *cpu)
 {
 	size_t at = 0;
 
@@ -172,20 +181,20 @@ static void compare(const struct timeline *tl, struct edge_windows_scope *s, con
 		struct edge_window *e;
 		uint64_t apart;
 
-		if (!makes_sense(tl, t) || t->flags & KJOULE_WINDOW_LEADER)
+		if (!edge_window_is_plausible(tl, t) || t->flags & KJOULE_WINDOW_LEADER)
 			continue;
-		while (at < s->n && end_of(&s->windows[at]) < t->c_ns)
+		while (at < s->n && edge_windows_end_ns(&s->windows[at]) < t->c_ns)
 			at++;
 		e = at < s->n ? &s->windows[at] : NULL;
-		if (!e || e->spin || end_of(e) != t->c_ns)
+		if (!e || e->spin || edge_windows_end_ns(e) != t->c_ns)
 			continue;
 		apart = t->b_ns > e->b_ns ? t->b_ns - e->b_ns : e->b_ns - t->b_ns;
 		e->failed |= (t->flags & KJOULE_WINDOW_FAILED) || apart > (t->c_ns - t->a_ns) / APART;
 	}
 }
 
-static int add_leaders(const struct timeline *tl, const struct edge_windows_cost *cost, const struct timeline_cpu *cpu,
-		       struct edge_windows *w)
+static int edge_windows_add_leaders(const struct timeline *tl, const struct edge_windows_cost *cost,
+				    const struct timeline_cpu *cpu, struct edge_windows *w)
 {
 	uint64_t c_ns = 0, held_ns = 0;
 
@@ -196,16 +205,17 @@ static int add_leaders(const struct timeline *tl, const struct edge_windows_cost
 
 		if (!(t->flags & KJOULE_WINDOW_LEADER))
 			continue;
-		if (!makes_sense(tl, t)) {
+		if (!edge_window_is_plausible(tl, t)) {
 			w->left_out++;
 			continue;
 		}
-		s = scope_of(w, t->scope, t->domain);
+		s = edge_windows_find_scope(w, t->scope, t->domain);
 		e = s ? kjoule_array_grow(&s->windows, &s->n, sizeof(*e)) : NULL;
 		if (!e)
 			return -ENOMEM;
 		/* right after a hold, or after having looked for the edge */
-		*e = window_of(t, cost, t->a_ns == c_ns ? held_ns : t->from_ns - t->seek_ns);
+		*e = edge_window_convert(t, cost,
+					 t->a_ns == c_ns ? held_ns : t->from_ns - t->seek_ns);
 		held_ns = t->c_ns - (t->flags & KJOULE_WINDOW_SPIN && t->a_ns == c_ns ? t->b_ns - held_ns : t->b_ns);
 		c_ns = t->c_ns;
 		/* of a window without an edge nothing is known but when it was held */
@@ -225,15 +235,15 @@ int edge_windows_new(const struct timeline *tl, const struct edge_windows_cost *
 		return -ENOMEM;
 	w->n_cpus = tl->n_cpus;
 	for (size_t i = 0; i < tl->n_cpus && !ret; i++)
-		ret = add_leaders(tl, cost, &tl->cpus[i], w);
+		ret = edge_windows_add_leaders(tl, cost, &tl->cpus[i], w);
 	for (size_t i = 0; i < w->n && !ret; i++)
-		order(w, &w->scopes[i]);
+		edge_windows_sort(w, &w->scopes[i]);
 	for (size_t i = 0; i < tl->n_cpus && !ret; i++) {
 		struct edge_windows_scope *s = (struct edge_windows_scope *)edge_windows_of(w, &tl->cpus[i]);
 
 		if (s)
-			compare(tl, s, &tl->cpus[i]);
-		ret = gather_holds(tl, cost, w, i);
+			edge_windows_compare_cpu(tl, s, &tl->cpus[i]);
+		ret = edge_windows_gather_holds(tl, cost, w, i);
 	}
 	if (ret)
 		edge_windows_free(w);

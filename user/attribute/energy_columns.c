@@ -16,7 +16,7 @@
 /* What 64 bits hold; files may say anything. */
 #define MOST_UJ	1.8e19
 
-static bool is_energy(const struct kjoule_source_info *src)
+static bool energy_source_is_usable(const struct kjoule_source_info *src)
 {
 	for (uint32_t d = 0; d < src->n_domains; d++)
 		if (src->domains[d].quantity == KJOULE_QUANTITY_ENERGY ||
@@ -26,20 +26,20 @@ static bool is_energy(const struct kjoule_source_info *src)
 }
 
 /* "a, b": what there would have been to choose from */
-static const char *energy_names(const struct kjoule_session_info *s, char *buf, size_t len)
+static const char *energy_source_names(const struct kjoule_session_info *s, char *buf, size_t len)
 {
 	size_t at = 0;
 
 	buf[0] = '\0';
 	for (uint32_t i = 0; i < s->n_sources && at < len; i++)
-		if (is_energy(&s->sources[i]))
+		if (energy_source_is_usable(&s->sources[i]))
 			at += snprintf(buf + at, len - at, "%s%s", at ? ", " : "",
 				       s->sources[i].name);
 	return buf[0] ? buf : "none of energy";
 }
 
-static int choose_one(const struct kjoule_session_info *s, const char *name, size_t len, bool *chosen,
-		      struct kjoule_error *err)
+static int energy_source_choose(const struct kjoule_session_info *s, const char *name, size_t len,
+				bool *chosen, struct kjoule_error *err)
 {
 	bool found = false, energy = false;
 	char names[256];
@@ -51,15 +51,15 @@ static int choose_one(const struct kjoule_session_info *s, const char *name, siz
 		    (strlen(src->meter) != len || strncmp(src->meter, name, len)))
 			continue;
 		found = true;
-		if (is_energy(src))
+		if (energy_source_is_usable(src))
 			energy = chosen[i] = true;
 	}
 	if (!found)
 		return kjoule_fail(err, ENOENT, "--source %.*s: not in this recording; it has %s",
-				   (int)len, name, energy_names(s, names, sizeof(names)));
+				   (int)len, name, energy_source_names(s, names, sizeof(names)));
 	if (!energy)
 		return kjoule_fail(err, EINVAL, "--source %.*s: it tells of no energy; this recording has %s",
-				   (int)len, name, energy_names(s, names, sizeof(names)));
+				   (int)len, name, energy_source_names(s, names, sizeof(names)));
 	return 0;
 }
 
@@ -74,17 +74,18 @@ int energy_columns_choose(const struct view *v, const char *wanted, bool chosen[
 	while (wanted && !ret) {
 		size_t len = kjoule_source_name_len(wanted);
 
-		ret = choose_one(s, wanted, len, chosen, err);
+		ret = energy_source_choose(s, wanted, len, chosen, err);
 		wanted = wanted[len] ? wanted + len + 1 : NULL;
 		if (!wanted)
 			return ret;
 	}
 	if (ret)
 		return ret;
-	while (first < s->n_sources && !is_energy(&s->sources[first]))
+	while (first < s->n_sources && !energy_source_is_usable(&s->sources[first]))
 		first++;
 	for (uint32_t i = first; i < s->n_sources; i++)
-		chosen[i] = i == first || (s->sources[first].meter[0] && is_energy(&s->sources[i]) &&
+		chosen[i] = i == first || (s->sources[first].meter[0] &&
+					   energy_source_is_usable(&s->sources[i]) &&
 					   !strcmp(s->sources[i].meter, s->sources[first].meter));
 	return 0;
 }
@@ -94,7 +95,7 @@ int energy_columns_choose(const struct view *v, const char *wanted, bool chosen[
  * begins while it gives: the first reading tells which. The other sign is power
  * that comes in, and none that is drawn.
  */
-static int sign_of_power(const struct timeline_series *s)
+static int energy_power_sign(const struct timeline_series *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->readings[i].value)
@@ -104,7 +105,7 @@ static int sign_of_power(const struct timeline_series *s)
 
 void energy_columns_uj(const struct timeline_series *s, double *uj)
 {
-	int sign = sign_of_power(s);
+	int sign = energy_power_sign(s);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct timeline_reading *r = &s->readings[i];
@@ -119,7 +120,8 @@ void energy_columns_uj(const struct timeline_series *s, double *uj)
 	}
 }
 
-static const struct kjoule_domain_info *domain_of(const struct kjoule_source_info *src, uint32_t index)
+static const struct kjoule_domain_info *energy_domain_of(const struct kjoule_source_info *src,
+							 uint32_t index)
 {
 	for (uint32_t d = 0; d < src->n_domains; d++)
 		if (src->domains[d].index == index)
@@ -141,7 +143,8 @@ struct sharing {
 
 /*
  * Of a column while it is made: the CPUs that are in it so far.
- * @recorder:	the CPUs, all of them, whose counters tell of the recorder; see find_recorder()
+ * @recorder:	the CPUs, all of them, whose counters tell of the recorder; see
+ * energy_find_recorder()
  * @cpus:	of the series at hand
  * @by_lane:	packages by their first lane, and where to look on for one of a column without lanes
  */
@@ -159,7 +162,7 @@ struct making {
 };
 
 /* Return: its number, KJOULE_MAX_CPUS: it has no CPU of the session */
-static uint32_t package_number(const struct sharing *s, uint32_t package)
+static uint32_t sharing_package_number(const struct sharing *s, uint32_t package)
 {
 	uint64_t hash = kjoule_hash_text(package, "");
 	size_t probe = 0;
@@ -171,7 +174,7 @@ static uint32_t package_number(const struct sharing *s, uint32_t package)
 	return KJOULE_MAX_CPUS;
 }
 
-static int find_sharing(struct making *mk, uint32_t source)
+static int sharing_find_cpus(struct making *mk, uint32_t source)
 {
 	const struct kjoule_session_info *session = &mk->v->rec.meta.session;
 	const struct kjoule_source_info *src = &session->sources[source];
@@ -186,7 +189,7 @@ static int find_sharing(struct making *mk, uint32_t source)
 		if (!kjoule_cpus_has(&session->cpus, cpu))
 			continue;
 		if (!src->scopes) {
-			with = package_number(s, package);
+			with = sharing_package_number(s, package);
 			if (with == KJOULE_MAX_CPUS) {
 				with = s->n_packages++;
 				s->packages[with] = package;
@@ -204,7 +207,7 @@ static int find_sharing(struct making *mk, uint32_t source)
 }
 
 /* The lowest CPU whose counters a series tells, and the next ones; -1: no more. */
-static int next_cpu(const struct making *mk, const struct timeline_series *series, int cpu)
+static int sharing_next_cpu(const struct making *mk, const struct timeline_series *series, int cpu)
 {
 	const struct kjoule_session_info *session = &mk->v->rec.meta.session;
 	const struct kjoule_source_info *src = &session->sources[series->source];
@@ -220,20 +223,21 @@ static int next_cpu(const struct making *mk, const struct timeline_series *serie
 	if (cpu >= 0)
 		return s->next[cpu] - 1;
 	if (!src->scopes)
-		with = package_number(s, kjoule_recording_package(&mk->v->rec, series->scope));
+		with = sharing_package_number(s,
+					      kjoule_recording_package(&mk->v->rec, series->scope));
 	return with < KJOULE_MAX_CPUS ? s->head[with] - 1 : -1;
 }
 
-static bool overlap(const struct making *mk, const struct timeline_series *s,
-		    const struct kjoule_cpus *covered)
+static bool energy_series_overlaps(const struct making *mk, const struct timeline_series *s,
+				   const struct kjoule_cpus *covered)
 {
-	for (int cpu = next_cpu(mk, s, -1); cpu >= 0; cpu = next_cpu(mk, s, cpu))
+	for (int cpu = sharing_next_cpu(mk, s, -1); cpu >= 0; cpu = sharing_next_cpu(mk, s, cpu))
 		if (kjoule_cpus_has(covered, cpu))
 			return true;
 	return false;
 }
 
-static int column_named(const struct energy_columns *m, const char *name)
+static int energy_column_named(const struct energy_columns *m, const char *name)
 {
 	for (unsigned int d = 0; d < m->n; d++)
 		if (!strcmp(m->info[d].name, name))
@@ -242,8 +246,8 @@ static int column_named(const struct energy_columns *m, const char *name)
 }
 
 /* Has this domain a column already, for other CPUs or for a source of the same meter? */
-static int find_column(const struct making *mk, const struct timeline_series *s,
-		       const struct kjoule_domain_info *dom)
+static int energy_column_find(const struct making *mk, const struct timeline_series *s,
+			      const struct kjoule_domain_info *dom)
 {
 	const struct kjoule_source_info *sources = mk->v->rec.meta.session.sources;
 
@@ -254,14 +258,14 @@ static int find_column(const struct making *mk, const struct timeline_series *s,
 			     !strcmp(first->meter, sources[s->source].meter) &&
 			     !strcmp(mk->m->info[d].name, dom->name);
 
-		if ((same || alike) && !overlap(mk, s, &mk->covered[d]))
+		if ((same || alike) && !energy_series_overlaps(mk, s, &mk->covered[d]))
 			return d;
 	}
 	return -1;
 }
 
 /* Its number in the calibration, -1: the power of a tick is not known for it. */
-static int calibrated(const struct view *v, uint32_t source, uint32_t domain)
+static int energy_column_calibration(const struct view *v, uint32_t source, uint32_t domain)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 
@@ -272,8 +276,8 @@ static int calibrated(const struct view *v, uint32_t source, uint32_t domain)
 }
 
 /* Until all columns are there their info keeps the source's own index and parent. */
-static int new_column(struct making *mk, const struct timeline_series *s,
-		      const struct kjoule_domain_info *dom)
+static int energy_column_new(struct making *mk, const struct timeline_series *s,
+			     const struct kjoule_domain_info *dom)
 {
 	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[s->source];
 	struct energy_columns *m = mk->m;
@@ -284,12 +288,12 @@ static int new_column(struct making *mk, const struct timeline_series *s,
 		return -1;
 	}
 	m->info[m->n] = *dom;
-	if (column_named(m, dom->name) >= 0)
+	if (energy_column_named(m, dom->name) >= 0)
 		snprintf(m->info[m->n].name, sizeof(m->info[0].name), "%.40s %.20s", src->name,
 			 dom->name);
 	m->source[m->n] = s->source;
 	m->power[m->n] = dom->quantity == KJOULE_QUANTITY_POWER;
-	m->calibrated[m->n] = calibrated(mk->v, s->source, dom->index);
+	m->calibrated[m->n] = energy_column_calibration(mk->v, s->source, dom->index);
 	return m->n++;
 }
 
@@ -297,7 +301,7 @@ static int new_column(struct making *mk, const struct timeline_series *s,
  * Which counters did the recorder draw on? It is kept on one CPU mostly. If nobody has sampled
  * that one, its package tells, unless the package has several counters.
  */
-static void find_recorder(struct making *mk)
+static void energy_find_recorder(struct making *mk)
 {
 	const struct kjoule_recording *rec = &mk->v->rec;
 	const struct kjoule_cpus *all = &rec->meta.session.cpus;
@@ -320,7 +324,7 @@ static void find_recorder(struct making *mk)
  * The lanes of the series' CPUs, and of the recorder beside them; blocks_lanes.c has that one's
  * behind the CPUs'.
  */
-static int lanes_of(const struct making *mk, uint32_t **lanes, size_t *n)
+static int energy_package_streams(const struct making *mk, uint32_t **lanes, size_t *n)
 {
 	unsigned int recorder = 0;
 
@@ -342,7 +346,8 @@ static int lanes_of(const struct making *mk, uint32_t **lanes, size_t *n)
  * A package of these lanes that has nothing in the column yet. Return: its number, or that of one
  * that is to be made
  */
-static size_t free_package(struct making *mk, const uint32_t *lanes, size_t n, unsigned int column)
+static size_t energy_package_find_free(struct making *mk, const uint32_t *lanes, size_t n,
+				       unsigned int column)
 {
 	const struct energy_columns *m = mk->m;
 	size_t *from = &mk->without_lane[column], probe = 0;
@@ -368,16 +373,17 @@ static size_t free_package(struct making *mk, const uint32_t *lanes, size_t n, u
 	return m->n_packages;
 }
 
-static int find_package(struct making *mk, unsigned int column, struct profile_package **out)
+static int energy_package_find_or_add(struct making *mk, unsigned int column,
+				      struct profile_package **out)
 {
 	struct energy_columns *m = mk->m;
 	uint32_t *lanes;
 	size_t n, i;
-	int ret = lanes_of(mk, &lanes, &n);
+	int ret = energy_package_streams(mk, &lanes, &n);
 
 	if (ret)
 		return ret;
-	i = free_package(mk, lanes, n, column);
+	i = energy_package_find_free(mk, lanes, n, column);
 	if (i < m->n_packages) {
 		free(lanes);
 		*out = &m->packages[i];
@@ -396,7 +402,8 @@ static int find_package(struct making *mk, unsigned int column, struct profile_p
 	return 0;
 }
 
-static int add_readings(const struct timeline_series *s, struct profile_package *p, unsigned int column, double period_ns)
+static int energy_package_add_readings(const struct timeline_series *s, struct profile_package *p,
+				       unsigned int column, double period_ns)
 {
 	struct cpm_reading *r = calloc(s->n + 1, sizeof(*r));
 	double *uj = calloc(s->n + 1, sizeof(*uj));
@@ -416,31 +423,31 @@ static int add_readings(const struct timeline_series *s, struct profile_package 
 	return ret;
 }
 
-static int add_series(struct making *mk, const struct timeline_series *s)
+static int energy_columns_add_series(struct making *mk, const struct timeline_series *s)
 {
 	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[s->source];
-	const struct kjoule_domain_info *dom = domain_of(src, s->domain);
+	const struct kjoule_domain_info *dom = energy_domain_of(src, s->domain);
 	struct profile_package *p = NULL;
 	int column, ret;
 
 	if (!dom || (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_POWER))
 		return 0;
-	column = find_column(mk, s, dom);
+	column = energy_column_find(mk, s, dom);
 	if (column < 0)
-		column = new_column(mk, s, dom);
+		column = energy_column_new(mk, s, dom);
 	if (column < 0)
 		return 0;
 	mk->n_cpus = 0;
-	for (int cpu = next_cpu(mk, s, -1); cpu >= 0; cpu = next_cpu(mk, s, cpu)) {
+	for (int cpu = sharing_next_cpu(mk, s, -1); cpu >= 0; cpu = sharing_next_cpu(mk, s, cpu)) {
 		kjoule_cpus_add(&mk->covered[column], cpu);
 		mk->cpus[mk->n_cpus++] = cpu;
 	}
-	ret = find_package(mk, column, &p);
-	return ret ? ret : add_readings(s, p, column, dom->update_period_ns);
+	ret = energy_package_find_or_add(mk, column, &p);
+	return ret ? ret : energy_package_add_readings(s, p, column, dom->update_period_ns);
 }
 
 /* A domain without a reading has a column all the same: it says that nothing is known. */
-static void add_silent(struct making *mk, uint32_t source)
+static void energy_columns_add_unread(struct making *mk, uint32_t source)
 {
 	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[source];
 
@@ -464,12 +471,12 @@ static void add_silent(struct making *mk, uint32_t source)
 			there |= mk->v->tl.series[i].source == source &&
 				 mk->v->tl.series[i].domain == s.domain;
 		if (!there)
-			new_column(mk, &s, &src->domains[d]);
+			energy_column_new(mk, &s, &src->domains[d]);
 	}
 }
 
 /* Index and parent become numbers of columns. */
-static void number_columns(const struct view *v, struct energy_columns *m)
+static void energy_columns_number(const struct view *v, struct energy_columns *m)
 {
 	const struct kjoule_source_info *sources = v->rec.meta.session.sources;
 	int parents[PROFILE_DOMAINS];
@@ -491,17 +498,17 @@ static void number_columns(const struct view *v, struct energy_columns *m)
 }
 
 /* Columns in the order of the sources and their domains, whatever was read first. */
-static int add_source(struct making *mk, uint32_t source)
+static int energy_columns_add_source(struct making *mk, uint32_t source)
 {
 	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[source];
-	int ret = find_sharing(mk, source);
+	int ret = sharing_find_cpus(mk, source);
 
 	for (uint32_t d = 0; d < src->n_domains; d++)
 		for (size_t i = 0; i < mk->v->tl.n_series && !ret; i++)
 			if (mk->v->tl.series[i].source == source &&
 			    mk->v->tl.series[i].domain == src->domains[d].index)
-				ret = add_series(mk, &mk->v->tl.series[i]);
-	add_silent(mk, source);
+				ret = energy_columns_add_series(mk, &mk->v->tl.series[i]);
+	energy_columns_add_unread(mk, source);
 	return ret;
 }
 
@@ -519,15 +526,15 @@ int energy_columns_new(const struct view *v, struct energy_columns *m)
 	for (size_t i = 0; i < v->tl.n_cpus; i++)
 		if (v->tl.cpus[i].cpu < KJOULE_MAX_CPUS)
 			mk->lane[v->tl.cpus[i].cpu] = i + 1;
-	find_recorder(mk);
+	energy_find_recorder(mk);
 	energy_columns_choose(v, v->source, chosen, NULL);
 	for (uint32_t i = 0; i < v->rec.meta.session.n_sources && !ret; i++)
 		if (chosen[i])
-			ret = add_source(mk, i);
+			ret = energy_columns_add_source(mk, i);
 	kjoule_hash_index_free(&mk->sharing.by_package);
 	kjoule_hash_index_free(&mk->by_lane);
 	free(mk);
-	number_columns(v, m);
+	energy_columns_number(v, m);
 	/* vectors are made all the same, of everything */
 	if (!ret && !m->n_packages && !kjoule_array_grow(&m->packages, &m->n_packages, sizeof(*m->packages)))
 		ret = -ENOMEM;

@@ -11,7 +11,8 @@
 enum groups_level { GROUPS_TOTAL, GROUPS_PROCESSES, GROUPS_FUNCTIONS };
 
 /* The groups of one level: every block, every process, everything. */
-static int level_group(const struct blocks *b, enum groups_level level, const struct groups_places *at, struct profile_level *l)
+static int groups_make_level(const struct blocks *b, enum groups_level level,
+			     const struct groups_places *at, struct profile_level *l)
 {
 	uint32_t *group_of = calloc(b->n_functions + 1, sizeof(*group_of));
 
@@ -47,7 +48,7 @@ int groups_new(const struct blocks *b, const struct profile *p, const struct gro
 	memset(g, 0, sizeof(*g));
 	at = at ? at : &own;
 	for (int i = 0; i < 3 && !ret; i++)
-		ret = level_group(b, order[i], at, &levels[i]);
+		ret = groups_make_level(b, order[i], at, &levels[i]);
 	if (!ret)
 		ret = profile_levels(p, levels, 3);
 	for (int i = 0; i < 3; i++)

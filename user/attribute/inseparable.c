@@ -21,7 +21,7 @@ uint32_t *blocks_pools(const struct blocks *b)
 }
 
 /* Keeps a text as long as the blocks. */
-static const char *keep(struct blocks *b, char *text)
+static const char *inseparable_keep_text(struct blocks *b, char *text)
 {
 	char **kept = text ? kjoule_array_grow(&b->names, &b->n_names, sizeof(*kept)) : NULL;
 
@@ -36,7 +36,7 @@ static const char *keep(struct blocks *b, char *text)
 /* What qsort() needs to know besides the numbers. */
 static const struct blocks *sorted;
 
-static int by_samples(const void *a, const void *b)
+static int block_by_samples(const void *a, const void *b)
 {
 	const struct blocks_function *x = &sorted->functions[*(const uint32_t *)a];
 	const struct blocks_function *y = &sorted->functions[*(const uint32_t *)b];
@@ -47,7 +47,8 @@ static int by_samples(const void *a, const void *b)
 }
 
 /* "a + b + c (not separable)", most samples first, with whose they are if they are of several processes. */
-static const char *name_of(struct blocks *b, const struct separation *s, uint32_t unit)
+static const char *inseparable_make_name(struct blocks *b, const struct separation *s,
+					 uint32_t unit)
 {
 	uint32_t *list = calloc(s->n_blocks + 1ul, sizeof(*list));
 	char *text = NULL;
@@ -62,7 +63,7 @@ static const char *name_of(struct blocks *b, const struct separation *s, uint32_
 		if (s->unit_of[i] == unit && b->functions[i].samples)
 			list[n++] = i;
 	sorted = b;
-	qsort(list, n, sizeof(*list), by_samples);
+	qsort(list, n, sizeof(*list), block_by_samples);
 	for (size_t i = 0; i < n && i < BLOCKS_UNITED_NAMED; i++) {
 		const struct blocks_function *of = &b->functions[list[i]];
 
@@ -78,16 +79,16 @@ static const char *name_of(struct blocks *b, const struct separation *s, uint32_
 		free(text);
 		return NULL;
 	}
-	return keep(b, text);
+	return inseparable_keep_text(b, text);
 }
 
 /* The new block's unit of code: it has a kind and a name, and is at no one place. */
-static const struct code_unit *unit_of(struct blocks *b, const struct code_unit *like, const char *name,
-					const char *object)
+static const struct code_unit *inseparable_make_unit(struct blocks *b, const struct code_unit *like,
+						     const char *name, const char *object)
 {
 	struct code_unit *unit = calloc(1, sizeof(*unit));
 
-	if (!unit || !keep(b, (char *)unit))
+	if (!unit || !inseparable_keep_text(b, (char *)unit))
 		return NULL;
 	unit->kind = like->kind;
 	unit->name = name;
@@ -96,7 +97,7 @@ static const struct code_unit *unit_of(struct blocks *b, const struct code_unit 
 	return unit;
 }
 
-static uint32_t count(const struct separation *s, uint32_t unit)
+static uint32_t inseparable_count_blocks(const struct separation *s, uint32_t unit)
 {
 	uint32_t n = 0;
 
@@ -106,7 +107,8 @@ static uint32_t count(const struct separation *s, uint32_t unit)
 }
 
 /* The block that a unit of several becomes. */
-static int unite(struct blocks *b, const struct separation *s, uint32_t unit, uint32_t *out)
+static int inseparable_merge_blocks(struct blocks *b, const struct separation *s, uint32_t unit,
+				    uint32_t *out)
 {
 	struct blocks_function one = b->functions[unit];
 	bool little = s->fate[unit] == SEPARABILITY_LITTLE && s->loose[unit];
@@ -116,7 +118,7 @@ static int unite(struct blocks *b, const struct separation *s, uint32_t unit, ui
 	one.samples = one.precise = one.timed = one.took_ns = one.user = one.late = 0;
 	one.slowness = 0;
 	one.region = KJOULE_REGIONS_OUTSIDE;	/* several were marked */
-	one.symbol = little ? others : name_of(b, s, unit);
+	one.symbol = little ? others : inseparable_make_name(b, s, unit);
 	if (!one.symbol)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->n_blocks; i++) {
@@ -137,7 +139,7 @@ static int unite(struct blocks *b, const struct separation *s, uint32_t unit, ui
 		ret = blocks_process(b, &(struct blocks_process){ .comm = little ? others : "[not separable]",
 								  .kind = CPM_BUSY, .outside = true }, &one.process);
 	if (!ret && one.unit) {
-		one.unit = unit_of(b, one.unit, one.symbol, one.object);
+		one.unit = inseparable_make_unit(b, one.unit, one.symbol, one.object);
 		ret = one.unit ? 0 : -ENOMEM;
 	}
 	return ret ? ret : blocks_find(b, &one, out);
@@ -153,9 +155,9 @@ int blocks_unite(struct blocks *b, const struct separation *s, uint32_t **out)
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {
 		uint32_t united;
 
-		if (s->unit_of[i] != i || (count(s, i) == 1 && !s->loose[i]))
+		if (s->unit_of[i] != i || (inseparable_count_blocks(s, i) == 1 && !s->loose[i]))
 			continue;
-		ret = unite(b, s, i, &united);
+		ret = inseparable_merge_blocks(b, s, i, &united);
 		for (uint32_t k = 0; k < s->n_blocks && !ret; k++)
 			if (s->unit_of[k] == i)
 				to[k] = united;

@@ -25,7 +25,7 @@ void merge_new(struct merge *m, struct merge_names *names, const struct attribut
 	m->opt = opt;
 }
 
-static void run_free(struct merge_run *r)
+static void merge_run_free(struct merge_run *r)
 {
 	free(r->command);
 	free(r->program);
@@ -39,7 +39,7 @@ static void run_free(struct merge_run *r)
 void merge_free(struct merge *m)
 {
 	for (size_t i = 0; i < m->n; i++)
-		run_free(&m->runs[i]);
+		merge_run_free(&m->runs[i]);
 	free(m->runs);
 	merge_notes_free(&m->notes);
 	groups_free(&m->groups);
@@ -78,7 +78,7 @@ int merge_note(struct merge_notes *notes, const char *fmt, ...)
 }
 
 /* Why it is not a whole run. */
-static const char *partial(const struct view *v)
+static const char *merge_partial_reason(const struct view *v)
 {
 	if (!v->rec.ended || v->rec.damage.truncated || v->rec.damage.shrunk)
 		return "it was cut short";
@@ -89,7 +89,7 @@ static const char *partial(const struct view *v)
 	return NULL;
 }
 
-static int describe(struct merge_run *r, const struct view *v)
+static int merge_run_describe(struct merge_run *r, const struct view *v)
 {
 	const struct kjoule_source_info *f = kjoule_recording_source(&v->rec, KJOULE_KIND_FREQUENCY);
 	const struct kjoule_meta *meta = &v->rec.meta;
@@ -120,12 +120,12 @@ static int describe(struct merge_run *r, const struct view *v)
 	r->duration_s = view_duration_s(v);
 	r->books = view_books(v);
 	r->exit_code = v->rec.ended ? v->rec.end.exit_code : -1;
-	r->partial = partial(v);
+	r->partial = merge_partial_reason(v);
 	r->calibrated = v->rec.cal.ticks;
 	return 0;
 }
 
-static bool same_program(const struct merge_run *a, const struct merge_run *b)
+static bool merge_program_is_same(const struct merge_run *a, const struct merge_run *b)
 {
 	if (a->build_id && b->build_id)
 		return !strcmp(a->build_id, b->build_id);
@@ -135,7 +135,7 @@ static bool same_program(const struct merge_run *a, const struct merge_run *b)
 }
 
 /* Of commands the program, where there is one. */
-static bool same_word(const char *a, const char *b)
+static bool merge_command_is_same(const char *a, const char *b)
 {
 	size_t len = strcspn(a, " ");
 
@@ -148,13 +148,13 @@ bool merge_same(const struct merge_run *a, const struct merge_run *b)
 	       (a->seed && a->seed == b->seed && a->t0_ns == b->t0_ns);
 }
 
-static bool same_cpus(const struct kjoule_cpus *a, const struct kjoule_cpus *b)
+static bool merge_cpus_are_same(const struct kjoule_cpus *a, const struct kjoule_cpus *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
 
 /* May it be one with those that are there, and what should be known about it? */
-static int compare(struct merge *m, const struct merge_run *r, struct kjoule_error *err)
+static int merge_compare_run(struct merge *m, const struct merge_run *r, struct kjoule_error *err)
 {
 	const struct merge_run *f = &m->runs[0];
 	char cpus[2][200];
@@ -165,17 +165,17 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 			return kjoule_fail(err, EXDEV,
 					   "%.200s is the same recording as %.200s: its samples would count twice", r->path,
 					   m->runs[i].path);
-	if (!same_program(f, r))
+	if (!merge_program_is_same(f, r))
 		ret = kjoule_fail(err, EXDEV,
 				  "%s is a recording of %s%s%.12s, %s of %s%s%.12s: different programs are no one average; see `kjoule diff`",
-			     r->path, r->program ? r->program : "?", r->build_id ? ", build id " : "",
-			     r->build_id ? r->build_id : "",
-			     f->path, f->program ? f->program : "?", f->build_id ? ", build id " : "",
-			     f->build_id ? f->build_id : "");
-	else if (!f->program && !r->program && !same_word(f->command, r->command))
+				  r->path, r->program ? r->program : "?",
+				  r->build_id ? ", build id " : "", r->build_id ? r->build_id : "",
+				  f->path, f->program ? f->program : "?",
+				  f->build_id ? ", build id " : "", f->build_id ? f->build_id : "");
+	else if (!f->program && !r->program && !merge_command_is_same(f->command, r->command))
 		ret = kjoule_fail(err, EXDEV,
 				  "%s is a recording of `%s`, %s of `%s`: different programs are no one average; see `kjoule diff`",
-			     r->path, r->command, f->path, f->command);
+				  r->path, r->command, f->path, f->command);
 	else if (strcmp(f->command, r->command))
 		ret = merge_note(&m->notes, "%s was run as `%s`, %s as `%s`", r->path, r->command, f->path, f->command);
 	if (!ret && f->target != r->target)
@@ -186,7 +186,7 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 		ret = merge_note(&m->notes, "%s was recorded at %.6g Hz, %s at %.6g Hz: samples do not weigh the same",
 				 r->path,
 				 1e9 / r->interval_ns, f->path, 1e9 / f->interval_ns);
-	if (!ret && !same_cpus(&f->cpus, &r->cpus))
+	if (!ret && !merge_cpus_are_same(&f->cpus, &r->cpus))
 		ret = merge_note(&m->notes, "%s was recorded on CPUs %s, %s on CPUs %s", r->path,
 				 kjoule_cpus_format(&r->cpus, cpus[0], sizeof(cpus[0])), f->path,
 				 kjoule_cpus_format(&f->cpus, cpus[1], sizeof(cpus[1])));
@@ -204,9 +204,9 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 }
 
 /* "package (rapl), core (rapl)" */
-static const char *domain_names(const struct kjoule_domain_info *const *info, const char *const *sources,
-				unsigned int n,
-				char *buf, size_t len)
+static const char *merge_domain_names(const struct kjoule_domain_info *const *info,
+				      const char *const *sources, unsigned int n, char *buf,
+				      size_t len)
 {
 	size_t at = 0;
 
@@ -217,8 +217,8 @@ static const char *domain_names(const struct kjoule_domain_info *const *info, co
 }
 
 /* All recordings have the same columns of energy, from the same sources. */
-static int compare_domains(struct merge *m, const struct view *v, const struct blocks *b, const char *path,
-			   struct kjoule_error *err)
+static int merge_compare_domains(struct merge *m, const struct view *v, const struct blocks *b,
+				 const char *path, struct kjoule_error *err)
 {
 	const struct kjoule_domain_info *mine[PROFILE_DOMAINS];
 	const char *sources[PROFILE_DOMAINS], *theirs[PROFILE_DOMAINS];
@@ -242,8 +242,11 @@ static int compare_domains(struct merge *m, const struct view *v, const struct b
 		return 0;
 	return kjoule_fail(err, EXDEV,
 			   "%s tells of %s, %s of %s: no average can be made of other sources; choose one that both have with --source",
-			   path, domain_names(b->domains, theirs, b->n_domains, there, sizeof(there)), m->runs[0].path,
-			   domain_names(mine, sources, m->n_domains, before, sizeof(before)));
+			   path,
+			   merge_domain_names(b->domains, theirs, b->n_domains, there,
+					      sizeof(there)),
+			   m->runs[0].path,
+			   merge_domain_names(mine, sources, m->n_domains, before, sizeof(before)));
 }
 
 /*
@@ -252,8 +255,9 @@ static int compare_domains(struct merge *m, const struct view *v, const struct b
  * @process_of,@function_of: see merge_places()
  * @marks:	by these places; NULL: only make them
  */
-static int add_marks(struct merge *m, const struct view *v, const struct blocks *b, const uint32_t *process_of,
-		     const uint32_t *function_of, struct region_marks *marks)
+static int merge_add_marks(struct merge *m, const struct view *v, const struct blocks *b,
+			   const uint32_t *process_of, const uint32_t *function_of,
+			   struct region_marks *marks)
 {
 	const struct kjoule_regions *r = v->regions;
 	bool *met = calloc(r->n_counts + 1, sizeof(*met));
@@ -286,7 +290,8 @@ static int add_marks(struct merge *m, const struct view *v, const struct blocks 
 }
 
 /* For how long functions were at work, and which followed which, by the numbers that all runs have in common. */
-static int add_course(const struct blocks *b, const uint32_t *function_of, uint32_t n_functions, struct merge_run *r)
+static int merge_add_execution_order(const struct blocks *b, const uint32_t *function_of,
+				     uint32_t n_functions, struct merge_run *r)
 {
 	struct cpm_lane *lanes = calloc(b->input.n_lanes + 1, sizeof(*lanes));
 	uint32_t *groups = calloc(b->n_functions + 1, sizeof(*groups));
@@ -311,7 +316,8 @@ static int add_course(const struct blocks *b, const uint32_t *function_of, uint3
 }
 
 /* The figures of a run, by the numbers that all runs have in common. */
-static int add_up(struct merge *m, struct view *v, const struct blocks *b, struct merge_run *r)
+static int merge_add_figures(struct merge *m, struct view *v, const struct blocks *b,
+			     struct merge_run *r)
 {
 	struct merge_alias alias = { NULL, NULL };
 	uint32_t *process_of = calloc(b->n_processes + 1, sizeof(*process_of));
@@ -333,7 +339,7 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 	if (!ret)
 		ret = merge_places(m->names, &alias, b, process_of, function_of);
 	if (!ret && b->regions)
-		ret = add_marks(m, v, b, process_of, function_of, NULL);
+		ret = merge_add_marks(m, v, b, process_of, function_of, NULL);
 	if (!ret)
 		ret = profile_new(&b->input, &p);
 	if (!ret)
@@ -341,10 +347,11 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 			m->names->b.n_processes, m->names->b.n_functions, process_of, function_of }, &r->groups);
 	if (!ret && b->regions) {
 		r->groups.marks = calloc(r->groups.n_functions + 1, sizeof(*r->groups.marks));
-		ret = r->groups.marks ? add_marks(m, v, b, process_of, function_of, r->groups.marks) : -ENOMEM;
+		ret = r->groups.marks ? merge_add_marks(m, v, b, process_of, function_of,
+							r->groups.marks) : -ENOMEM;
 	}
 	if (!ret && m->course)
-		ret = add_course(b, function_of, m->names->b.n_functions, r);
+		ret = merge_add_execution_order(b, function_of, m->names->b.n_functions, r);
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++) {
 		r->readings[d] = profile_readings(p, d);
 		r->untold[d] = profile_untold(p, d);
@@ -360,7 +367,7 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 }
 
 /* Objects without names, each once for all recordings. */
-static void complain_objects(struct merge *m, const struct view *v)
+static void merge_warn_of_objects(struct merge *m, const struct view *v)
 {
 	const char *path;
 	int error;
@@ -377,7 +384,8 @@ static void complain_objects(struct merge *m, const struct view *v)
 }
 
 /* A region that this run was never in takes no time of it; one that marks nothing at all tells of no regions. */
-static int look_for_regions(struct merge *m, const struct view *v, const char *path, struct kjoule_error *err)
+static int merge_check_regions(struct merge *m, const struct view *v, const char *path,
+			       struct kjoule_error *err)
 {
 	char *missing, *rest, *line;
 	int ret = region_marks_check(v, path, err);
@@ -397,7 +405,7 @@ static int look_for_regions(struct merge *m, const struct view *v, const char *p
 }
 
 /* Windows are a matter of one recording's model. */
-static int compare_windows(struct merge *m, const struct merge_run *r)
+static int merge_compare_windows(struct merge *m, const struct merge_run *r)
 {
 	const char *first = m->n ? m->runs[0].path : NULL;
 
@@ -408,7 +416,8 @@ static int compare_windows(struct merge *m, const struct merge_run *r)
 	       merge_note(&m->notes, BLOCKS_HELD, r->path, r->held);
 }
 
-static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct kjoule_error *err)
+static int merge_add_view(struct merge *m, struct view *v, struct merge_run *r,
+			  struct kjoule_error *err)
 {
 	const struct attribute_options *opt = m->opt;
 	bool chosen[KJOULE_MAX_SOURCES];
@@ -420,11 +429,11 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	v->source = opt->source;
 	v->region = opt->region;
 	v->by_region = opt->by_region;
-	ret = describe(r, v);
+	ret = merge_run_describe(r, v);
 	if (!ret && m->n)
-		ret = compare(m, r, err);
+		ret = merge_compare_run(m, r, err);
 	if (!ret)
-		ret = look_for_regions(m, v, r->path, err);
+		ret = merge_check_regions(m, v, r->path, err);
 	if (!ret)
 		ret = energy_columns_choose(v, opt->source, chosen, err);
 	if (!ret && opt->units)
@@ -433,11 +442,11 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 		ret = blocks_new(v, grain, opt->raw, &b);
 	if (!ret) {
 		r->held = blocks_held_by(&b);
-		ret = compare_domains(m, v, &b, r->path, err);
+		ret = merge_compare_domains(m, v, &b, r->path, err);
 		if (!ret)
-			ret = compare_windows(m, r);
+			ret = merge_compare_windows(m, r);
 		if (!ret)
-			ret = add_up(m, v, &b, r);
+			ret = merge_add_figures(m, v, &b, r);
 		r->lost = b.lost;
 		r->lost_unknown = b.lost_unknown;
 		r->made_up = b.made_up;
@@ -459,7 +468,7 @@ int merge_add(struct merge *m, const char *path, struct kjoule_error *err)
 	if (ret)
 		return ret;
 	err->text[0] = '\0';
-	ret = add_view(m, &v, &run, err);
+	ret = merge_add_view(m, &v, &run, err);
 	if (!ret) {
 		slot = kjoule_array_grow(&m->runs, &m->n, sizeof(*slot));
 		if (slot)
@@ -467,24 +476,24 @@ int merge_add(struct merge *m, const char *path, struct kjoule_error *err)
 		ret = slot ? 0 : -ENOMEM;
 	}
 	if (ret)
-		run_free(&run);
+		merge_run_free(&run);
 	if (ret && !err->text[0])
 		kjoule_fail(err, -ret, "%s: %s", path, view_why_not(ret));
 	if (!ret) {
 		m->damaged |= view_complain_file(&v, path) != EXIT_DONE;
-		complain_objects(m, &v);
+		merge_warn_of_objects(m, &v);
 	}
 	view_close(&v);
 	return ret;
 }
 
-static double deviation(const struct value *v)
+static double merge_value_deviation(const struct value *v)
 {
 	return (v->hi - v->lo) / 2 / 1.96;
 }
 
 /* What is held against the other runs that are not left out: the whole, in the first domain. */
-static int look_at(struct merge *m, enum merge_figure figure)
+static int merge_find_outliers(struct merge *m, enum merge_figure figure)
 {
 	double *x = calloc(m->n + 1, sizeof(*x)), *sd = calloc(m->n + 1, sizeof(*sd));
 	struct outlier *found = calloc(m->n + 1, sizeof(*found));
@@ -501,7 +510,7 @@ static int look_at(struct merge *m, enum merge_figure figure)
 		if (m->runs[i].left_out)
 			continue;
 		x[n] = m->runs[i].figures[figure];
-		sd[n] = deviation(v);
+		sd[n] = merge_value_deviation(v);
 		known &= !isnan(x[n++]);
 	}
 	m->median[figure] = NAN;
@@ -522,7 +531,7 @@ static int look_at(struct merge *m, enum merge_figure figure)
 }
 
 /* A command that ended with the same code each time ended as it does. Return: 0 or -ENOMEM */
-static int note_exits(struct merge *m)
+static int merge_note_exits(struct merge *m)
 {
 	size_t alike = 0;
 	int ret = 0;
@@ -538,7 +547,7 @@ static int note_exits(struct merge *m)
 	return ret;
 }
 
-static int note_partial(struct merge *m)
+static int merge_note_partial(struct merge *m)
 {
 	int ret = 0;
 
@@ -552,7 +561,7 @@ static int note_partial(struct merge *m)
 int merge_outliers(struct merge *m, bool leave_out)
 {
 	bool whole = false;
-	int ret = m->exits_known ? 0 : note_exits(m);
+	int ret = m->exits_known ? 0 : merge_note_exits(m);
 
 	for (size_t i = 0; i < m->n; i++)
 		whole |= !m->runs[i].partial;
@@ -563,9 +572,9 @@ int merge_outliers(struct merge *m, bool leave_out)
 		m->judged += !m->runs[i].left_out;
 	}
 	if (!ret)
-		ret = note_partial(m);
+		ret = merge_note_partial(m);
 	for (enum merge_figure f = 0; f < MERGE_FIGURES && !ret; f++)
-		ret = look_at(m, f);
+		ret = merge_find_outliers(m, f);
 	m->kept = 0;
 	for (size_t i = 0; i < m->n; i++) {
 		m->runs[i].left_out |= leave_out && m->runs[i].differs;
@@ -576,7 +585,8 @@ int merge_outliers(struct merge *m, bool leave_out)
 
 enum merge_level { TOTAL, PROCESSES, FUNCTIONS };
 
-static const struct profile_group *group_of(const struct groups *g, enum merge_level level, uint32_t i)
+static const struct profile_group *merge_group_of(const struct groups *g, enum merge_level level,
+						  uint32_t i)
 {
 	if (level == TOTAL)
 		return &g->total[0];
@@ -586,7 +596,8 @@ static const struct profile_group *group_of(const struct groups *g, enum merge_l
 }
 
 /* What a run says of code that it has not met: nothing, in the domains whose energy it knows. */
-static void not_met(const struct merge *m, const struct merge_run *r, struct profile_group *g)
+static void merge_set_unsampled(const struct merge *m, const struct merge_run *r,
+				struct profile_group *g)
 {
 	memset(g, 0, sizeof(*g));
 	g->khz = (struct value){ NAN, NAN, NAN };
@@ -595,8 +606,9 @@ static void not_met(const struct merge *m, const struct merge_run *r, struct pro
 			profile_unknown(&g->energy[d]);
 }
 
-static int average(const struct merge *m, size_t n, enum merge_level level, uint32_t n_groups,
-		   const struct profile_group *absent, struct profile_group **out, struct runs_between **between)
+static int merge_average_level(const struct merge *m, size_t n, enum merge_level level,
+			       uint32_t n_groups, const struct profile_group *absent,
+			       struct profile_group **out, struct runs_between **between)
 {
 	const struct profile_group **of = calloc(n + 1, sizeof(*of));
 	int ret;
@@ -610,7 +622,7 @@ static int average(const struct merge *m, size_t n, enum merge_level level, uint
 		for (size_t k = 0; k < n; k++) {
 			if (m->runs[k].left_out)
 				continue;
-			of[kept] = group_of(&m->runs[k].groups, level, i);
+			of[kept] = merge_group_of(&m->runs[k].groups, level, i);
 			if (!of[kept])
 				of[kept] = &absent[k];
 			kept++;
@@ -622,7 +634,7 @@ static int average(const struct merge *m, size_t n, enum merge_level level, uint
 }
 
 /* How often regions were entered in all runs together, and the mean time in them. */
-static int add_up_marks(const struct merge *m, size_t n, size_t kept, struct groups *out)
+static int merge_sum_marks(const struct merge *m, size_t n, size_t kept, struct groups *out)
 {
 	out->marks = calloc(out->n_functions + 1, sizeof(*out->marks));
 	if (!out->marks)
@@ -648,7 +660,7 @@ int merge_average(struct merge *m, size_t n, struct groups *out)
 
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < n && !ret; i++) {
-		not_met(m, &m->runs[i], &absent[i]);
+		merge_set_unsampled(m, &m->runs[i], &absent[i]);
 		kept += !m->runs[i].left_out;
 	}
 	out->n_processes = m->names->b.n_processes;
@@ -656,13 +668,15 @@ int merge_average(struct merge *m, size_t n, struct groups *out)
 	if (!ret && !kept)
 		ret = -ENODATA;
 	if (!ret)
-		ret = average(m, n, TOTAL, 1, absent, &out->total, &out->total_between);
+		ret = merge_average_level(m, n, TOTAL, 1, absent, &out->total, &out->total_between);
 	if (!ret)
-		ret = average(m, n, PROCESSES, out->n_processes, absent, &out->processes, &out->processes_between);
+		ret = merge_average_level(m, n, PROCESSES, out->n_processes, absent,
+					  &out->processes, &out->processes_between);
 	if (!ret)
-		ret = average(m, n, FUNCTIONS, out->n_functions, absent, &out->functions, &out->functions_between);
+		ret = merge_average_level(m, n, FUNCTIONS, out->n_functions, absent,
+					  &out->functions, &out->functions_between);
 	if (!ret && m->opt->by_region)
-		ret = add_up_marks(m, n, kept, out);
+		ret = merge_sum_marks(m, n, kept, out);
 	if (ret)
 		groups_free(out);
 	free(absent);

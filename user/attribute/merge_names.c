@@ -56,7 +56,8 @@ const char *merge_text(struct merge_names *names, const char *text)
 }
 
 /* What an object is called for all recordings. */
-static const char *object_name(struct merge_names *names, const struct merge_alias *alias, const char *object)
+static const char *merge_object_name(struct merge_names *names, const struct merge_alias *alias,
+				     const char *object)
 {
 	const char *slash = strrchr(object, '/');
 
@@ -67,24 +68,25 @@ static const char *object_name(struct merge_names *names, const struct merge_ali
 	return merge_text(names, object);
 }
 
-static bool same_text(const char *a, const char *b)
+static bool merge_text_is_same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
 /* @object: the unit's, as all recordings call it. In two builds places are others, names are what stays. */
-static bool same_unit(const struct merge_names *names, const struct code_unit *a, const struct code_unit *b,
-		      const char *object)
+static bool merge_unit_is_same(const struct merge_names *names, const struct code_unit *a,
+			       const struct code_unit *b, const char *object)
 {
 	if (a->kind != b->kind || strcmp(a->name, b->name) || strcmp(a->object, object))
 		return false;
 	return names->join == MERGE_NAMES ||
-	       (a->start == b->start && a->end == b->end && a->around == b->around && a->line == b->line &&
-		a->outer_line == b->outer_line && a->miss == b->miss && same_text(a->file, b->file) &&
-		same_text(a->outer_file, b->outer_file));
+	       (a->start == b->start && a->end == b->end && a->around == b->around &&
+		a->line == b->line && a->outer_line == b->outer_line && a->miss == b->miss &&
+		merge_text_is_same(a->file, b->file) &&
+		merge_text_is_same(a->outer_file, b->outer_file));
 }
 
-static const char *copy_text(struct merge_names *names, const char *text, bool *failed)
+static const char *merge_copy_text(struct merge_names *names, const char *text, bool *failed)
 {
 	const char *copy = text ? merge_text(names, text) : NULL;
 
@@ -92,10 +94,10 @@ static const char *copy_text(struct merge_names *names, const char *text, bool *
 	return copy;
 }
 
-static int unit_of(struct merge_names *names, const struct merge_alias *alias, const struct code_unit *like,
-		   const struct code_unit **out)
+static int merge_unit_place(struct merge_names *names, const struct merge_alias *alias,
+			    const struct code_unit *like, const struct code_unit **out)
 {
-	const char *object = object_name(names, alias, like->object);
+	const char *object = merge_object_name(names, alias, like->object);
 	uint64_t hash = kjoule_hash_text(like->kind, like->name);
 	struct code_unit *unit, **slot;
 	bool failed = false;
@@ -106,7 +108,7 @@ static int unit_of(struct merge_names *names, const struct merge_alias *alias, c
 		return -ENOMEM;
 	while ((i = kjoule_hash_index_next(&names->by_unit, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		*out = names->units[i];
-		if (same_unit(names, *out, like, object))
+		if (merge_unit_is_same(names, *out, like, object))
 			return 0;
 	}
 	unit = malloc(sizeof(*unit));
@@ -114,10 +116,10 @@ static int unit_of(struct merge_names *names, const struct merge_alias *alias, c
 		return -ENOMEM;
 	*unit = *like;
 	unit->object = object;
-	unit->name = copy_text(names, like->name, &failed);
-	unit->function = copy_text(names, like->function, &failed);
-	unit->file = copy_text(names, like->file, &failed);
-	unit->outer_file = copy_text(names, like->outer_file, &failed);
+	unit->name = merge_copy_text(names, like->name, &failed);
+	unit->function = merge_copy_text(names, like->function, &failed);
+	unit->file = merge_copy_text(names, like->file, &failed);
+	unit->outer_file = merge_copy_text(names, like->outer_file, &failed);
 	if (failed || kjoule_hash_index_add(&names->by_unit, hash, names->n_units)) {
 		free(unit);
 		return -ENOMEM;
@@ -134,8 +136,8 @@ static int unit_of(struct merge_names *names, const struct merge_alias *alias, c
 }
 
 /* Process ids are another run's others: processes of one name are one. */
-static int process_place(struct merge_names *names, const struct merge_alias *alias, const struct blocks_process *p,
-			 uint32_t *out)
+static int merge_process_place(struct merge_names *names, const struct merge_alias *alias,
+			       const struct blocks_process *p, uint32_t *out)
 {
 	bool program = names->join == MERGE_NAMES && alias->comm && p->pid && !strcmp(p->comm, alias->comm);
 	struct blocks_process like = { .comm = merge_text(names, program ? names->comm : p->comm), .kind = p->kind,
@@ -144,18 +146,18 @@ static int process_place(struct merge_names *names, const struct merge_alias *al
 	return like.comm ? blocks_process(&names->b, &like, out) : -ENOMEM;
 }
 
-static int function_place(struct merge_names *names, const struct merge_alias *alias,
-			  const struct blocks_function *f, uint32_t process, uint32_t *out)
+static int merge_function_place(struct merge_names *names, const struct merge_alias *alias,
+				const struct blocks_function *f, uint32_t process, uint32_t *out)
 {
 	struct blocks_function like = { .process = process, .kernel = f->kernel };
 	int ret = 0;
 
 	like.symbol = merge_text(names, f->symbol);
-	like.object = object_name(names, alias, f->object);
+	like.object = merge_object_name(names, alias, f->object);
 	if (!like.symbol || !like.object)
 		return -ENOMEM;
 	if (f->unit)
-		ret = unit_of(names, alias, f->unit, &like.unit);
+		ret = merge_unit_place(names, alias, f->unit, &like.unit);
 	if (!ret)
 		ret = blocks_find(&names->b, &like, out);
 	if (ret)
@@ -170,7 +172,7 @@ int merge_region_place(struct merge_names *names, const struct code_unit *region
 	const struct merge_alias none = { NULL, NULL };
 	const struct blocks_function like = { .symbol = region->name, .object = region->object, .unit = region };
 
-	return function_place(names, &none, &like, process, out);
+	return merge_function_place(names, &none, &like, process, out);
 }
 
 int merge_places(struct merge_names *names, const struct merge_alias *alias, const struct blocks *b,
@@ -179,9 +181,9 @@ int merge_places(struct merge_names *names, const struct merge_alias *alias, con
 	int ret = 0;
 
 	for (size_t i = 0; i < b->n_processes && !ret; i++)
-		ret = process_place(names, alias, &b->processes[i], &process_of[i]);
+		ret = merge_process_place(names, alias, &b->processes[i], &process_of[i]);
 	for (size_t i = 0; i < b->n_functions && !ret; i++)
-		ret = function_place(names, alias, &b->functions[i], process_of[b->functions[i].process],
-				     &function_of[i]);
+		ret = merge_function_place(names, alias, &b->functions[i],
+					   process_of[b->functions[i].process], &function_of[i]);
 	return ret;
 }

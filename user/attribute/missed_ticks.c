@@ -80,8 +80,9 @@ int missed_ticks_put_held(struct missed_ticks *f, struct missed_ticks_lane *l, u
 }
 
 /* Missed ticks [from, to): half of them to the sample @before, half to the one @after. */
-static int missed_ticks_gap(struct missed_ticks *f, struct missed_ticks_lane *l, const struct timeline_gap *g,
-		    uint64_t from, uint64_t to, uint32_t before, uint32_t after)
+static int missed_ticks_put_gap(struct missed_ticks *f, struct missed_ticks_lane *l,
+				const struct timeline_gap *g, uint64_t from, uint64_t to,
+				uint32_t before, uint32_t after)
 {
 	struct cpm_tick tick = { .made_up = true };
 	uint64_t half = from + (to - from + f->later) / 2;
@@ -110,7 +111,7 @@ static int missed_ticks_gap(struct missed_ticks *f, struct missed_ticks_lane *l,
 }
 
 /* When the recorder was on this CPU, from the time on at which a tick was due: ticks are asked for in their order. NULL: not any more */
-static const struct kjoule_awake *recorder_next(struct missed_ticks *f, uint64_t due)
+static const struct kjoule_awake *missed_ticks_next_wakeup(struct missed_ticks *f, uint64_t due)
 {
 	for (; f->now_awake < f->n_awake; f->now_awake++) {
 		const struct kjoule_awake *w = &f->awake[f->now_awake];
@@ -122,13 +123,14 @@ static const struct kjoule_awake *recorder_next(struct missed_ticks *f, uint64_t
 }
 
 /* Ticks [from, to) of somebody who was not asked for, but for the recorder's own. */
-static int missed_ticks_bystander(struct missed_ticks *f, struct missed_ticks_lane *l, uint64_t from, uint64_t to)
+static int missed_ticks_put_bystander(struct missed_ticks *f, struct missed_ticks_lane *l,
+				      uint64_t from, uint64_t to)
 {
 	int ret = 0;
 
 	while (f->bystander != UINT32_MAX && from < to && !ret) {
 		uint64_t due = timeline_due(f->session, from), end = to;
-		const struct kjoule_awake *w = recorder_next(f, due);
+		const struct kjoule_awake *w = missed_ticks_next_wakeup(f, due);
 		bool recorders = w && w->begin_ns <= due;
 
 		if (w)
@@ -142,7 +144,8 @@ static int missed_ticks_bystander(struct missed_ticks *f, struct missed_ticks_la
 }
 
 /* Nothing tells of the ticks [from, to): @lost samples, then idle or not the target. */
-static int missed_ticks_silent(struct missed_ticks *f, struct missed_ticks_lane *l, uint64_t from, uint64_t to, uint64_t *lost)
+static int missed_ticks_put_unsampled(struct missed_ticks *f, struct missed_ticks_lane *l,
+				      uint64_t from, uint64_t to, uint64_t *lost)
 {
 	uint64_t n = *lost < to - from ? *lost : to - from;
 	int ret = missed_ticks_put_run(l, from, from + n, (struct cpm_tick){ .block = f->lost, .made_up = true });
@@ -152,7 +155,7 @@ static int missed_ticks_silent(struct missed_ticks *f, struct missed_ticks_lane 
 		ret = missed_ticks_put_run(l, from + n, to,
 			      (struct cpm_tick){ .block = f->idle, .made_up = true });
 	else if (!ret)
-		ret = missed_ticks_bystander(f, l, from + n, to);
+		ret = missed_ticks_put_bystander(f, l, from + n, to);
 	return ret;
 }
 
@@ -160,7 +163,7 @@ static int missed_ticks_silent(struct missed_ticks *f, struct missed_ticks_lane 
  * Of missed ticks [from, to), those up to which the CPU was held: with a few before, which the interrupts
  * around it took, and a few after. Return: @from if it was not
  */
-static uint64_t held_until(struct missed_ticks *f, uint64_t from, uint64_t to)
+static uint64_t missed_ticks_paused_until(struct missed_ticks *f, uint64_t from, uint64_t to)
 {
 	uint64_t due = timeline_due(f->session, from), first, end = from;
 	const struct edge_windows_hold *h = edge_windows_next(f->holds, due, &f->hold);
@@ -176,7 +179,7 @@ static uint64_t held_until(struct missed_ticks *f, uint64_t from, uint64_t to)
 }
 
 /* Up to where a gap has nothing to do with the next hold. */
-static uint64_t before_hold(struct missed_ticks *f, uint64_t from, uint64_t to)
+static uint64_t missed_ticks_until_pause(struct missed_ticks *f, uint64_t from, uint64_t to)
 {
 	const struct edge_windows_hold *h = edge_windows_next(f->holds, timeline_due(f->session, from), &f->hold);
 	uint64_t first = h ? timeline_first(f->session, h->from_ns) : to;
@@ -216,15 +219,16 @@ int missed_ticks_attribute(struct missed_ticks *f, struct missed_ticks_lane *l, 
 		if (g && g->first <= tick) {
 			end = g->first + g->count < to ? g->first + g->count : to;
 			uint64_t held = g->offline || g->suspended || !f->holds->n ? tick :
-					held_until(f, tick, end);
+					missed_ticks_paused_until(f, tick, end);
 
 			if (held > tick) {
 				end = held;
 				ret = missed_ticks_put_held(f, l, tick, end);
 			} else {
-				end = before_hold(f, tick, end);
-				ret = missed_ticks_gap(f, l, g, tick, end, tick == from ? before : UINT32_MAX,
-					       end == to ? after : UINT32_MAX);
+				end = missed_ticks_until_pause(f, tick, end);
+				ret = missed_ticks_put_gap(f, l, g, tick, end,
+							   tick == from ? before : UINT32_MAX,
+							   end == to ? after : UINT32_MAX);
 			}
 		} else if (p && p->first <= tick) {
 			end = p->first + p->count < to ? p->first + p->count : to;
@@ -235,7 +239,7 @@ int missed_ticks_attribute(struct missed_ticks *f, struct missed_ticks_lane *l, 
 				end = g->first;
 			if (p && p->first < end)
 				end = p->first;
-			ret = missed_ticks_silent(f, l, tick, end, &lost);
+			ret = missed_ticks_put_unsampled(f, l, tick, end, &lost);
 		}
 		tick = end;
 	}

@@ -42,7 +42,8 @@ int power_model_parse(const char *text, enum power_model_kind *model)
 }
 
 /* Why a model was chosen, for people. */
-static void tell_choice(const struct blocks *b, const struct model_choice *c, struct power_model *m)
+static void power_model_explain_choice(const struct blocks *b, const struct model_choice *c,
+				       struct power_model *m)
 {
 	const char *block = c->block < b->n_functions ? b->functions[c->block].symbol : "";
 	char runs[160];
@@ -78,7 +79,8 @@ static void tell_choice(const struct blocks *b, const struct model_choice *c, st
 }
 
 /* Why the mixture model can not be used. */
-static void tell_why(const struct blocks *b, const struct separation *s, struct power_model *m)
+static void power_model_explain_refusal(const struct blocks *b, const struct separation *s,
+					struct power_model *m)
 {
 	switch (s->why) {
 	case SEPARABILITY_DONE:
@@ -106,7 +108,8 @@ static void tell_why(const struct blocks *b, const struct separation *s, struct 
 	}
 }
 
-static int put_notes(const struct blocks *b, const struct separation *s, struct power_model *m)
+static int power_model_set_fates(const struct blocks *b, const struct separation *s,
+				 struct power_model *m)
 {
 	m->fate = calloc(b->n_functions + 1, sizeof(*m->fate));
 	m->n_fates = b->n_functions;
@@ -123,7 +126,7 @@ static int put_notes(const struct blocks *b, const struct separation *s, struct 
 	return 0;
 }
 
-static int use_edges(struct blocks *b, struct power_model *m)
+static int power_model_use_edges(struct blocks *b, struct power_model *m)
 {
 	bool found = false;
 
@@ -161,7 +164,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 		return 0;
 	}
 	if (opt->model == MODEL_EDGE || (opt->model == MODEL_AUTO && b->windows.n)) {
-		ret = use_edges(b, m);
+		ret = power_model_use_edges(b, m);
 		if (ret != -ENODATA || opt->model == MODEL_EDGE)
 			return ret;
 		/* nobody asked for it: another one is told, and why it is not this one */
@@ -172,7 +175,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 	if (!ret && opt->model == MODEL_AUTO) {
 		ret = model_choose(p, &b->input, &choice);
 		if (!ret)
-			tell_choice(b, &choice, m);
+			power_model_explain_choice(b, &choice, m);
 	}
 	if (ret || choice.model == PROFILE_CPM)
 		goto out;
@@ -186,7 +189,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 	m->reliability = s.reliability;
 	m->in_step = b->input.jitter < FREE_OF_STEP;
 	if (s.why) {
-		tell_why(b, &s, m);
+		power_model_explain_refusal(b, &s, m);
 		ret = opt->model == MODEL_MIXTURE ? -ENODATA : 0;
 		goto out;
 	}
@@ -195,7 +198,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 	m->n_united = s.n_blocks;
 	ret = blocks_unite(b, &s, &m->united);
 	if (!ret)
-		ret = put_notes(b, &s, m);
+		ret = power_model_set_fates(b, &s, m);
 out:
 	if (beside[0]) {
 		memcpy(reason, m->reason, sizeof(reason));
@@ -213,7 +216,8 @@ struct ticks_of {
 	double all, untold[EDGE_ALIKE + 1];
 };
 
-static int count_untold(const struct cpm_vectors *v, const struct cpm_domain *d, const struct edge_result *e, struct ticks_of *of)
+static int power_model_count_unmeasured(const struct cpm_vectors *v, const struct cpm_domain *d,
+					const struct edge_result *e, struct ticks_of *of)
 {
 	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
 	int ret = count ? cpm_counts(d, count) : -ENOMEM;
@@ -228,7 +232,7 @@ static int count_untold(const struct cpm_vectors *v, const struct cpm_domain *d,
 	return ret;
 }
 
-static uint8_t why_untold(const struct ticks_of *of)
+static uint8_t power_model_why_unmeasured(const struct ticks_of *of)
 {
 	uint8_t why = EDGE_SCARCE;
 
@@ -260,11 +264,13 @@ int power_model_blocks(struct power_model *m, const struct blocks *b, const stru
 		if (!profile_edge(p, i))
 			continue;
 		m->solved = true;
-		ret = count_untold(profile_vectors(p, i), profile_domain(p, i, package->window_domain), profile_edge(p, i), of);
+		ret = power_model_count_unmeasured(profile_vectors(p, i),
+						   profile_domain(p, i, package->window_domain),
+						   profile_edge(p, i), of);
 	}
 	for (size_t f = 0; f < b->n_functions && !ret; f++)
 		/* of ticks at which the CPUs were held the power is that of spinning */
-		m->why[f] = f == b->held ? EDGE_KNOWN : why_untold(&of[f]);
+		m->why[f] = f == b->held ? EDGE_KNOWN : power_model_why_unmeasured(&of[f]);
 	free(of);
 	return ret;
 }

@@ -7,7 +7,7 @@
 #include "attribute/missed_ticks.h"
 #include "attribute/recorder_wakeups.h"
 
-static int by_begin(const void *a, const void *b)
+static int wakeup_by_begin(const void *a, const void *b)
 {
 	const struct awake_time *x = a, *y = b;
 
@@ -24,7 +24,7 @@ int awake_find(const struct kjoule_recording *rec, struct awake *a)
 	for (size_t i = 0; i < rec->n_awake; i++)
 		if (missed_ticks_awake_is_sound(&rec->awake[i]))
 			a->times[n++] = (struct awake_time){ rec->awake[i].begin_ns, rec->awake[i].end_ns };
-	qsort(a->times, n, sizeof(*a->times), by_begin);
+	qsort(a->times, n, sizeof(*a->times), wakeup_by_begin);
 	/* a file may say anything: what lies over each other is one */
 	for (size_t i = 0; i < n; i++) {
 		struct awake_time *last = a->n ? &a->times[a->n - 1] : NULL;

@@ -14,7 +14,8 @@
 #define TOLD	6	/* regions that a line names */
 
 /* "a, b, c and 3 more": of the paths for which @is. The caller's to free; NULL: none, or no memory */
-static char *name_some(const struct view *v, bool (*is)(const struct kjoule_regions_count *c))
+static char *region_marks_list_paths(const struct view *v,
+				     bool (*is)(const struct kjoule_regions_count *c))
 {
 	const struct kjoule_regions *r = v->regions;
 	bool *seen = calloc(r->n_paths, sizeof(*seen));
@@ -43,17 +44,17 @@ static char *name_some(const struct view *v, bool (*is)(const struct kjoule_regi
 	return clean;
 }
 
-static bool is_entered(const struct kjoule_regions_count *c)
+static bool region_is_entered(const struct kjoule_regions_count *c)
 {
 	return c->entered > 0;
 }
 
-static bool is_unended(const struct kjoule_regions_count *c)
+static bool region_is_unended(const struct kjoule_regions_count *c)
 {
 	return c->unended > 0;
 }
 
-static bool could_be_marked(const struct view *v)
+static bool region_marks_are_possible(const struct view *v)
 {
 	return v->rec.meta.argc > 0;
 }
@@ -68,14 +69,15 @@ int region_marks_check(const struct view *v, const char *path, struct kjoule_err
 	if (!r->marks)
 		return kjoule_fail(err, ENOENT, "%s: no program has marked a region%s", path, v->rec.end.regions.foreign ?
 				   ": those that tried are in another namespace of processes or of time, where threads and clocks are others" :
-				   could_be_marked(v) ? "; see kjoule_region(3) for how one does" :
+				   region_marks_are_possible(v) ?
+				   "; see kjoule_region(3) for how one does" :
 				   ": only what `kjoule record -- COMMAND` starts can do so, not what runs already");
 	for (size_t i = 0; v->region && i < r->n_counts; i++)
 		if (kjoule_regions_inside(r, r->counts[i].path, v->region))
 			return 0;
 	if (!v->region)
 		return 0;
-	there = name_some(v, is_entered);
+	there = region_marks_list_paths(v, region_is_entered);
 	kjoule_fail(err, ESRCH, "%s: --region %.100s: never entered in this recording; it has %s", path, v->region,
 		    there ? there : "none");
 	free(there);
@@ -93,7 +95,7 @@ char *region_marks_missing(const struct view *v)
 	if (!f)
 		return NULL;
 	if (r->unended) {
-		which = name_some(v, is_unended);
+		which = region_marks_list_paths(v, region_is_unended);
 		fprintf(f, "%" PRIu64 " begun and not ended, when a thread, its program or the recording did: %s\n",
 			r->unended, which ? which : "?");
 		free(which);

@@ -14,7 +14,7 @@
 #define BYTES_MOST	(16l << 20)
 
 /* No more than what the file's size says: some that the kernel makes have no end, and none that it makes has a size. */
-static char *read_plain(const struct source_file *file, size_t *len)
+static char *source_text_read_plain(const struct source_file *file, size_t *len)
 {
 	int fd = kjoule_privilege_open_plain_as(file->owner, file->path);
 	char *text = NULL;
@@ -34,7 +34,7 @@ static char *read_plain(const struct source_file *file, size_t *len)
 }
 
 /* Tabs as eight columns; what else is to be done for a terminal does the table. */
-static char *expand(const char *text, size_t n)
+static char *source_text_expand_tabs(const char *text, size_t n)
 {
 	size_t tabs = 0, at = 0;
 	char *out;
@@ -56,10 +56,10 @@ static char *expand(const char *text, size_t n)
 	return out;
 }
 
-static void read_lines(struct source_file *file)
+static void source_text_read_lines(struct source_file *file)
 {
 	size_t len;
-	char *text = read_plain(file, &len);
+	char *text = source_text_read_plain(file, &len);
 
 	for (size_t at = 0; text && at < len;) {
 		const char *end = memchr(text + at, '\n', len - at);
@@ -68,7 +68,8 @@ static void read_lines(struct source_file *file)
 
 		if (!slot)
 			break;
-		*slot = expand(text + at, n && text[at + n - 1] == '\r' ? n - 1 : n);
+		*slot = source_text_expand_tabs(text + at,
+						n && text[at + n - 1] == '\r' ? n - 1 : n);
 		at += n + 1;
 	}
 	free(text);
@@ -90,7 +91,7 @@ const struct source_file *source_text_file(struct source_text *s, const char *pa
 		s->n--;
 		return NULL;
 	}
-	read_lines(file);
+	source_text_read_lines(file);
 	return file;
 }
 

@@ -11,7 +11,7 @@
 #include "lib/code/demangle.h"
 
 /* FROM-TO or FROM alone; what follows must be the end. */
-static int parse_range(const char *text, int base, uint64_t *from, uint64_t *to)
+static int user_block_parse_range(const char *text, int base, uint64_t *from, uint64_t *to)
 {
 	char *end;
 
@@ -29,7 +29,7 @@ static int parse_range(const char *text, int base, uint64_t *from, uint64_t *to)
 	return errno || *end ? -EINVAL : 0;
 }
 
-static int parse_part(const char *text, struct user_blocks_part *part, const char **why)
+static int user_block_parse_part(const char *text, struct user_blocks_part *part, const char **why)
 {
 	const char *colon = strrchr(text, ':'), *range = colon ? colon + 1 : NULL;
 
@@ -45,7 +45,8 @@ static int parse_part(const char *text, struct user_blocks_part *part, const cha
 		return part->where ? 0 : -ENOMEM;
 	}
 	part->kind = !strncmp(range, "0x", 2) ? USER_BLOCKS_ADDRESSES : USER_BLOCKS_LINES;
-	if (parse_range(range, part->kind == USER_BLOCKS_LINES ? 10 : 16, &part->from, &part->to)) {
+	if (user_block_parse_range(range, part->kind == USER_BLOCKS_LINES ? 10 : 16, &part->from,
+				   &part->to)) {
 		*why = "expected FILE:FROM-TO (lines), OBJECT:0xFROM-0xTO (addresses) or a function";
 		return -EINVAL;
 	}
@@ -58,7 +59,8 @@ static int parse_part(const char *text, struct user_blocks_part *part, const cha
 	return part->where ? 0 : -ENOMEM;
 }
 
-static struct user_block *block_of(struct user_blocks *named, const char *name, size_t len)
+static struct user_block *user_block_find_or_add(struct user_blocks *named, const char *name,
+						 size_t len)
 {
 	struct user_block *block;
 
@@ -86,14 +88,14 @@ int user_blocks_add(struct user_blocks *named, const char *text, const char **wh
 	*why = "expected NAME=PART[,PART]...";
 	if (!equals || equals == text || !equals[1])
 		return -EINVAL;
-	block = block_of(named, text, equals - text);
+	block = user_block_find_or_add(named, text, equals - text);
 	parts = next = strdup(equals + 1);
 	if (!block || !parts)
 		ret = -ENOMEM;
 	while (next && !ret) {
 		struct user_blocks_part part, *to;
 
-		ret = parse_part(strsep(&next, ","), &part, why);
+		ret = user_block_parse_part(strsep(&next, ","), &part, why);
 		if (ret)
 			break;
 		to = kjoule_array_grow(&block->parts, &block->n, sizeof(*to));
@@ -110,7 +112,7 @@ int user_blocks_add(struct user_blocks *named, const char *text, const char **wh
 
 int user_blocks_add_code(struct user_blocks *named, const char *name, const char *object, uint64_t from, uint64_t to)
 {
-	struct user_block *block = block_of(named, name, strlen(name));
+	struct user_block *block = user_block_find_or_add(named, name, strlen(name));
 	struct user_blocks_part *part = block ? kjoule_array_grow(&block->parts, &block->n, sizeof(*part)) : NULL;
 
 	if (!part)
@@ -135,7 +137,7 @@ void user_blocks_free(struct user_blocks *named)
 }
 
 /* Is @end the path, or its last parts? */
-static bool ends_in(const char *path, const char *end)
+static bool user_block_path_ends_in(const char *path, const char *end)
 {
 	size_t len, n = strlen(end);
 
@@ -145,7 +147,8 @@ static bool ends_in(const char *path, const char *end)
 	return len >= n && !strcmp(path + len - n, end) && (len == n || end[0] == '/' || path[len - n - 1] == '/');
 }
 
-static bool has(const struct user_blocks_part *part, const struct user_blocks_code *code)
+static bool user_block_part_has(const struct user_blocks_part *part,
+				const struct user_blocks_code *code)
 {
 	switch (part->kind) {
 	case USER_BLOCKS_FUNCTION:
@@ -158,12 +161,12 @@ static bool has(const struct user_blocks_part *part, const struct user_blocks_co
 	case USER_BLOCKS_LINES:
 		for (size_t i = 0; i < code->n_lines; i++)
 			if (code->lines[i].line >= part->from && code->lines[i].line <= part->to &&
-			    ends_in(code->lines[i].file, part->where))
+			    user_block_path_ends_in(code->lines[i].file, part->where))
 				return true;
 		return false;
 	case USER_BLOCKS_ADDRESSES:
 		return code->address && code->address >= part->from && code->address < part->to &&
-		       ends_in(code->object, part->where);
+		       user_block_path_ends_in(code->object, part->where);
 	case USER_BLOCKS_CODE:
 		return code->address && code->address >= part->from && code->address < part->to && code->object &&
 		       !strcmp(code->object, part->where);
@@ -177,7 +180,7 @@ struct user_block *user_blocks_find(const struct user_blocks *named, const struc
 	for (size_t i = 0; i < named->n; i++) {
 		for (size_t k = 0; k < named->blocks[i].n; k++) {
 			*part = &named->blocks[i].parts[k];
-			if (has(*part, code))
+			if (user_block_part_has(*part, code))
 				return &named->blocks[i];
 		}
 	}

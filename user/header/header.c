@@ -17,7 +17,7 @@
 #define OTHER_NOISY	0.005
 
 /* Ticks that did not happen because a CPU was offline, or all slept; missed, by the books. */
-static uint64_t away(const struct view *v, bool suspended)
+static uint64_t header_away_ticks(const struct view *v, bool suspended)
 {
 	uint64_t n = 0;
 
@@ -26,7 +26,7 @@ static uint64_t away(const struct view *v, bool suspended)
 	return n;
 }
 
-static const char *target(const struct view *v, char *buf, size_t len)
+static const char *header_target_text(const struct view *v, char *buf, size_t len)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	char cpus[512];
@@ -45,7 +45,8 @@ static const char *target(const struct view *v, char *buf, size_t len)
 }
 
 /* "a, b": the sources whose domains are columns. */
-static const char *energy_sources(const struct view *v, const struct blocks *b, char *buf, size_t len)
+static const char *header_energy_sources(const struct view *v, const struct blocks *b, char *buf,
+					 size_t len)
 {
 	size_t at = 0;
 
@@ -60,8 +61,9 @@ static const char *energy_sources(const struct view *v, const struct blocks *b, 
 }
 
 /* The next domain from *@source, *@d on that found no column, NULL if there is none. */
-static const struct kjoule_domain_info *next_left_out(const struct view *v, const struct blocks *b,
-						      uint32_t *source, uint32_t *d)
+static const struct kjoule_domain_info *header_next_left_out(const struct view *v,
+							     const struct blocks *b,
+							     uint32_t *source, uint32_t *d)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 
@@ -78,19 +80,20 @@ static const struct kjoule_domain_info *next_left_out(const struct view *v, cons
 	return NULL;
 }
 
-static void print_left_out(const struct view *v, const struct blocks *b)
+static void header_print_left_out(const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_domain_info *dom;
 	uint32_t source = 0, d = 0, n = 0;
 
-	while ((dom = next_left_out(v, b, &source, &d)))
+	while ((dom = header_next_left_out(v, b, &source, &d)))
 		output_printf(stdout, "%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
 			      v->rec.meta.session.sources[source].name);
 	if (n)
 		printf(": a report has %u columns of energy; choose others with --source\n", PROFILE_DOMAINS);
 }
 
-static void print_energy(const struct view *v, const struct blocks *b, const struct profile *p)
+static void header_print_energy(const struct view *v, const struct blocks *b,
+				const struct profile *p)
 {
 	char names[256];
 
@@ -98,7 +101,8 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 		printf("# energy     none: no source was used, so there is time and frequency only\n");
 		return;
 	}
-	output_printf(stdout, "# energy     %s:", energy_sources(v, b, names, sizeof(names)));
+	output_printf(stdout,
+		      "# energy     %s:", header_energy_sources(v, b, names, sizeof(names)));
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct kjoule_domain_info *dom = b->domains[d];
 
@@ -131,13 +135,14 @@ void header_untold_print(const char *domain, double part, double most, double st
 			      domain, still_s);
 }
 
-static void print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
+static void header_print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
 {
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
 	       " missed ticks given to the code next to them\n", s->samples, s->lost, s->records, b->made_up);
 }
 
-static void print_nobodys(const struct view *v, const struct blocks *b, const struct kjoule_cpu_stats *s)
+static void header_print_not_attributed(const struct view *v, const struct blocks *b,
+					const struct kjoule_cpu_stats *s)
 {
 	/* where the whole system is recorded they have a row */
 	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
@@ -146,10 +151,10 @@ static void print_nobodys(const struct view *v, const struct blocks *b, const st
 		       100.0 * b->nobodys / (s->samples + b->made_up + b->nobodys));
 }
 
-static void print_books(const struct view *v, const struct blocks *b)
+static void header_print_counters(const struct view *v, const struct blocks *b)
 {
 	struct kjoule_cpu_stats s = view_books(v);
-	uint64_t offline = away(v, false), asleep = away(v, true);
+	uint64_t offline = header_away_ticks(v, false), asleep = header_away_ticks(v, true);
 
 	if (!v->rec.n_stats) {
 		printf("# ticks      the books are missing: the recording ended within its first second\n");
@@ -162,8 +167,8 @@ static void print_books(const struct view *v, const struct blocks *b)
 	if (asleep)
 		printf(", %" PRIu64 " while the machine slept", asleep);
 	printf("; %" PRIu64 " found other processes\n", s.filtered);
-	print_samples(b, &s);
-	print_nobodys(v, b, &s);
+	header_print_samples(b, &s);
+	header_print_not_attributed(v, b, &s);
 	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
 	if (v->tl.skew_ticks)
 		printf("; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
@@ -177,14 +182,14 @@ static void print_books(const struct view *v, const struct blocks *b)
 }
 
 /* Of edge windows: a recording of before they were counted tells nothing. */
-static bool has_holds(const struct kjoule_session_info *s)
+static bool header_has_pauses(const struct kjoule_session_info *s)
 {
 	return s->edge_duty && s->edge.windows + s->edge.spins + s->edge.failed + s->edge.paused;
 }
 
-static void print_holds(const struct kjoule_session_info *s)
+static void header_print_pauses(const struct kjoule_session_info *s)
 {
-	if (!has_holds(s))
+	if (!header_has_pauses(s))
 		return;
 	printf("# held       the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
 	       s->edge.held_ns * 1e-9, s->edge.longest_ns * 1e-6, s->edge.windows, s->edge.spins, s->edge.failed);
@@ -194,7 +199,7 @@ static void print_holds(const struct kjoule_session_info *s)
 }
 
 /* Where the energy of ticks is taken out at the power of what they interrupt. */
-static void print_unknown_power(const struct blocks *b)
+static void header_print_unknown_power(const struct blocks *b)
 {
 	bool any = false;
 
@@ -210,7 +215,7 @@ static void print_unknown_power(const struct blocks *b)
 }
 
 /* @ticks_cost: there is something to be taken out for them */
-static void print_noise(const struct blocks *b, bool ticks_cost)
+static void header_print_noise(const struct blocks *b, bool ticks_cost)
 {
 	if (ticks_cost && b->input.calibration_error > HEADER_NOISY)
 		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
@@ -225,7 +230,7 @@ static void print_noise(const struct blocks *b, bool ticks_cost)
 		       100 * b->input.other_error);
 }
 
-static void print_cost(const struct view *v, const struct blocks *b)
+static void header_print_cost(const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	struct kjoule_cpu_stats s = view_books(v);
@@ -256,11 +261,11 @@ static void print_cost(const struct view *v, const struct blocks *b)
 		printf("; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
 	printf("\n");
 	if (most > 0)
-		print_unknown_power(b);
-	print_noise(b, most > 0);
+		header_print_unknown_power(b);
+	header_print_noise(b, most > 0);
 }
 
-static void print_untold(const struct blocks *b, const struct profile *p)
+static void header_print_unmeasured(const struct blocks *b, const struct profile *p)
 {
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		double part = profile_untold(p, d);
@@ -277,19 +282,19 @@ void header_doubts_print(const struct view *v, const struct blocks *b, const str
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		energy &= profile_readings(p, d) > 0;
 	if (!energy)
-		print_energy(v, b, p);
-	print_untold(b, p);
+		header_print_energy(v, b, p);
+	header_print_unmeasured(b, p);
 	if (s.lost || b->lost)
-		print_samples(b, &s);
+		header_print_samples(b, &s);
 	if (b->lost)
 		printf("# lost       %" PRIu64 " samples found no room: what ran there is in no figure\n", b->lost);
-	print_nobodys(v, b, &s);
+	header_print_not_attributed(v, b, &s);
 	if (v->rec.cal.ticks)
-		print_noise(b, true);
+		header_print_noise(b, true);
 }
 
 /* Who called is known of how many samples, and what became of the stacks. */
-static void print_callers(const struct view *v, const struct callgraph *c)
+static void header_print_callers(const struct view *v, const struct callgraph *c)
 {
 	const uint64_t *u = v->unwound, withheld = view_books(v).stacks_withheld;
 	uint64_t stacks = 0;
@@ -312,7 +317,7 @@ static void print_callers(const struct view *v, const struct callgraph *c)
 		       v->rec.meta.session.stack_bytes);
 }
 
-static const char *freq_witness(const struct view *v, const char **name)
+static const char *header_frequency_kind(const struct view *v, const char **name)
 {
 	const struct kjoule_source_info *f = kjoule_recording_source(&v->rec,
 								     KJOULE_KIND_FREQUENCY);
@@ -350,32 +355,32 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 	printf("# recorded   %.3f s at %.6g Hz", view_duration_s(v), 1e9 / s->interval_ns);
 	if (s->jitter_ns)
 		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
-	output_printf(stdout, ": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
-		      v->rec.end.reason);
+	output_printf(stdout, ": %s%s%s\n", header_target_text(v, text, sizeof(text)),
+		      v->rec.ended ? "; ended: " : "", v->rec.end.reason);
 	if (!v->rec.ended || v->rec.damage.truncated)
 		printf("# cut short  the recording has no end: all here is of what is whole before; what came after is not known\n");
 	if (v->cut)
 		printf("# shown      %.9g s to %.9g s of it; what ticks, lost records, lateness and cost are told of here is all of it\n",
 		       v->from_ns * 1e-9, v->to_ns * 1e-9);
-	print_energy(v, b, p);
-	print_left_out(v, b);
-	print_untold(b, p);
-	print_holds(&v->rec.meta.session);
+	header_print_energy(v, b, p);
+	header_print_left_out(v, b);
+	header_print_unmeasured(b, p);
+	header_print_pauses(&v->rec.meta.session);
 	header_model_print(m, b, p);
 	header_unattributed_print(v);
-	witness = freq_witness(v, &name);
+	witness = header_frequency_kind(v, &name);
 	if (witness)
 		output_printf(stdout, "# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
 			      "what was requested; what the hardware granted is not known" :
 			      "granted, from cycles over time");
 	else
 		printf("# frequency  none: no source was used\n");
-	print_books(v, b);
-	print_cost(v, b);
+	header_print_counters(v, b);
+	header_print_cost(v, b);
 	header_overhead_print(v, b);
 	header_regions_print(v);
 	if (c)
-		print_callers(v, c);
+		header_print_callers(v, c);
 	if (profile_parallel(p) > HEADER_PARALLEL)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
@@ -397,27 +402,27 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 	free(command);
 }
 
-static void put(struct json_object *o, const char *key, struct json_object *v)
+static void header_json_put(struct json_object *o, const char *key, struct json_object *v)
 {
 	json_object_object_add(o, key, v);
 }
 
-static struct json_object *holds_json(const struct kjoule_session_info *s)
+static struct json_object *header_pauses_json(const struct kjoule_session_info *s)
 {
-	struct json_object *o = has_holds(s) ? json_object_new_object() : NULL;
+	struct json_object *o = header_has_pauses(s) ? json_object_new_object() : NULL;
 
 	if (!o)
 		return NULL;
-	put(o, "windows", json_object_new_uint64(s->edge.windows));
-	put(o, "spins", json_object_new_uint64(s->edge.spins));
-	put(o, "failed", json_object_new_uint64(s->edge.failed));
-	put(o, "paused", json_object_new_uint64(s->edge.paused));
-	put(o, "held_s", output_json_real(s->edge.held_ns * 1e-9));
-	put(o, "longest_s", output_json_real(s->edge.longest_ns * 1e-9));
+	header_json_put(o, "windows", json_object_new_uint64(s->edge.windows));
+	header_json_put(o, "spins", json_object_new_uint64(s->edge.spins));
+	header_json_put(o, "failed", json_object_new_uint64(s->edge.failed));
+	header_json_put(o, "paused", json_object_new_uint64(s->edge.paused));
+	header_json_put(o, "held_s", output_json_real(s->edge.held_ns * 1e-9));
+	header_json_put(o, "longest_s", output_json_real(s->edge.longest_ns * 1e-9));
 	return o;
 }
 
-static struct json_object *books_json(const struct view *v)
+static struct json_object *header_counters_json(const struct view *v)
 {
 	struct kjoule_cpu_stats s = view_books(v);
 	struct json_object *o;
@@ -428,69 +433,75 @@ static struct json_object *books_json(const struct view *v)
 	for (size_t i = 0; i < v->rec.n_streams; i++)
 		bytes += v->rec.streams[i].len;
 	o = json_object_new_object();
-	put(o, "due", json_object_new_uint64(s.due));
-	put(o, "produced", json_object_new_uint64(s.produced));
-	put(o, "missed", json_object_new_uint64(s.missed));
-	put(o, "offline", json_object_new_uint64(away(v, false)));
-	put(o, "suspended", json_object_new_uint64(away(v, true)));
-	put(o, "parked", json_object_new_uint64(s.parked));
-	put(o, "idle_ns", json_object_new_uint64(s.idle_ns));
-	put(o, "stacks_withheld", json_object_new_uint64(s.stacks_withheld));
-	put(o, "filtered", json_object_new_uint64(s.filtered));
-	put(o, "records", json_object_new_uint64(s.records));
-	put(o, "lost", json_object_new_uint64(s.lost));
-	put(o, "samples", json_object_new_uint64(s.samples));
-	put(o, "tick_ns", json_object_new_uint64(s.tick_ns));
-	put(o, "late_max_ns", json_object_new_uint64(s.late_max_ns));
-	put(o, "skew_ticks", json_object_new_uint64(v->tl.skew_ticks));
-	put(o, "skew_p99_ns", v->tl.skew_ticks ? json_object_new_uint64(v->tl.p99_skew_ns) : NULL);
-	put(o, "skew_max_ns", v->tl.skew_ticks ? json_object_new_uint64(v->tl.max_skew_ns) : NULL);
-	put(o, "source_errors", json_object_new_uint64(s.source_errors));
-	put(o, "ring_bytes", json_object_new_uint64(bytes));
+	header_json_put(o, "due", json_object_new_uint64(s.due));
+	header_json_put(o, "produced", json_object_new_uint64(s.produced));
+	header_json_put(o, "missed", json_object_new_uint64(s.missed));
+	header_json_put(o, "offline", json_object_new_uint64(header_away_ticks(v, false)));
+	header_json_put(o, "suspended", json_object_new_uint64(header_away_ticks(v, true)));
+	header_json_put(o, "parked", json_object_new_uint64(s.parked));
+	header_json_put(o, "idle_ns", json_object_new_uint64(s.idle_ns));
+	header_json_put(o, "stacks_withheld", json_object_new_uint64(s.stacks_withheld));
+	header_json_put(o, "filtered", json_object_new_uint64(s.filtered));
+	header_json_put(o, "records", json_object_new_uint64(s.records));
+	header_json_put(o, "lost", json_object_new_uint64(s.lost));
+	header_json_put(o, "samples", json_object_new_uint64(s.samples));
+	header_json_put(o, "tick_ns", json_object_new_uint64(s.tick_ns));
+	header_json_put(o, "late_max_ns", json_object_new_uint64(s.late_max_ns));
+	header_json_put(o, "skew_ticks", json_object_new_uint64(v->tl.skew_ticks));
+	header_json_put(o, "skew_p99_ns",
+			v->tl.skew_ticks ? json_object_new_uint64(v->tl.p99_skew_ns) : NULL);
+	header_json_put(o, "skew_max_ns",
+			v->tl.skew_ticks ? json_object_new_uint64(v->tl.max_skew_ns) : NULL);
+	header_json_put(o, "source_errors", json_object_new_uint64(s.source_errors));
+	header_json_put(o, "ring_bytes", json_object_new_uint64(bytes));
 	return o;
 }
 
-static struct json_object *cost_json(const struct view *v, const struct blocks *b)
+static struct json_object *header_cost_json(const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-	put(o, "calibrated", json_object_new_boolean(cal->ticks > 0));
+	header_json_put(o, "calibrated", json_object_new_boolean(cal->ticks > 0));
 	/* The recorder's own lane and the like come after those of the CPUs. */
 	for (size_t i = 0; i < v->tl.n_cpus; i++) {
 		struct json_object *c = json_object_new_object();
 
-		put(c, "cpu", json_object_new_uint64(v->tl.cpus[i].cpu));
-		put(c, "tick_ns", output_json_real(b->lanes[i].tick_ns));
+		header_json_put(c, "cpu", json_object_new_uint64(v->tl.cpus[i].cpu));
+		header_json_put(c, "tick_ns", output_json_real(b->lanes[i].tick_ns));
 		json_object_array_add(list, c);
 	}
-	put(o, "cpus", list);
-	put(o, "calibrated_tick_ns", cal->ticks ? output_json_real(cal->tick_ns) : NULL);
-	put(o, "calibrated_handler_ns", cal->ticks ? output_json_real(cal->handler_ns) : NULL);
-	put(o, "calibrated_handler_spread_ns",
-	    cal->ticks ? output_json_real(cal->handler_spread_ns) : NULL);
-	put(o, "calibrated_entry_ns", cal->ticks ? output_json_real(cal->entry_ns) : NULL);
-	put(o, "calibration_error", cal->ticks ? output_json_real(b->input.calibration_error) : NULL);
-	put(o, "other_interrupts_part", output_json_real(b->input.other));
-	put(o, "other_interrupts_error", cal->ticks && !isnan(cal->other_error) ?
-	    output_json_real(b->input.other_error) : NULL);
+	header_json_put(o, "cpus", list);
+	header_json_put(o, "calibrated_tick_ns",
+			cal->ticks ? output_json_real(cal->tick_ns) : NULL);
+	header_json_put(o, "calibrated_handler_ns",
+			cal->ticks ? output_json_real(cal->handler_ns) : NULL);
+	header_json_put(o, "calibrated_handler_spread_ns",
+			cal->ticks ? output_json_real(cal->handler_spread_ns) : NULL);
+	header_json_put(o, "calibrated_entry_ns",
+			cal->ticks ? output_json_real(cal->entry_ns) : NULL);
+	header_json_put(o, "calibration_error",
+			cal->ticks ? output_json_real(b->input.calibration_error) : NULL);
+	header_json_put(o, "other_interrupts_part", output_json_real(b->input.other));
+	header_json_put(o, "other_interrupts_error", cal->ticks && !isnan(cal->other_error) ?
+			output_json_real(b->input.other_error) : NULL);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		json_object_array_add(list, output_json_real(b->input.irq_w[d]));
-	put(o, "interrupts_w", list);
+	header_json_put(o, "interrupts_w", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		json_object_array_add(list, output_json_real(b->input.irq_w[d] - b->input.tick_less_w[d]));
-	put(o, "ticks_w", list);
+	header_json_put(o, "ticks_w", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		json_object_array_add(list, output_json_real(b->input.idle_uj[d]));
-	put(o, "idle_tick_uj", list);
+	header_json_put(o, "idle_tick_uj", list);
 	return o;
 }
 
-static struct json_object *energy_json(const struct view *v, const struct blocks *b,
-				       const struct profile *p)
+static struct json_object *header_energy_json(const struct view *v, const struct blocks *b,
+					      const struct profile *p)
 {
 	struct json_object *o, *list = json_object_new_array();
 	const struct kjoule_domain_info *dom;
@@ -502,47 +513,56 @@ static struct json_object *energy_json(const struct view *v, const struct blocks
 		return NULL;
 	}
 	o = json_object_new_object();
-	put(o, "source", output_json_str(energy_sources(v, b, names, sizeof(names))));
+	header_json_put(o, "source",
+			output_json_str(header_energy_sources(v, b, names, sizeof(names))));
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		struct json_object *column = json_object_new_object();
 
 		dom = b->domains[d];
-		put(column, "name", output_json_str(dom->name));
-		put(column, "source", output_json_str(
+		header_json_put(column, "name", output_json_str(dom->name));
+		header_json_put(column, "source", output_json_str(
 			v->rec.meta.session.sources[b->meters.source[d]].name));
-		put(column, "from_power", json_object_new_boolean(b->meters.power[d]));
-		put(column, "parent", dom->parent < 0 ? NULL : json_object_new_int(dom->parent));
-		put(column, "index", json_object_new_int(dom->index));
-		put(column, "update_period_ns", json_object_new_uint64(dom->update_period_ns));
-		put(column, "distinct_readings", json_object_new_uint64(profile_readings(p, d)));
-		put(column, "untold_part", output_json_real(profile_untold(p, d)));
-		put(column, "still_s", output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
+		header_json_put(column, "from_power", json_object_new_boolean(b->meters.power[d]));
+		header_json_put(column, "parent",
+				dom->parent < 0 ? NULL : json_object_new_int(dom->parent));
+		header_json_put(column, "index", json_object_new_int(dom->index));
+		header_json_put(column, "update_period_ns",
+				json_object_new_uint64(dom->update_period_ns));
+		header_json_put(column, "distinct_readings",
+				json_object_new_uint64(profile_readings(p, d)));
+		header_json_put(column, "untold_part", output_json_real(profile_untold(p, d)));
+		header_json_put(column, "still_s",
+				output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
 		json_object_array_add(list, column);
 	}
-	put(o, "domains", list);
+	header_json_put(o, "domains", list);
 	list = json_object_new_array();
-	while ((dom = next_left_out(v, b, &source, &index))) {
+	while ((dom = header_next_left_out(v, b, &source, &index))) {
 		struct json_object *one = json_object_new_object();
 
-		put(one, "name", output_json_str(dom->name));
-		put(one, "source", output_json_str(v->rec.meta.session.sources[source].name));
+		header_json_put(one, "name", output_json_str(dom->name));
+		header_json_put(one, "source",
+				output_json_str(v->rec.meta.session.sources[source].name));
 		json_object_array_add(list, one);
 	}
-	put(o, "left_out", list);
+	header_json_put(o, "left_out", list);
 	return o;
 }
 
-static struct json_object *callers_json(const struct view *v, const struct callgraph *c)
+static struct json_object *header_callers_json(const struct view *v, const struct callgraph *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	put(o, "samples", json_object_new_uint64(c->samples));
-	put(o, "with_callers", json_object_new_uint64(c->with));
-	put(o, "cut", json_object_new_uint64(c->cut));
-	put(o, "stacks_whole", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_WHOLE]));
-	put(o, "stacks_short", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_SHORT]));
-	put(o, "stacks_blind", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_BLIND]));
-	put(o, "stacks_deep", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_DEEP]));
+	header_json_put(o, "samples", json_object_new_uint64(c->samples));
+	header_json_put(o, "with_callers", json_object_new_uint64(c->with));
+	header_json_put(o, "cut", json_object_new_uint64(c->cut));
+	header_json_put(o, "stacks_whole",
+			json_object_new_uint64(v->unwound[KJOULE_UNWOUND_WHOLE]));
+	header_json_put(o, "stacks_short",
+			json_object_new_uint64(v->unwound[KJOULE_UNWOUND_SHORT]));
+	header_json_put(o, "stacks_blind",
+			json_object_new_uint64(v->unwound[KJOULE_UNWOUND_BLIND]));
+	header_json_put(o, "stacks_deep", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_DEEP]));
 	return o;
 }
 
@@ -556,56 +576,61 @@ struct json_object *header_json(const struct view *v, const struct blocks *b,
 	const char *witness, *name = NULL;
 	char cpus[512];
 
-	put(o, "file", output_json_str(path));
+	header_json_put(o, "file", output_json_str(path));
 	for (int i = 0; i < meta->argc; i++)
 		json_object_array_add(list, output_json_str(meta->argv[i]));
-	put(o, "command", list);
-	put(o, "host", output_json_str(meta->host));
-	put(o, "kernel", output_json_str(meta->kernel));
-	put(o, "start_unix_ns", json_object_new_uint64(meta->wall_ns));
-	put(o, "complete", json_object_new_boolean(v->rec.ended));
-	put(o, "ended", v->rec.ended ? output_json_str(v->rec.end.reason) : NULL);
-	put(o, "damaged_chunks", json_object_new_uint64(v->rec.damage.missing > v->rec.damage.chunks ?
-						     v->rec.damage.missing : v->rec.damage.chunks));
-	put(o, "truncated", json_object_new_boolean(v->rec.damage.truncated));
-	put(o, "ring_damaged", json_object_new_uint64(v->rec.end.ring_damaged));
-	put(o, "side_band_lost", json_object_new_uint64(v->rec.end.side_band_lost));
-	put(o, "side_band_anew", json_object_new_uint64(v->rec.end.side_band_anew));
-	put(o, "readings_left_out", json_object_new_uint64(v->tl.backwards));
-	put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
-	    json_object_new_int(v->rec.end.exit_code) : NULL);
-	put(o, "duration_s", output_json_real(view_duration_s(v)));
-	put(o, "start_ns", json_object_new_uint64(view_start_ns(v)));
-	put(o, "from_s", v->cut ? output_json_real(v->from_ns * 1e-9) : NULL);
-	put(o, "to_s", v->cut ? output_json_real(v->to_ns * 1e-9) : NULL);
-	put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
-	put(o, "jitter_ns", json_object_new_uint64(s->jitter_ns));
-	put(o, "target", json_object_new_string(kjoule_target_name(s->target)));
-	put(o, "pid", s->target == KJOULE_TARGET_PROCESS || s->target == KJOULE_TARGET_THREAD ?
-	    json_object_new_uint64(s->pid) : NULL);
-	put(o, "cgroup", s->target == KJOULE_TARGET_CGROUP ? output_json_str(v->rec.meta.cgroup) : NULL);
-	put(o, "inherit", json_object_new_boolean(s->flags & KJOULE_FLAG_INHERIT));
-	put(o, "wake_idle", json_object_new_boolean(s->flags & KJOULE_FLAG_WAKE_IDLE));
-	put(o, "children_lost", json_object_new_uint64(s->children_lost));
-	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
-	put(o, "energy", energy_json(v, b, p));
-	put(o, "holds", holds_json(s));
-	put(o, "model", header_model_json(m, b, p));
-	put(o, "beside", header_unattributed_json(v));
-	put(o, "sources", header_sources_json(v));
-	witness = freq_witness(v, &name);
-	put(o, "frequency_source", name ? output_json_str(name) : NULL);
-	put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
-	put(o, "books", books_json(v));
-	put(o, "missed_made_up", json_object_new_uint64(b->made_up));
-	put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
-	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
-	put(o, "cost", cost_json(v, b));
-	put(o, "overhead", header_overhead_json(v, b));
-	put(o, "regions", header_regions_json(v));
-	put(o, "callers", c ? callers_json(v, c) : NULL);
-	put(o, "parallel_part", output_json_real(profile_parallel(p)));
-	put(o, "crowd_ticks", json_object_new_uint64(profile_crowd_ticks(p)));
-	put(o, "crowd_part", output_json_real(profile_crowded(p)));
+	header_json_put(o, "command", list);
+	header_json_put(o, "host", output_json_str(meta->host));
+	header_json_put(o, "kernel", output_json_str(meta->kernel));
+	header_json_put(o, "start_unix_ns", json_object_new_uint64(meta->wall_ns));
+	header_json_put(o, "complete", json_object_new_boolean(v->rec.ended));
+	header_json_put(o, "ended", v->rec.ended ? output_json_str(v->rec.end.reason) : NULL);
+	header_json_put(o, "damaged_chunks",
+			json_object_new_uint64(v->rec.damage.missing > v->rec.damage.chunks ?
+						       v->rec.damage.missing :
+						       v->rec.damage.chunks));
+	header_json_put(o, "truncated", json_object_new_boolean(v->rec.damage.truncated));
+	header_json_put(o, "ring_damaged", json_object_new_uint64(v->rec.end.ring_damaged));
+	header_json_put(o, "side_band_lost", json_object_new_uint64(v->rec.end.side_band_lost));
+	header_json_put(o, "side_band_anew", json_object_new_uint64(v->rec.end.side_band_anew));
+	header_json_put(o, "readings_left_out", json_object_new_uint64(v->tl.backwards));
+	header_json_put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
+			json_object_new_int(v->rec.end.exit_code) : NULL);
+	header_json_put(o, "duration_s", output_json_real(view_duration_s(v)));
+	header_json_put(o, "start_ns", json_object_new_uint64(view_start_ns(v)));
+	header_json_put(o, "from_s", v->cut ? output_json_real(v->from_ns * 1e-9) : NULL);
+	header_json_put(o, "to_s", v->cut ? output_json_real(v->to_ns * 1e-9) : NULL);
+	header_json_put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
+	header_json_put(o, "jitter_ns", json_object_new_uint64(s->jitter_ns));
+	header_json_put(o, "target", json_object_new_string(kjoule_target_name(s->target)));
+	header_json_put(o, "pid", s->target == KJOULE_TARGET_PROCESS ||
+			s->target == KJOULE_TARGET_THREAD ?
+			json_object_new_uint64(s->pid) : NULL);
+	header_json_put(o, "cgroup", s->target == KJOULE_TARGET_CGROUP ?
+			output_json_str(v->rec.meta.cgroup) : NULL);
+	header_json_put(o, "inherit", json_object_new_boolean(s->flags & KJOULE_FLAG_INHERIT));
+	header_json_put(o, "wake_idle", json_object_new_boolean(s->flags & KJOULE_FLAG_WAKE_IDLE));
+	header_json_put(o, "children_lost", json_object_new_uint64(s->children_lost));
+	header_json_put(o, "cpus",
+			json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
+	header_json_put(o, "energy", header_energy_json(v, b, p));
+	header_json_put(o, "holds", header_pauses_json(s));
+	header_json_put(o, "model", header_model_json(m, b, p));
+	header_json_put(o, "beside", header_unattributed_json(v));
+	header_json_put(o, "sources", header_sources_json(v));
+	witness = header_frequency_kind(v, &name);
+	header_json_put(o, "frequency_source", name ? output_json_str(name) : NULL);
+	header_json_put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
+	header_json_put(o, "books", header_counters_json(v));
+	header_json_put(o, "missed_made_up", json_object_new_uint64(b->made_up));
+	header_json_put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
+	header_json_put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
+	header_json_put(o, "cost", header_cost_json(v, b));
+	header_json_put(o, "overhead", header_overhead_json(v, b));
+	header_json_put(o, "regions", header_regions_json(v));
+	header_json_put(o, "callers", c ? header_callers_json(v, c) : NULL);
+	header_json_put(o, "parallel_part", output_json_real(profile_parallel(p)));
+	header_json_put(o, "crowd_ticks", json_object_new_uint64(profile_crowd_ticks(p)));
+	header_json_put(o, "crowd_part", output_json_real(profile_crowded(p)));
 	return o;
 }

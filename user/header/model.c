@@ -15,7 +15,8 @@
 #define WITHOUT_LEAST	0.1
 
 /* Part of the time that is before the first window of use or after the last. */
-static double without_windows(const struct blocks *b, const struct profile_package *package)
+static double header_part_without_windows(const struct blocks *b,
+					  const struct profile_package *package)
 {
 	double first = NAN, last = NAN;
 
@@ -31,10 +32,10 @@ static double without_windows(const struct blocks *b, const struct profile_packa
 }
 
 /* What the windows of a package came to; NULL: nothing could be told from them. */
-static void print_edges(const struct blocks *b, const struct profile_package *package, const struct edge_result *e,
-			bool too_many)
+static void header_print_edges(const struct blocks *b, const struct profile_package *package,
+			       const struct edge_result *e, bool too_many)
 {
-	double without = without_windows(b, package);
+	double without = header_part_without_windows(b, package);
 
 	if (!e && too_many) {
 		printf("# windows    %zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording\n",
@@ -63,7 +64,8 @@ void header_model_print(const struct power_model *m, const struct blocks *b, con
 		      m->reason[0] ? ": " : "", m->reason);
 	for (size_t i = 0; m->used == MODEL_EDGE && i < b->input.n_packages; i++)
 		if (b->input.packages[i].n_windows)
-			print_edges(b, &b->input.packages[i], profile_edge(p, i), profile_edge_too_many(p, i));
+			header_print_edges(b, &b->input.packages[i], profile_edge(p, i),
+					   profile_edge_too_many(p, i));
 	if (m->used != MODEL_MIXTURE)
 		return;
 	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
@@ -72,13 +74,15 @@ void header_model_print(const struct power_model *m, const struct blocks *b, con
 		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
 }
 
-static struct json_object *edge_json(const struct blocks *b, const struct profile_package *package,
-				     const struct edge_result *e, bool too_many)
+static struct json_object *header_edge_json(const struct blocks *b,
+					    const struct profile_package *package,
+					    const struct edge_result *e, bool too_many)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "recorded", json_object_new_uint64(package->n_windows));
-	json_object_object_add(o, "time_without_part", output_json_real(without_windows(b, package)));
+	json_object_object_add(o, "time_without_part",
+			       output_json_real(header_part_without_windows(b, package)));
 	json_object_object_add(o, "too_many_ticks", json_object_new_boolean(too_many));
 	json_object_object_add(o, "used", json_object_new_uint64(e ? e->windows : 0));
 	json_object_object_add(o, "spins", json_object_new_uint64(e ? e->spins : 0));
@@ -93,7 +97,7 @@ static struct json_object *edge_json(const struct blocks *b, const struct profil
 }
 
 /* The blocks that a row of several is made of, all of them. */
-static struct json_object *united_json(const struct blocks *b, const struct power_model *m)
+static struct json_object *header_merged_json(const struct blocks *b, const struct power_model *m)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -143,14 +147,16 @@ struct json_object *header_model_json(const struct power_model *m, const struct 
 	json_object_object_add(o, "reliability", fitted ? output_json_real(m->reliability) : NULL);
 	json_object_object_add(o, "even_grid", fitted ? json_object_new_boolean(m->in_step) : NULL);
 	json_object_object_add(o, "not_separable", fitted ? json_object_new_uint64(m->not_told) : NULL);
-	json_object_object_add(o, "united", fitted ? united_json(b, m) : NULL);
+	json_object_object_add(o, "united", fitted ? header_merged_json(b, m) : NULL);
 	if (m->used == MODEL_EDGE) {
 		struct json_object *list = json_object_new_array();
 
 		for (size_t i = 0; i < b->input.n_packages; i++)
 			if (b->input.packages[i].n_windows)
-				json_object_array_add(list, edge_json(b, &b->input.packages[i], profile_edge(p, i),
-							   profile_edge_too_many(p, i)));
+				json_object_array_add(
+					list, header_edge_json(b, &b->input.packages[i],
+							       profile_edge(p, i),
+							       profile_edge_too_many(p, i)));
 		json_object_object_add(o, "edge_windows", list);
 	}
 	return o;

@@ -16,7 +16,8 @@
 /* What is left of the overhead without the ticks, where it would not be seen in two digits. */
 #define REST_LEAST	0.00005
 
-static const struct overhead_cpu *most_awake(const struct view *v, const struct overhead_cpu *cpus, size_t n)
+static const struct overhead_cpu *overhead_most_awake_cpu(const struct view *v,
+							  const struct overhead_cpu *cpus, size_t n)
 {
 	const struct overhead_cpu *most = NULL;
 
@@ -27,7 +28,7 @@ static const struct overhead_cpu *most_awake(const struct view *v, const struct 
 }
 
 /* For how long CPUs were held for edge windows, or for readings of blocks, which is none of the overhead. */
-static double held_s(const struct view *v)
+static double overhead_paused_s(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 
@@ -43,7 +44,7 @@ void header_overhead_print(const struct view *v, const struct blocks *b)
 	double bound = v->rec.meta.overhead_ppm * 1e-6;
 
 	most = overhead_most(cpus, n);
-	awake = most_awake(v, cpus, n);
+	awake = overhead_most_awake_cpu(v, cpus, n);
 	if (!isnan(all)) {
 		printf("# overhead   the code took %.2f %% longer: %.2f points by ticks", 100 * all, 100 * ticks);
 		if (most && n > 1)
@@ -53,8 +54,9 @@ void header_overhead_print(const struct view *v, const struct blocks *b)
 		if (awake && overhead_cpus_awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
 			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * overhead_cpus_awake_s(v, awake->cpu) / awake->time_s,
 			       awake->cpu);
-		if (held_s(v) > 0)
-			printf("; without the %.2f s for which CPUs were held", held_s(v));
+		if (overhead_paused_s(v) > 0)
+			printf("; without the %.2f s for which CPUs were held",
+			       overhead_paused_s(v));
 		printf("\n");
 		if (bound > 0 && all > bound)
 			output_printf(stdout, "# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
@@ -70,7 +72,7 @@ void header_overhead_print(const struct view *v, const struct blocks *b)
 	free(cpus);
 }
 
-static struct json_object *real(double v)
+static struct json_object *overhead_real_json(double v)
 {
 	return isnan(v) ? NULL : output_json_real(v);
 }
@@ -89,20 +91,22 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 	}
 	o = json_object_new_object();
 	all = overhead_all(cpus, n);
-	json_object_object_add(o, "part", real(all));
-	json_object_object_add(o, "ticks_part", real(overhead_ticks(cpus, n)));
-	json_object_object_add(o, "held_s", real(held_s(v)));
-	json_object_object_add(o, "asked", bound > 0 ? real(bound) : NULL);
+	json_object_object_add(o, "part", overhead_real_json(all));
+	json_object_object_add(o, "ticks_part", overhead_real_json(overhead_ticks(cpus, n)));
+	json_object_object_add(o, "held_s", overhead_real_json(overhead_paused_s(v)));
+	json_object_object_add(o, "asked", bound > 0 ? overhead_real_json(bound) : NULL);
 	json_object_object_add(o, "kept", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = json_object_new_object();
 
 		json_object_object_add(c, "cpu", json_object_new_uint64(cpus[i].cpu));
-		json_object_object_add(c, "part", real(overhead_part(&cpus[i])));
+		json_object_object_add(c, "part", overhead_real_json(overhead_part(&cpus[i])));
 		json_object_object_add(c, "ticks", json_object_new_uint64(cpus[i].ticks));
-		json_object_object_add(c, "taken_s", real(cpus[i].taken_s));
-		json_object_object_add(c, "busy_s", real(cpus[i].time_s - cpus[i].idle_s));
-		json_object_object_add(c, "recorder_awake_s", real(overhead_cpus_awake_s(v, cpus[i].cpu)));
+		json_object_object_add(c, "taken_s", overhead_real_json(cpus[i].taken_s));
+		json_object_object_add(c, "busy_s",
+				       overhead_real_json(cpus[i].time_s - cpus[i].idle_s));
+		json_object_object_add(c, "recorder_awake_s",
+				       overhead_real_json(overhead_cpus_awake_s(v, cpus[i].cpu)));
 		json_object_array_add(list, c);
 	}
 	json_object_object_add(o, "cpus", list);

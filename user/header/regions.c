@@ -11,7 +11,7 @@
 #include "header/header.h"
 #include "output/output.h"
 
-static size_t paths_entered(const struct kjoule_regions *r)
+static size_t header_count_entered(const struct kjoule_regions *r)
 {
 	bool *seen = calloc(r->n_paths, sizeof(*seen));
 	size_t n = 0;
@@ -32,8 +32,9 @@ void header_regions_print(const struct view *v)
 	char *missing = region_marks_missing(v), *rest = missing, *line;
 
 	if (r->marks)
-		printf("# regions    %zu by name and nesting, entered %" PRIu64 " times by %" PRIu64 " threads\n", paths_entered(r), r->entered,
-		       r->threads);
+		printf("# regions    %zu by name and nesting, entered %" PRIu64 " times by %" PRIu64
+		       " threads\n",
+		       header_count_entered(r), r->entered, r->threads);
 	while ((line = strsep(&rest, "\n")))
 		if (line[0])
 			output_printf(stdout, "# regions    %s\n", line);

@@ -17,7 +17,7 @@ static const char *const figure_names[] = { [MERGE_TIME] = "time", [MERGE_ENERGY
 static const char *const figure_units[] = { [MERGE_TIME] = "s", [MERGE_ENERGY] = "J", [MERGE_POWER] = "W" };
 
 /* "time 8.123 s is +8.2 % off the median of 7.51 s (31 times what runs usually differ by)" */
-static void tell_difference(FILE *out, const struct merge *m, const struct merge_run *r)
+static void series_write_difference(FILE *out, const struct merge *m, const struct merge_run *r)
 {
 	const char *between = "";
 
@@ -39,7 +39,7 @@ static void tell_difference(FILE *out, const struct merge *m, const struct merge
 }
 
 /* The same as a text; the caller's to free, NULL without memory. */
-static char *difference_text(const struct merge *m, const struct merge_run *r)
+static char *series_difference_text(const struct merge *m, const struct merge_run *r)
 {
 	char *text = NULL;
 	size_t len;
@@ -47,12 +47,12 @@ static char *difference_text(const struct merge *m, const struct merge_run *r)
 
 	if (!f)
 		return NULL;
-	tell_difference(f, m, r);
+	series_write_difference(f, m, r);
 	fclose(f);
 	return text;
 }
 
-static void print_runs(const struct merge *m)
+static void series_print_runs(const struct merge *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		const struct merge_run *r = &m->runs[i];
@@ -74,14 +74,14 @@ static void print_runs(const struct merge *m)
 	}
 }
 
-static void print_differs(const struct merge *m)
+static void series_print_differing(const struct merge *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		if (!m->runs[i].differs)
 			continue;
 		output_printf(stdout, "# differs    %s%s: ", m->runs[i].path,
 			      m->runs[i].left_out ? " (left out)" : "");
-		tell_difference(stdout, m, &m->runs[i]);
+		series_write_difference(stdout, m, &m->runs[i]);
 		printf("\n");
 	}
 	if (m->has_outliers && m->kept == m->judged)
@@ -91,7 +91,7 @@ static void print_differs(const struct merge *m)
 		       OUTLIERS_LEAST);
 }
 
-static void print_energy(const struct merge *m)
+static void series_print_energy(const struct merge *m)
 {
 	if (!m->n_domains) {
 		printf("# energy     none: no source was used, so there is time and frequency only\n");
@@ -119,7 +119,8 @@ static void print_energy(const struct merge *m)
 }
 
 /* What readings do not tell of a domain, of all runs that count. Return: the mean part */
-static double untold(const struct merge *m, unsigned int d, double *most, double *still_s)
+static double series_unmeasured_part(const struct merge *m, unsigned int d, double *most,
+				     double *still_s)
 {
 	double sum = 0;
 	size_t n = 0;
@@ -139,10 +140,10 @@ static double untold(const struct merge *m, unsigned int d, double *most, double
 	return n ? sum / n : 0;
 }
 
-static void print_untold(const struct merge *m)
+static void series_print_unmeasured(const struct merge *m)
 {
 	for (unsigned int d = 0; d < m->n_domains; d++) {
-		double most, still_s, part = untold(m, d, &most, &still_s);
+		double most, still_s, part = series_unmeasured_part(m, d, &most, &still_s);
 
 		header_untold_print(m->domains[d].name, part, most, still_s);
 	}
@@ -156,7 +157,7 @@ struct books {
 	bool lost_unknown;
 };
 
-static struct books books_of(const struct merge *m)
+static struct books series_sum_counters(const struct merge *m)
 {
 	struct books b = { 0 };
 
@@ -188,19 +189,19 @@ static struct books books_of(const struct merge *m)
 }
 
 /* Of the whole machine what ran in gaps has a row of its own. */
-static bool are_missing(const struct merge *m, const struct books *b)
+static bool series_ticks_are_missing(const struct merge *m, const struct books *b)
 {
 	return b->nobodys && m->runs[0].target != KJOULE_TARGET_SYSTEM;
 }
 
-static void print_books(const struct merge *m)
+static void series_print_counters(const struct merge *m)
 {
-	struct books b = books_of(m);
+	struct books b = series_sum_counters(m);
 
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64 " of %" PRIu64
 	       " ticks missed, %" PRIu64 " of them given to the code next to them\n", b.samples, b.lost, b.records, b.missed, b.due,
 	       b.made_up);
-	if (are_missing(m, &b))
+	if (series_ticks_are_missing(m, &b))
 		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures\n",
 		       b.nobodys, b.nobodys_s);
 	if (b.lost_unknown)
@@ -218,15 +219,15 @@ static void print_books(const struct merge *m)
 	header_crowds_print(b.crowds, b.crowded);
 }
 
-static int note_books(const struct merge *m, const char *label, struct merge_notes *notes)
+static int series_note_counters(const struct merge *m, const char *label, struct merge_notes *notes)
 {
-	struct books b = books_of(m);
+	struct books b = series_sum_counters(m);
 	int ret = 0;
 
 	if (b.lost_samples)
 		ret = merge_note(notes, "%s: %" PRIu64 " of %" PRIu64 " samples were lost: what ran there is in no figure; record at a lower rate",
 				 label, b.lost_samples, b.lost_samples + b.samples);
-	if (!ret && are_missing(m, &b))
+	if (!ret && series_ticks_are_missing(m, &b))
 		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures",
 				 label, b.nobodys, b.nobodys_s);
 	if (!ret && b.off > HEADER_NOISY)
@@ -235,7 +236,8 @@ static int note_books(const struct merge *m, const char *label, struct merge_not
 	return ret;
 }
 
-static int note_differs(const struct merge *m, const char *label, struct merge_notes *notes)
+static int series_note_differing(const struct merge *m, const char *label,
+				 struct merge_notes *notes)
 {
 	int ret = 0;
 
@@ -244,7 +246,7 @@ static int note_differs(const struct merge *m, const char *label, struct merge_n
 
 		if (!m->runs[i].differs)
 			continue;
-		text = difference_text(m, &m->runs[i]);
+		text = series_difference_text(m, &m->runs[i]);
 		ret = merge_note(notes, "%s: %s differs from the other runs: %s", label, m->runs[i].path, text ? text : "");
 		free(text);
 	}
@@ -253,8 +255,9 @@ static int note_differs(const struct merge *m, const char *label, struct merge_n
 
 int header_series_doubts(const struct merge *m, const char *label, struct merge_notes *notes)
 {
-	double most = 0, still_s = 0, part = m->n_domains ? untold(m, 0, &most, &still_s) : 0;
-	int ret = note_books(m, label, notes);
+	double most = 0, still_s = 0,
+	       part = m->n_domains ? series_unmeasured_part(m, 0, &most, &still_s) : 0;
+	int ret = series_note_counters(m, label, notes);
 	uint64_t readings = 0;
 
 	for (size_t i = 0; i < m->n; i++)
@@ -268,10 +271,10 @@ int header_series_doubts(const struct merge *m, const char *label, struct merge_
 	if (!ret && m->n_domains && still_s > 0)
 		ret = merge_note(notes, "%s: the counter %s stood still for the last %.3f s, which is taken for no energy", label,
 				 m->domains[0].name, still_s);
-	return ret ? ret : note_differs(m, label, notes);
+	return ret ? ret : series_note_differing(m, label, notes);
 }
 
-static void print_what_is_shown(const struct merge *m)
+static void series_print_shown(const struct merge *m)
 {
 	if (m->kept == 1)
 		return;
@@ -313,16 +316,16 @@ void header_series_print(const struct merge *m, const char *side)
 	output_printf(stdout, ": %s, CPUs %s\n",
 		      first->target == KJOULE_TARGET_SYSTEM ? "whatever ran" : kjoule_target_name(first->target),
 		      kjoule_cpus_format(&first->cpus, cpus, sizeof(cpus)));
-	print_energy(m);
-	print_untold(m);
+	series_print_energy(m);
+	series_print_unmeasured(m);
 	output_printf(stdout, "# frequency  %s\n",
 		      first->frequency ? first->frequency : "none: no source was used");
-	print_runs(m);
-	print_books(m);
-	print_differs(m);
+	series_print_runs(m);
+	series_print_counters(m);
+	series_print_differing(m);
 	for (size_t i = 0; i < m->notes.n; i++)
 		output_printf(stdout, "# note       %s\n", m->notes.list[i]);
-	print_what_is_shown(m);
+	series_print_shown(m);
 }
 
 void header_series_warn(const struct merge *m)
@@ -334,7 +337,7 @@ void header_series_warn(const struct merge *m)
 
 		if (!m->runs[i].differs)
 			continue;
-		text = difference_text(m, &m->runs[i]);
+		text = series_difference_text(m, &m->runs[i]);
 		cmd_warn("%s differs from the other runs%s: %s", m->runs[i].path,
 			 m->runs[i].left_out ? " and is left out" : "",
 			 text ? text : "");
@@ -342,69 +345,75 @@ void header_series_warn(const struct merge *m)
 	}
 }
 
-static void put(struct json_object *o, const char *key, struct json_object *v)
+static void series_json_put(struct json_object *o, const char *key, struct json_object *v)
 {
 	json_object_object_add(o, key, v);
 }
 
-static struct json_object *text_or_null(const char *text)
+static struct json_object *series_text_or_null(const char *text)
 {
 	return text && text[0] ? output_json_str(text) : NULL;
 }
 
 /* A part of a run beside whole ones. */
-static bool is_unjudged(const struct merge_run *r)
+static bool series_run_is_unjudged(const struct merge_run *r)
 {
 	return r->partial && r->left_out;
 }
 
-static struct json_object *run_json(const struct merge *m, const struct merge_run *r)
+static struct json_object *series_run_json(const struct merge *m, const struct merge_run *r)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-	put(o, "file", output_json_str(r->path));
-	put(o, "start_unix_ns", json_object_new_uint64(r->wall_ns));
-	put(o, "duration_s", output_json_real(r->duration_s));
-	put(o, "interval_ns", json_object_new_uint64(r->interval_ns));
-	put(o, "exit_code", r->exit_code >= 0 ? json_object_new_int(r->exit_code) : NULL);
-	put(o, "partial", text_or_null(r->partial));
-	put(o, "samples", json_object_new_uint64(r->groups.total->samples));
-	put(o, "records", json_object_new_uint64(r->books.records));
-	put(o, "lost", json_object_new_uint64(r->books.lost));
-	put(o, "due", json_object_new_uint64(r->books.due));
-	put(o, "missed", json_object_new_uint64(r->books.missed));
-	put(o, "missed_made_up", json_object_new_uint64(r->made_up));
-	put(o, "missed_nobodys", json_object_new_uint64(r->nobodys));
-	put(o, "calibrated", json_object_new_boolean(r->calibrated));
-	put(o, "calibration_error", r->calibrated ? output_json_real(r->calibration_error) : NULL);
-	put(o, "parallel_part", output_json_real(r->parallel));
-	put(o, "crowd_ticks", json_object_new_uint64(r->crowd_ticks));
-	put(o, "crowd_part", output_json_real(r->crowded));
-	put(o, "overhead_part", isnan(r->overhead) ? NULL : output_json_real(r->overhead));
+	series_json_put(o, "file", output_json_str(r->path));
+	series_json_put(o, "start_unix_ns", json_object_new_uint64(r->wall_ns));
+	series_json_put(o, "duration_s", output_json_real(r->duration_s));
+	series_json_put(o, "interval_ns", json_object_new_uint64(r->interval_ns));
+	series_json_put(o, "exit_code",
+			r->exit_code >= 0 ? json_object_new_int(r->exit_code) : NULL);
+	series_json_put(o, "partial", series_text_or_null(r->partial));
+	series_json_put(o, "samples", json_object_new_uint64(r->groups.total->samples));
+	series_json_put(o, "records", json_object_new_uint64(r->books.records));
+	series_json_put(o, "lost", json_object_new_uint64(r->books.lost));
+	series_json_put(o, "due", json_object_new_uint64(r->books.due));
+	series_json_put(o, "missed", json_object_new_uint64(r->books.missed));
+	series_json_put(o, "missed_made_up", json_object_new_uint64(r->made_up));
+	series_json_put(o, "missed_nobodys", json_object_new_uint64(r->nobodys));
+	series_json_put(o, "calibrated", json_object_new_boolean(r->calibrated));
+	series_json_put(o, "calibration_error",
+			r->calibrated ? output_json_real(r->calibration_error) : NULL);
+	series_json_put(o, "parallel_part", output_json_real(r->parallel));
+	series_json_put(o, "crowd_ticks", json_object_new_uint64(r->crowd_ticks));
+	series_json_put(o, "crowd_part", output_json_real(r->crowded));
+	series_json_put(o, "overhead_part",
+			isnan(r->overhead) ? NULL : output_json_real(r->overhead));
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, json_object_new_uint64(r->readings[d]));
-	put(o, "distinct_readings", list);
+	series_json_put(o, "distinct_readings", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, output_json_real(r->untold[d]));
-	put(o, "untold_part", list);
+	series_json_put(o, "untold_part", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, output_json_real(r->still_s[d]));
-	put(o, "still_s", list);
-	put(o, "time_s", output_json_real(r->figures[MERGE_TIME]));
-	put(o, "energy_j", output_json_real(r->figures[MERGE_ENERGY]));
-	put(o, "power_w", output_json_real(r->figures[MERGE_POWER]));
-	put(o, "differs", is_unjudged(r) ? NULL : json_object_new_boolean(r->differs));
+	series_json_put(o, "still_s", list);
+	series_json_put(o, "time_s", output_json_real(r->figures[MERGE_TIME]));
+	series_json_put(o, "energy_j", output_json_real(r->figures[MERGE_ENERGY]));
+	series_json_put(o, "power_w", output_json_real(r->figures[MERGE_POWER]));
+	series_json_put(o, "differs",
+			series_run_is_unjudged(r) ? NULL : json_object_new_boolean(r->differs));
 	for (int f = 0; f < MERGE_FIGURES; f++) {
 		char key[32];
 
 		snprintf(key, sizeof(key), "%s_score", figure_names[f]);
-		put(o, key, isnan(m->median[f]) || is_unjudged(r) ? NULL : output_json_real(r->outliers[f].score));
+		series_json_put(o, key, isnan(m->median[f]) || series_run_is_unjudged(r) ? NULL :
+				output_json_real(r->outliers[f].score));
 		snprintf(key, sizeof(key), "%s_differs", figure_names[f]);
-		put(o, key, is_unjudged(r) ? NULL : json_object_new_boolean(r->outliers[f].differs));
+		series_json_put(o, key, series_run_is_unjudged(r) ? NULL :
+				json_object_new_boolean(r->outliers[f].differs));
 	}
-	put(o, "left_out", json_object_new_boolean(r->left_out));
+	series_json_put(o, "left_out", json_object_new_boolean(r->left_out));
 	return o;
 }
 
@@ -414,34 +423,37 @@ struct json_object *header_series_json(const struct merge *m)
 	const struct merge_run *first = &m->runs[0];
 	char cpus[512];
 
-	put(o, "average_of", json_object_new_uint64(m->kept));
-	put(o, "spread_known", json_object_new_boolean(m->kept >= RUNS_SPREAD));
-	put(o, "command", text_or_null(first->command));
-	put(o, "program", text_or_null(first->program));
-	put(o, "build_id", text_or_null(first->build_id));
-	put(o, "host", output_json_str(first->host));
-	put(o, "kernel", output_json_str(first->kernel));
-	put(o, "interval_ns", json_object_new_uint64(first->interval_ns));
-	put(o, "target", json_object_new_string(kjoule_target_name(first->target)));
-	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&first->cpus, cpus, sizeof(cpus))));
-	put(o, "frequency_source", text_or_null(first->frequency));
+	series_json_put(o, "average_of", json_object_new_uint64(m->kept));
+	series_json_put(o, "spread_known", json_object_new_boolean(m->kept >= RUNS_SPREAD));
+	series_json_put(o, "command", series_text_or_null(first->command));
+	series_json_put(o, "program", series_text_or_null(first->program));
+	series_json_put(o, "build_id", series_text_or_null(first->build_id));
+	series_json_put(o, "host", output_json_str(first->host));
+	series_json_put(o, "kernel", output_json_str(first->kernel));
+	series_json_put(o, "interval_ns", json_object_new_uint64(first->interval_ns));
+	series_json_put(o, "target", json_object_new_string(kjoule_target_name(first->target)));
+	series_json_put(o, "cpus", json_object_new_string(kjoule_cpus_format(&first->cpus, cpus,
+									     sizeof(cpus))));
+	series_json_put(o, "frequency_source", series_text_or_null(first->frequency));
 	for (unsigned int d = 0; d < m->n_domains; d++) {
 		struct json_object *one = json_object_new_object();
 
-		put(one, "name", output_json_str(m->domains[d].name));
-		put(one, "source", output_json_str(m->sources[d]));
-		put(one, "update_period_ns", json_object_new_uint64(m->domains[d].update_period_ns));
+		series_json_put(one, "name", output_json_str(m->domains[d].name));
+		series_json_put(one, "source", output_json_str(m->sources[d]));
+		series_json_put(one, "update_period_ns",
+				json_object_new_uint64(m->domains[d].update_period_ns));
 		json_object_array_add(list, one);
 	}
-	put(o, "domains", list);
-	put(o, "outlier_bound", m->judged >= OUTLIERS_LEAST ? output_json_real(outliers_bound(m->judged)) : NULL);
+	series_json_put(o, "domains", list);
+	series_json_put(o, "outlier_bound", m->judged >= OUTLIERS_LEAST ?
+			output_json_real(outliers_bound(m->judged)) : NULL);
 	list = json_object_new_array();
 	for (size_t i = 0; i < m->n; i++)
-		json_object_array_add(list, run_json(m, &m->runs[i]));
-	put(o, "runs", list);
+		json_object_array_add(list, series_run_json(m, &m->runs[i]));
+	series_json_put(o, "runs", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < m->notes.n; i++)
 		json_object_array_add(list, output_json_str(m->notes.list[i]));
-	put(o, "notes", list);
+	series_json_put(o, "notes", list);
 	return o;
 }

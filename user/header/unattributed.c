@@ -23,7 +23,7 @@ struct beside {
 	double least, mean, most;	/* of temperatures */
 };
 
-static void add_energy(struct beside *b, const struct timeline_series *s)
+static void unattributed_add_energy(struct beside *b, const struct timeline_series *s)
 {
 	double *uj = calloc(s->n + 1, sizeof(*uj));
 
@@ -34,7 +34,7 @@ static void add_energy(struct beside *b, const struct timeline_series *s)
 	free(uj);
 }
 
-static void add_gauge(struct beside *b, const struct timeline_series *s)
+static void unattributed_add_gauge(struct beside *b, const struct timeline_series *s)
 {
 	double sum = 0;
 
@@ -46,7 +46,7 @@ static void add_gauge(struct beside *b, const struct timeline_series *s)
 	b->mean = (b->mean * b->readings + sum) / (b->readings + s->n);
 }
 
-static struct beside gather(const struct view *v, uint32_t source, uint32_t domain)
+static struct beside unattributed_sum_domain(const struct view *v, uint32_t source, uint32_t domain)
 {
 	const struct kjoule_source_info *src = &v->rec.meta.session.sources[source];
 	struct beside b = { .source = src, .domain = &src->domains[domain],
@@ -58,9 +58,9 @@ static struct beside gather(const struct view *v, uint32_t source, uint32_t doma
 		if (s->source != source || s->domain != b.domain->index || !s->n)
 			continue;
 		if (s->quantity == KJOULE_QUANTITY_TEMPERATURE)
-			add_gauge(&b, s);
+			unattributed_add_gauge(&b, s);
 		else
-			add_energy(&b, s);
+			unattributed_add_energy(&b, s);
 		b.readings += s->n;
 		b.told |= s->n > 1;
 		b.seconds = fmax(b.seconds,
@@ -70,7 +70,8 @@ static struct beside gather(const struct view *v, uint32_t source, uint32_t doma
 }
 
 /* Is this domain a column of the report? */
-static bool is_attributed(const struct view *v, const bool *chosen, uint32_t source, uint32_t domain)
+static bool domain_is_attributed(const struct view *v, const bool *chosen, uint32_t source,
+				 uint32_t domain)
 {
 	uint32_t quantity = v->rec.meta.session.sources[source].domains[domain].quantity;
 
@@ -78,7 +79,7 @@ static bool is_attributed(const struct view *v, const bool *chosen, uint32_t sou
 				  quantity == KJOULE_QUANTITY_POWER);
 }
 
-static void print_one(const struct beside *b)
+static void unattributed_print_domain(const struct beside *b)
 {
 	const char *same = b->source->same_as, *inside = b->source->inside;
 
@@ -130,10 +131,10 @@ void header_unattributed_print(const struct view *v)
 		for (uint32_t d = 0; d < src->n_domains && src->kind != KJOULE_KIND_FREQUENCY; d++) {
 			struct beside b;
 
-			if (is_attributed(v, chosen, i, d))
+			if (domain_is_attributed(v, chosen, i, d))
 				continue;
-			b = gather(v, i, d);
-			print_one(&b);
+			b = unattributed_sum_domain(v, i, d);
+			unattributed_print_domain(&b);
 		}
 		if (src->errors || src->overruns)
 			output_printf(stdout, "# readings   %s: %" PRIu64 " values not got in %" PRIu64 " readings, %"
@@ -142,7 +143,7 @@ void header_unattributed_print(const struct view *v)
 	}
 }
 
-static struct json_object *one_json(const struct beside *b)
+static struct json_object *unattributed_domain_json(const struct beside *b)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -183,10 +184,10 @@ struct json_object *header_unattributed_json(const struct view *v)
 		for (uint32_t d = 0; d < src->n_domains && src->kind != KJOULE_KIND_FREQUENCY; d++) {
 			struct beside b;
 
-			if (is_attributed(v, chosen, i, d))
+			if (domain_is_attributed(v, chosen, i, d))
 				continue;
-			b = gather(v, i, d);
-			json_object_array_add(list, one_json(&b));
+			b = unattributed_sum_domain(v, i, d);
+			json_object_array_add(list, unattributed_domain_json(&b));
 		}
 	}
 	return list;

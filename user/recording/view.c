@@ -32,7 +32,7 @@ static const char unknown[] = "[unknown]";
 #define TICKS_MOST	(1ull << 45)
 
 /* Addresses of the running kernel help if it is the very one that was recorded. */
-static void use_live_kernel(struct view *v)
+static void view_use_live_kernel(struct view *v)
 {
 	struct kjoule_meta now = { 0 };
 
@@ -45,7 +45,7 @@ out:
 }
 
 /* Nobody has to know what is in the records before all of them are gone through. */
-static bool may_wait(const struct view *v)
+static bool view_may_wait(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 
@@ -99,7 +99,7 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 	v->max_tick = max_tick;
 	if (v->rec.left_in_file)
 		ret = view_load_open(v, &v->load);
-	if (!ret && !may_wait(v))
+	if (!ret && !view_may_wait(v))
 		ret = view_load(v);
 	for (size_t i = 0; i < v->rec.n_streams && !v->rec.left_in_file && !ret; i++) {
 		const struct kjoule_stream *stream = &v->rec.streams[i];
@@ -119,7 +119,7 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		view_close(v);
 		return kjoule_fail(err, -ret, "%s: %s", path ? path : KJOULE_DATA_FILE, view_why_not(ret));
 	}
-	use_live_kernel(v);
+	view_use_live_kernel(v);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ const char *view_vdso(struct view *v)
 }
 
 /* Was a file written after the recording had ended? */
-static bool is_newer(const struct view *v, const char *file)
+static bool view_file_is_newer(const struct view *v, const char *file)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	uint64_t ended_ns = meta->wall_ns;
@@ -168,7 +168,7 @@ static bool is_newer(const struct view *v, const char *file)
 	return !stat(file, &st) && st.st_mtim.tv_sec >= 0 && (uint64_t)st.st_mtim.tv_sec > ended_ns / 1000000000ull;
 }
 
-static struct view_object *object(struct view *v, const char *path)
+static struct view_object *view_find_object(struct view *v, const char *path)
 {
 	const char *build_id;
 	uint64_t hash = kjoule_hash_text(0, path);
@@ -196,11 +196,11 @@ static struct view_object *object(struct view *v, const char *path)
 	build_id = kjoule_build_ids_find(v->rec.build_ids, path);
 	o->error = o->file ? kjoule_elf_open(o->file, build_id, &o->elf) : -ENODATA;	/* //anon: no file */
 	kjoule_privilege_note(o->error);
-	o->newer = o->elf && o->file == name && !build_id && is_newer(v, name);
+	o->newer = o->elf && o->file == name && !build_id && view_file_is_newer(v, name);
 	return o;
 }
 
-static void resolve_kernel(const struct view *v, uint64_t ip, struct view_place *place)
+static void view_resolve_kernel(const struct view *v, uint64_t ip, struct view_place *place)
 {
 	const struct kjoule_kernel_symbol *s;
 
@@ -216,7 +216,8 @@ static void resolve_kernel(const struct view *v, uint64_t ip, struct view_place 
 }
 
 /* Code that was made at run time; its maker has told its name, perhaps. */
-static bool resolve_jit(const struct view *v, uint32_t pid, uint64_t ip, struct view_place *place)
+static bool view_resolve_jit(const struct view *v, uint32_t pid, uint64_t ip,
+			     struct view_place *place)
 {
 	const struct kjoule_jit_symbol *s = kjoule_jitmaps_find(v->rec.jitmaps, pid, ip);
 
@@ -229,8 +230,9 @@ static bool resolve_jit(const struct view *v, uint32_t pid, uint64_t ip, struct 
 }
 
 /* What [@low, @high) has of the mapping, if that is the one at both of its ends. */
-static void same_part(const struct view *v, const struct kjoule_map *map, uint32_t pid, uint64_t time_ns, uint64_t ip,
-		      uint64_t low, uint64_t high, struct view_place *place)
+static void view_find_same_part(const struct view *v, const struct kjoule_map *map, uint32_t pid,
+				uint64_t time_ns, uint64_t ip, uint64_t low, uint64_t high,
+				struct view_place *place)
 {
 	if (low > ip || low < map->start)
 		low = map->start;
@@ -252,7 +254,7 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 
 	*place = (struct view_place){ .symbol = unknown, .object = unknown, .offset = ip };
 	if (kernel) {
-		resolve_kernel(v, ip, place);
+		view_resolve_kernel(v, ip, place);
 		return;
 	}
 	map = kjoule_maps_find(v->maps, pid, time_ns, ip);
@@ -261,11 +263,11 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	place->object = map->path;
 	place->offset = ip - map->start + map->offset;
 	/* what is called like a file may be one */
-	if (kjoule_jitmaps_maybe(map->path) && resolve_jit(v, pid, ip, place))
+	if (kjoule_jitmaps_maybe(map->path) && view_resolve_jit(v, pid, ip, place))
 		return;
 	if (kjoule_vdso_is(map->path) && !kjoule_vdso_is_native(map->start))
 		return;
-	o = object(v, map->path);
+	o = view_find_object(v, map->path);
 	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
 		return;
 	place->address = address;
@@ -273,7 +275,8 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	symbol = kjoule_elf_find_around(o->elf, address, &low, &high);
 	if (!symbol)
 		return;
-	same_part(v, map, pid, time_ns, ip, ip - (address - low), ip + (high - address), place);
+	view_find_same_part(v, map, pid, time_ns, ip, ip - (address - low), ip + (high - address),
+			    place);
 	/* see kjoule_symbol */
 	o->nameless |= !strncmp(symbol->name, "0x", 2);
 	place->start = symbol->start;
@@ -286,7 +289,7 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 int view_code(struct view *v, const char *path, uint64_t address, const char **file,
 	      const struct kjoule_symbol **symbol)
 {
-	struct view_object *o = object(v, path);
+	struct view_object *o = view_find_object(v, path);
 
 	if (!o)
 		return -ENOMEM;
@@ -485,7 +488,7 @@ struct missing {
 	int error;
 };
 
-static int by_path(const void *a, const void *b)
+static int view_missing_by_path(const void *a, const void *b)
 {
 	const struct missing *x = a, *y = b;
 
@@ -508,7 +511,7 @@ int view_complain(const struct view *v, const char *path)
 			cmd_warn("%s: %s", one.path, view_why_missing(one.error));
 	}
 	if (n)
-		qsort(all, n, sizeof(*all), by_path);
+		qsort(all, n, sizeof(*all), view_missing_by_path);
 	for (size_t i = 0; i < n; i++)
 		cmd_warn("%s: %s", all[i].path, view_why_missing(all[i].error));
 	free(all);

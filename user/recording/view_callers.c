@@ -45,7 +45,7 @@ bool view_has_callers(const struct view *v)
 	return false;
 }
 
-static uint64_t number_of(const struct kjoule_stack *stub)
+static uint64_t view_stack_number(const struct kjoule_stack *stub)
 {
 	uint64_t number;
 
@@ -53,7 +53,7 @@ static uint64_t number_of(const struct kjoule_stack *stub)
 	return number;
 }
 
-static struct unwound *find(const struct view_stacks *s, uint32_t cpu, uint64_t number)
+static struct unwound *view_stacks_find(const struct view_stacks *s, uint32_t cpu, uint64_t number)
 {
 	for (size_t i = 0; s && i < s->n_cpus; i++)
 		if (s->cpus[i].cpu == cpu)
@@ -62,7 +62,7 @@ static struct unwound *find(const struct view_stacks *s, uint32_t cpu, uint64_t 
 }
 
 /* Whose each stack is. */
-static int list_stacks(struct view *v, struct view_stacks *s)
+static int view_stacks_list(struct view *v, struct view_stacks *s)
 {
 	s->cpus = calloc(v->rec.n_streams + 1, sizeof(*s->cpus));
 	if (!s->cpus)
@@ -86,7 +86,8 @@ static int list_stacks(struct view *v, struct view_stacks *s)
 			const struct kjoule_stack *stub = sample->callers ?
 				cpu->callers[sample->callers - 1].stack : NULL;
 			struct unwound *u = stub && stub->rec.flags & KJOULE_STACK_IN_FILE ?
-					    find(s, cpu->cpu, number_of(stub)) : NULL;
+					    view_stacks_find(s, cpu->cpu, view_stack_number(stub)) :
+					    NULL;
 
 			if (!u)
 				continue;
@@ -97,10 +98,11 @@ static int list_stacks(struct view *v, struct view_stacks *s)
 	return 0;
 }
 
-static int unwind_one(void *arg, uint32_t cpu, uint64_t number, const struct kjoule_stack *stack)
+static int view_stacks_unwind_one(void *arg, uint32_t cpu, uint64_t number,
+				  const struct kjoule_stack *stack)
 {
 	struct view_stacks *s = arg;
-	struct unwound *u = find(s, cpu, number);
+	struct unwound *u = view_stacks_find(s, cpu, number);
 	size_t n = FRAMES_MOST;
 
 	if (!u || u->pid == TIMELINE_NO_TASK)
@@ -122,7 +124,7 @@ static int unwind_one(void *arg, uint32_t cpu, uint64_t number, const struct kjo
 	return 0;
 }
 
-static bool is_this_kernel(const struct view *v)
+static bool view_kernel_is_running(const struct view *v)
 {
 	struct kjoule_meta now = { 0 };
 	bool same = !kjoule_meta_gather(&now) && !strcmp(now.kernel, v->rec.meta.kernel);
@@ -146,12 +148,12 @@ int view_unwind(struct view *v)
 		return -ENOMEM;
 	v->stacks = s;
 	s->view = v;
-	s->unwinder = kjoule_unwinder_new(v->maps, v->rec.build_ids, is_this_kernel(v));
+	s->unwinder = kjoule_unwinder_new(v->maps, v->rec.build_ids, view_kernel_is_running(v));
 	if (s->unwinder && view_vdso(v))
 		kjoule_unwinder_vdso(s->unwinder, v->vdso_fd);
-	ret = s->unwinder ? list_stacks(v, s) : -ENOMEM;
+	ret = s->unwinder ? view_stacks_list(v, s) : -ENOMEM;
 	if (!ret)
-		ret = kjoule_recording_stacks(&v->rec, unwind_one, s);
+		ret = kjoule_recording_stacks(&v->rec, view_stacks_unwind_one, s);
 	kjoule_unwinder_free(s->unwinder);
 	s->unwinder = NULL;
 	return ret;
@@ -169,7 +171,7 @@ void view_callers_free(struct view *v)
 	v->stacks = NULL;
 }
 
-static bool same_function(const struct view_place *a, const struct view_place *b)
+static bool view_function_is_same(const struct view_place *a, const struct view_place *b)
 {
 	return a->symbol == b->symbol && a->object == b->object;
 }
@@ -179,8 +181,9 @@ static bool same_function(const struct view_place *a, const struct view_place *b
  * one called or returned, the registers are in another function: the callee, whose caller is
  * then the sampled function itself, or the caller, which then is the first one.
  */
-static size_t mend_first(struct view *v, const struct timeline_sample *s, uint64_t where,
-			 const uint64_t **ip, size_t n, struct view_frame *frames)
+static size_t view_callers_mend_first(struct view *v, const struct timeline_sample *s,
+				      uint64_t where, const uint64_t **ip, size_t n,
+				      struct view_frame *frames)
 {
 	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
 	struct view_place sampled, there, first;
@@ -189,11 +192,11 @@ static size_t mend_first(struct view *v, const struct timeline_sample *s, uint64
 		return 0;
 	view_resolve(v, s, &sampled);
 	view_resolve_at(v, s->tgid, time_ns, where, false, &there);
-	if (same_function(&sampled, &there))
+	if (view_function_is_same(&sampled, &there))
 		return 0;
 	if (n) {
 		view_resolve_at(v, s->tgid, time_ns, **ip - 1, false, &first);
-		if (same_function(&sampled, &first)) {
+		if (view_function_is_same(&sampled, &first)) {
 			++*ip;
 			return 0;
 		}
@@ -203,7 +206,8 @@ static size_t mend_first(struct view *v, const struct timeline_sample *s, uint64
 }
 
 /* One by one, as far as there is room. */
-static size_t add(struct view_frame *frames, size_t n, const uint64_t *ip, size_t count, bool kernel)
+static size_t view_callers_add(struct view_frame *frames, size_t n, const uint64_t *ip,
+			       size_t count, bool kernel)
 {
 	for (size_t i = 0; i < count && n < VIEW_FRAMES; i++)
 		frames[n++] = (struct view_frame){ ip[i], ip[i] - 1, kernel };
@@ -221,10 +225,10 @@ size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *
 
 	*cut = false;
 	if (c->stack && (c->stack->rec.flags & KJOULE_STACK_IN_FILE))
-		u = find(v->stacks, cpu, number_of(c->stack));
+		u = view_stacks_find(v->stacks, cpu, view_stack_number(c->stack));
 	if (chain) {
 		*cut = chain->rec.flags & KJOULE_CHAIN_KERNEL_CUT;
-		n = add(frames, n, kjoule_chain_ips(chain), chain->kernel, true);
+		n = view_callers_add(frames, n, kjoule_chain_ips(chain), chain->kernel, true);
 		user = kjoule_chain_ips(chain) + chain->kernel;
 		n_user = chain->user;
 	}
@@ -245,10 +249,10 @@ size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *
 	} else if (!in_kernel && u && u->n) {
 		const uint64_t *first = user + 1;
 
-		n += mend_first(v, s, *user, &first, n_user - 1, frames + n);
+		n += view_callers_mend_first(v, s, *user, &first, n_user - 1, frames + n);
 		before = first - user;
 		user = first;
 		n_user -= before;
 	}
-	return add(frames, n, user, n_user, false);
+	return view_callers_add(frames, n, user, n_user, false);
 }

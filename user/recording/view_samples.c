@@ -26,7 +26,8 @@ struct view_samples {
 	struct timeline_sample batch[BATCH];
 };
 
-static int open_stream(const struct view *v, size_t i, struct timeline *tl, struct view_samples **out)
+static int view_samples_open_stream(const struct view *v, size_t i, struct timeline *tl,
+				    struct view_samples **out)
 {
 	const struct kjoule_stream *stream = &v->rec.streams[i];
 	struct view_samples *s = calloc(1, sizeof(*s));
@@ -56,7 +57,7 @@ static int open_stream(const struct view *v, size_t i, struct timeline *tl, stru
 int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s)
 {
 	if (v->rec.left_in_file)
-		return open_stream(v, cpu, NULL, s);
+		return view_samples_open_stream(v, cpu, NULL, s);
 	*s = calloc(1, sizeof(**s));
 	if (!*s)
 		return -ENOMEM;
@@ -65,7 +66,7 @@ int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s)
 }
 
 /* Return: 1; 0 at the end; or -errno */
-static int bring(struct view_samples *s)
+static int view_samples_read_batch(struct view_samples *s)
 {
 	const struct kjoule_record *rec;
 	size_t n;
@@ -90,7 +91,7 @@ static int bring(struct view_samples *s)
 }
 
 /* Of the batch what is between the ends of a cut. */
-static void cut(struct view_samples *s)
+static void view_samples_cut_batch(struct view_samples *s)
 {
 	size_t n = 0;
 
@@ -108,14 +109,14 @@ static void cut(struct view_samples *s)
 }
 
 /* The next batch, of one sample at least. Return: 1; 0 at the end; or -errno */
-static int fill(struct view_samples *s)
+static int view_samples_fill_batch(struct view_samples *s)
 {
 	int ret;
 
 	do {
-		ret = bring(s);
+		ret = view_samples_read_batch(s);
 		if (ret > 0 && (s->from || s->to < UINT64_MAX))
-			cut(s);
+			view_samples_cut_batch(s);
 	} while (ret > 0 && !s->n);
 	return ret;
 }
@@ -132,7 +133,7 @@ int view_samples_batch(struct view_samples *s, const struct timeline_sample **sa
 		return *n > 0;
 	}
 	if (s->at == s->n)
-		ret = fill(s);
+		ret = view_samples_fill_batch(s);
 	*samples = s->batch + s->at;
 	*n = s->n - s->at;
 	s->at = s->n;
@@ -150,7 +151,7 @@ int view_samples_next(struct view_samples *s, const struct timeline_sample **sam
 		return 1;
 	}
 	if (s->at == s->n) {
-		ret = fill(s);
+		ret = view_samples_fill_batch(s);
 		if (ret <= 0)
 			return ret;
 	}
@@ -199,22 +200,22 @@ int view_load_open(struct view *v, struct view_load **out)
 	if (!l->skew || !l->last || !l->samples || !l->inside)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < l->n && !ret; i++)
-		ret = open_stream(v, i, &v->tl, &l->samples[i]);
+		ret = view_samples_open_stream(v, i, &v->tl, &l->samples[i]);
 	return ret;
 }
 
 /* Its turn comes with its next sample, if it has one. Return: 0 or -errno */
-static int wait_turn(struct view_load *l, size_t i)
+static int view_load_wait_turn(struct view_load *l, size_t i)
 {
 	struct view_samples *s = l->samples[i];
-	int ret = s->at == s->n ? fill(s) : 0;
+	int ret = s->at == s->n ? view_samples_fill_batch(s) : 0;
 
 	if (ret >= 0 && s->at < s->n)
 		kjoule_min_heap_push(&l->turns, s->batch[s->at].tick, i);
 	return ret < 0 ? ret : 0;
 }
 
-static int by_cpu(const void *a, const void *b)
+static int view_stream_by_cpu(const void *a, const void *b)
 {
 	const size_t *x = a, *y = b;
 
@@ -222,7 +223,7 @@ static int by_cpu(const void *a, const void *b)
 }
 
 /* On to the next slice that has a sample. Return: 1; 0: there is none; or -errno */
-static int next_slice(struct view_load *l)
+static int view_load_next_slice(struct view_load *l)
 {
 	const struct kjoule_min_heap_entry *first;
 	int ret = 0;
@@ -230,7 +231,7 @@ static int next_slice(struct view_load *l)
 	if (l->begun && l->n > 1)
 		ret = timeline_skew_count(l->skew, &l->v->tl);
 	for (size_t i = 0; i < (l->begun ? l->n_inside : l->n) && !ret; i++)
-		ret = wait_turn(l, l->begun ? l->inside[i] : i);
+		ret = view_load_wait_turn(l, l->begun ? l->inside[i] : i);
 	if (ret)
 		return ret;
 	l->begun = true;
@@ -242,12 +243,12 @@ static int next_slice(struct view_load *l)
 	timeline_skew_slice(l->skew, l->from);
 	while ((first = kjoule_min_heap_first(&l->turns)) && first->when - l->from < TIMELINE_SLICE)
 		l->inside[l->n_inside++] = kjoule_min_heap_pop(&l->turns);
-	qsort(l->inside, l->n_inside, sizeof(*l->inside), by_cpu);
+	qsort(l->inside, l->n_inside, sizeof(*l->inside), view_stream_by_cpu);
 	return 1;
 }
 
 /* Those of the batch at hand that are in the slice. */
-static size_t in_slice(const struct view_load *l, const struct view_samples *s)
+static size_t view_load_count_in_slice(const struct view_load *l, const struct view_samples *s)
 {
 	size_t n = s->n - s->at;
 
@@ -265,17 +266,17 @@ int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sampl
 
 	while (ret > 0) {
 		if (l->at == l->n_inside) {
-			ret = next_slice(l);
+			ret = view_load_next_slice(l);
 			continue;
 		}
 		i = l->inside[l->at];
 		s = l->samples[i];
 		if (s->at == s->n)
-			ret = fill(s);
+			ret = view_samples_fill_batch(s);
 		if (ret < 0)
 			break;
 		ret = 1;
-		*n = in_slice(l, s);
+		*n = view_load_count_in_slice(l, s);
 		if (!*n) {
 			l->at++;
 			continue;
