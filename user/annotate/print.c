@@ -83,13 +83,6 @@ static bool annotate_group_is_mixed(const struct profile_group *g, const struct 
 	return false;
 }
 
-static const char *annotate_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* What stands for a row in the column of code. */
 static char *annotate_row_text(const struct output *out, const struct annotate_function *f,
 			       const struct annotate_row *r)
@@ -101,13 +94,13 @@ static char *annotate_row_text(const struct output *out, const struct annotate_f
 		return strdup(r->text ? r->text : "");
 	if (!r)
 		ret = asprintf(&text, "%s (%s)", f->name,
-			       f->object[0] == '/' ? annotate_base_name(f->object) : f->object);
+			       f->object[0] == '/' ? basename(f->object) : f->object);
 	else if (r->kind == ANNOTATE_BLOCK && r->depth)
 		ret = asprintf(&text, "  in a loop of depth %u:", r->depth);
 	else if (r->kind == ANNOTATE_BLOCK)
 		text = strdup("  block:");
 	else if (r->kind == ANNOTATE_SOURCE)
-		ret = asprintf(&text, "    %s:%u  %s", annotate_base_name(r->file), r->line,
+		ret = asprintf(&text, "    %s:%u  %s", basename(r->file), r->line,
 			       r->text);
 	else if (r->kind == ANNOTATE_LINE && !r->line)
 		ret = asprintf(&text, "        %s", r->text);

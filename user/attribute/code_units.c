@@ -65,13 +65,6 @@ static const char *unit_object_name(const char *path)
 	return slash && path[0] == '/' ? slash + 1 : path;
 }
 
-static const char *unit_source_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool unit_text_is_same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
@@ -180,7 +173,7 @@ static int unit_of_line(struct lookup *l, struct code_unit **unit)
 		if (i + 1 == l->n_lines && !function)
 			function = l->place->symbol;
 		fprintf(f, "%s%s:%u%s%s", i ? " <- " : "",
-			line->file ? unit_source_name(line->file) : "?", line->line,
+			line->file ? basename(line->file) : "?", line->line,
 			function ? " " : "", function ? function : "");
 	}
 	if (fclose(f)) {
@@ -255,7 +248,7 @@ static char *unit_format_line(struct lookup *l, uint64_t address, struct code_un
 		return strdup("");
 	like->file = line.file;
 	like->line = line.line;
-	return unit_format_text(" %s:%u", unit_source_name(line.file), line.line);
+	return unit_format_text(" %s:%u", basename(line.file), line.line);
 }
 
 static int unit_of_flow(struct lookup *l, struct code_unit **unit)

@@ -163,13 +163,6 @@ static int diff_parse_options(int argc, char **argv, struct asked *a)
 	return diff_parse_sides(argc, argv, optind, dashes, a);
 }
 
-static const char *diff_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The program's file, or where only the command is known the first word of that. */
 static void diff_program_name(const struct merge_run *r, char *buf, size_t len)
 {
@@ -192,7 +185,7 @@ static int diff_compare_sides(struct diff *d, bool force, struct kjoule_error *e
 
 	diff_program_name(a, names[0], sizeof(names[0]));
 	diff_program_name(b, names[1], sizeof(names[1]));
-	if (strcmp(diff_base_name(names[0]), diff_base_name(names[1]))) {
+	if (strcmp(basename(names[0]), basename(names[1]))) {
 		if (!force)
 			ret = kjoule_fail(err, EXDEV,
 					  "%.120s is a recording of %.80s, %.120s of %.80s: to compare different programs give --force",
@@ -205,7 +198,7 @@ static int diff_compare_sides(struct diff *d, bool force, struct kjoule_error *e
 	} else if (a->build_id && b->build_id && strcmp(a->build_id, b->build_id)) {
 		ret = merge_note(&d->notes,
 				 "A and B are different builds of %s (build ids %.12s and %.12s): code is joined by its names",
-				 diff_base_name(names[0]), a->build_id, b->build_id);
+				 basename(names[0]), a->build_id, b->build_id);
 	} else if (a->program && b->program && !(a->build_id && b->build_id) && strcmp(a->program, b->program)) {
 		ret = merge_note(&d->notes,
 				 "whether %s and %s are the same build is not known: code is joined by its names", a->program,

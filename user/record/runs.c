@@ -16,17 +16,10 @@
 #include "output/output.h"
 #include "record/record.h"
 
-static const char *record_runs_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Where a number goes: before the last ending of the file's name, at its end where it has none. */
 static size_t record_runs_stem_len(const char *output)
 {
-	const char *base = record_runs_base_name(output), *dot = strrchr(base, '.');
+	const char *base = basename(output), *dot = strrchr(base, '.');
 
 	return dot && dot != base ? (size_t)(dot - output) : strlen(output);
 }
@@ -66,7 +59,7 @@ static unsigned long record_runs_number_in(const char *name, const char *stem, s
 
 unsigned int record_runs_others(const char *output, unsigned int done, unsigned int runs, char **first)
 {
-	const char *base = record_runs_base_name(output),
+	const char *base = basename(output),
 		   *ending = output + record_runs_stem_len(output);
 	size_t stem = ending - base;
 	char *folder = base == output ? strdup(".") : strndup(output, base - output);

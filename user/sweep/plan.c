@@ -116,3 +116,11 @@ void sweep_plan_free(struct sweep_plan *p)
 	free(p->folder);
 	memset(p, 0, sizeof(*p));
 }
+
+bool sweep_setting_has_failed(const struct sweep_setting *s)
+{
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (s->runs[i].status == SWEEP_FAILED)
+			return true;
+	return s->refused;
+}

@@ -195,7 +195,7 @@ static int sweep_print_blocks(const struct sweep *s)
 		if (i == s->n_blocks)
 			output_rule(out);
 		output_str(out, sweep_block_name(s, b));
-		output_str(out, f ? strrchr(f->object, '/') ? strrchr(f->object, '/') + 1 : f->object : "");
+		output_str(out, f ? basename(f->object) : "");
 		if (mixed)
 			output_str(out, b->mixed ? "~" : "");
 		sweep_print_best(out, s, &b->energy, b, false);

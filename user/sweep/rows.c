@@ -23,14 +23,6 @@
 
 static const struct value unknown = { NAN, NAN, NAN };
 
-static bool sweep_setting_has_failed(const struct sweep_setting *s)
-{
-	for (size_t i = 0; i < s->n_runs; i++)
-		if (s->runs[i].status == SWEEP_FAILED)
-			return true;
-	return s->refused;
-}
-
 /* What a file can not tell is left out, and said. Return: 0, -ENOMEM */
 static int sweep_add_run(struct sweep *s, struct merge *m, const char *file,
 			 struct kjoule_error *err)

@@ -285,14 +285,6 @@ static int sweep_run_one(struct going *c, size_t setting, unsigned int run,
 	return ret;
 }
 
-static bool sweep_setting_is_bad(const struct sweep_setting *s)
-{
-	for (size_t i = 0; i < s->n_runs; i++)
-		if (s->runs[i].status == SWEEP_FAILED)
-			return true;
-	return s->refused;
-}
-
 /* Return: 0: it is held; 1: it can not be, which was said; -errno if no frequency can, with the reason in @err */
 static int sweep_hold_frequency(struct going *c, struct sweep_setting *s, struct kjoule_error *err)
 {
@@ -325,7 +317,7 @@ static int sweep_run_all(struct going *c, struct kjoule_error *err)
 			struct sweep_setting *s = &p->settings[i];
 
 			c->signal = sweep_pending_signal(c->ends);
-			if (c->signal || sweep_setting_is_bad(s))
+			if (c->signal || sweep_setting_has_failed(s))
 				continue;
 			sweep_show_progress(c, s);
 			ret = sweep_hold_frequency(c, s, err);
@@ -345,7 +337,7 @@ static int sweep_run_all(struct going *c, struct kjoule_error *err)
 static bool sweep_has_good(const struct sweep_plan *p)
 {
 	for (size_t i = 0; i < p->n_settings; i++)
-		if (p->settings[i].n_runs && !sweep_setting_is_bad(&p->settings[i]))
+		if (p->settings[i].n_runs && !sweep_setting_has_failed(&p->settings[i]))
 			return true;
 	return false;
 }

@@ -75,6 +75,8 @@ const char *sweep_label(const struct sweep_setting *s, char *buf, size_t len);
  */
 int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz, const uint32_t *threads,
 			size_t n_threads);
+/** sweep_setting_has_failed() - the command failed there, or its frequency was refused: nothing more is measured */
+bool sweep_setting_has_failed(const struct sweep_setting *s);
 /** sweep_plan_command() - a copy. Return: 0 or -ENOMEM */
 int sweep_plan_command(struct sweep_plan *p, char **argv);
 void sweep_plan_free(struct sweep_plan *p);

@@ -26,13 +26,6 @@ static int target_fail(const struct kjoule_output_file *f, int code, const char 
 			   f->flags & KJOULE_OUTPUT_RECORDING ? " with -o" : "");
 }
 
-static const char *target_name(const struct kjoule_output_file *f)
-{
-	const char *slash = strrchr(f->path, '/');
-
-	return slash ? slash + 1 : f->path;
-}
-
 static int folder_open(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -47,7 +40,7 @@ static int folder_open(const char *path)
 /* May what is there be replaced? @st: out: what is there, if @f->replaces */
 static int target_check(struct kjoule_output_file *f, struct stat *st, struct kjoule_error *err)
 {
-	const char *name = target_name(f);
+	const char *name = basename(f->path);
 	char found[100];
 
 	f->replaces = false;
@@ -174,7 +167,7 @@ int kjoule_output_file_commit(struct kjoule_output_file *f, struct kjoule_error 
 	ret = target_check(f, &old, err);
 	if (ret)
 		return ret;
-	if (renameat(f->folder, f->temp, f->folder, target_name(f)))
+	if (renameat(f->folder, f->temp, f->folder, basename(f->path)))
 		return target_fail(f, errno, strerror(errno), false, err);
 	f->temp[0] = '\0';
 	return 0;

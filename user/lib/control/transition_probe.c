@@ -184,12 +184,6 @@ int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t w
 	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "measure frequency changes", err);
 }
 
-int kjoule_transition_probe_end(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, struct kjoule_error *err)
-{
-	return kjoule_ctl_call(ctl, message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_DEL, 0),
-			       NULL, NULL, "end measuring frequency changes", err);
-}
-
 int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, uint32_t adds, uint32_t khz,
 			   uint32_t loops, uint64_t wait_ns, uint64_t slice_ns, struct kjoule_transition_probe_result *r,
 			   struct kjoule_error *err)

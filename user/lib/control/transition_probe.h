@@ -69,8 +69,6 @@ struct kjoule_transition_probe_result {
  */
 int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, struct kjoule_transition_probe *p,
 		     struct kjoule_error *err);
-/** kjoule_transition_probe_end() - end it. Return: 0 or -errno */
-int kjoule_transition_probe_end(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, struct kjoule_error *err);
 /**
  * kjoule_transition_probe_calibrate() - have @khz, wait for @wait_ns, and time @loops loops of @adds additions
  * Return: 0; -ERANGE: outside of the limits; -EPERM: the governor is another one; -EDOM: a loop is too long; -errno
