@@ -19,7 +19,7 @@ side is vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
 What --kernel and --seed ask for reaches every test's scripts/vm in $KJOULE_KERNEL and $KJOULE_SEED.
 
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
-a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
+a guest leaks is a complaint of its kernel. What cannot hold there says so, with "debug: no".
 """
 import argparse
 import fnmatch

@@ -123,7 +123,7 @@ relay()
 	printf '%s\n' "$whole" >"$dir/whole"
 }
 
-# Why a script can not be run here at all, or nothing.
+# Why a script cannot be run here at all, or nothing.
 lacks_interpreter()	# FILE
 {
 	first=$(head -c 2 "$1" | tr -d '\0')

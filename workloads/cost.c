@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	}
 	counter = open_counter(cpu);
 	if (counter < 0) {
-		fprintf(stderr, "cost: the virtual chip's PMU can not be used\n");
+		fprintf(stderr, "cost: the virtual chip's PMU cannot be used\n");
 		return 1;
 	}
 	if (sched_setscheduler(0, SCHED_FIFO, &priority)) {

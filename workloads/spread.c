@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 		for (int e = 0; e < 2; e++) {
 			counters[i][e] = open_counter(i, events[e]);
 			if (counters[i][e] < 0) {
-				fprintf(stderr, "spread: the virtual chip's PMU can not be used\n");
+				fprintf(stderr, "spread: the virtual chip's PMU cannot be used\n");
 				return 1;
 			}
 		}

@@ -67,7 +67,7 @@ def main():
     # what has to be seen
     ktap.check(len(stray_lines("A\n===\n\nmore\ntext\n=======\nB\n=\n\nKernels\n\n\n=======\n\nThe debug kernel\n================\n\nx\n")) == 3,
                "a lost heading and stray lines are seen")
-    ktap.check(complaints("made up", "A\n===\n\nx ``y\n"), "what can not be read is seen")
+    ktap.check(complaints("made up", "A\n===\n\nx ``y\n"), "what cannot be read is seen")
     ktap.check(gone("``scripts/there-is-none``") == ["scripts/there-is-none"], "a file that is gone is seen")
     for path in pages:
         name = os.path.relpath(path, TOP)

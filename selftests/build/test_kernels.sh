@@ -125,7 +125,7 @@ check_output "that names what there is" "kernel 9.1: file:.* has none; it has: 9
 	setup --kernel 9.1
 check_output "a compiler that is missing is named" "is built with gcc-99, .* sudo apt-get install gcc-99$" \
 	setup --kernel 9.13
-check_exit 1 "a package that can not be fetched is an error" setup --kernel 9.14
+check_exit 1 "a package that cannot be fetched is an error" setup --kernel 9.14
 check_equal "after all of these nothing is left" ".lock $release 9.12.11+x-rt-$arch" \
 	"$(cd "$kernels" && echo .[!.]* ./* | sed 's,\./,,g')"
 check_exit 1 "what is no version is an error" setup --kernel ../x

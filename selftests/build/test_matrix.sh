@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # scripts/kernel-matrix shows every kernel's results and succeeds only when something
 # passed and nothing failed on any of them: a failure, a runner that died, a build or a
-# kernel that can not be had each count. What it calls is made up here.
+# kernel that cannot be had each count. What it calls is made up here.
 # where: host
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
@@ -81,7 +81,7 @@ matrix --kernel 7.3 --kernel 6.1
 check_equal "but one kernel may skip all" "4 passed, 0 failed, 2 skipped 0" "$(last) $code"
 for version in 7.7 7.8 7.9; do
 	matrix --kernel $version --kernel 6.1
-	check_equal "so is a kernel that can not be had: $(grep -m1 '^# ' <<<"$said" | cut -c3-60)" \
+	check_equal "so is a kernel that cannot be had: $(grep -m1 '^# ' <<<"$said" | cut -c3-60)" \
 		"4 passed, 1 failed, 1 skipped 1" "$(last) $code"
 done
 ktap_end

@@ -291,7 +291,7 @@ def main():
         os.chmod(os.path.join(top, "selftests/two/test_it.sh"), 0o644)
         r = run(top)
         ktap.check(r.stdout.splitlines()[-1:] == ["2 passed, 1 failed, 0 skipped"] and r.returncode == 1 and
-                   "not executable" in r.stdout, "a test that can not be run is a failure", r.stdout)
+                   "not executable" in r.stdout, "a test that cannot be run is a failure", r.stdout)
         r = run(top, "one")
         ktap.check(r.stdout.splitlines()[-1:] == ["2 passed, 0 failed, 0 skipped"] and r.returncode == 0,
                    "a name chooses", r.stdout)

@@ -3,7 +3,7 @@
 # where: host
 # timeout: 420
 """What `kjoule boost` tells of a chip's boost is what the chip's log has: how long it is, at what power, what runs of a
-benchmark were; and what can not be done is said. Chips that boost otherwise, or not at all: test_boost_chips.py.
+benchmark were; and what cannot be done is said. Chips that boost otherwise, or not at all: test_boost_chips.py.
 """
 import json
 import os

@@ -24,7 +24,7 @@ def sources():
     used = [s for s in found.values() if s["default"]]
     ktap.check({s["kind"] for s in used} == {"energy", "frequency"}, "list: a source of energy and one of frequency are used",
                r)
-    ktap.check(all(s["available"] or s["reason"] for s in found.values()), "what can not be used says why", found)
+    ktap.check(all(s["available"] or s["reason"] for s in found.values()), "what cannot be used says why", found)
 
 
 def main():

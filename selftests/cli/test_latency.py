@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # timeout: 300
-"""Latencies of frequency changes are those of the chip's log, what can not be measured has a reason and no number, and
+"""Latencies of frequency changes are those of the chip's log, what cannot be measured has a reason and no number, and
 governors and limits come back from everything.
 
 Two guests: one of the Ivy Bridge shaped chip, one of a chip with changes that are never granted, granted otherwise, granted too

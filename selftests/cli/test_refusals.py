@@ -3,7 +3,7 @@
 # where: guest
 # vm: --no-chip --cpus 2
 # timeout: 120
-"""What can not be done is refused before anything is started, and the message helps.
+"""What cannot be done is refused before anything is started, and the message helps.
 
 Each promise takes otherwise valid input, wants the exit code, and wants a message that
 says what was asked, what was found and what to do. A command that was to be recorded
@@ -71,10 +71,10 @@ def the_cpus():
 def the_source():
     not_run("an energy source that nobody knows", record("--source", "perpetuum", *COMMAND), 1,
             "perpetuum: no such source; see `kjoule list`")
-    not_run("an energy source that can not be used says why", record("--source", "rapl-msr", *COMMAND), 1,
-            "rapl-msr: this source can not be used: no RAPL", "see `kjoule list`")
+    not_run("an energy source that cannot be used says why", record("--source", "rapl-msr", *COMMAND), 1,
+            "rapl-msr: this source cannot be used: no RAPL", "see `kjoule list`")
     not_run("so does a frequency source", record("--source", "cpufreq", *COMMAND), 1,
-            "cpufreq: this source can not be used: ", "see `kjoule list`")
+            "cpufreq: this source cannot be used: ", "see `kjoule list`")
     not_run("a time between two readings that makes no sense", record("--source", "thermal:thermal_zone0@20", *COMMAND), 2,
             "the time between two readings is not understood; expected 1ms to 1h")
 
@@ -95,7 +95,7 @@ def the_target():
     with open(path("plain"), "w") as f:
         f.write("#!/bin/sh\n")
     not_run("a command that is not executable", record("--", path("plain")), 126,
-            "can not be executed", "x bit")
+            "cannot be executed", "x bit")
     with open(path("script"), "w") as f:
         f.write("#!/no/such/interpreter\n")
     os.chmod(path("script"), 0o755)
@@ -112,7 +112,7 @@ def the_output():
         f.write(bytes(4096))
     for where, what in (("missing/data", "No such file or directory"), ("ro/data", "Read-only file system"),
                         ("ro", "Is a directory"), ("plain/data", "Not a directory"), ("full/data", "No space left")):
-        not_run(f"an output that can not be written: {what}",
+        not_run(f"an output that cannot be written: {what}",
                 kjoule("record", "--no-calibrate", "-o", path(where), *COMMAND), 1,
                 path(where), what, "name another file with -o")
     for where in ("ro", "full"):

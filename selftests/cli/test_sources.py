@@ -142,7 +142,7 @@ def calibrated():
                 "-o", path("elsewhere"), "--", MIX, "0.5")
     doc, _ = report(path("elsewhere")) if other.code == 0 else (None, None)
     ktap.check(doc and doc["cost"]["calibrated"] and doc["cost"]["interrupts_w"] == [None, None],
-               "where it can not be read its power is not known, but the time is", (other, doc and doc["cost"]))
+               "where it cannot be read its power is not known, but the time is", (other, doc and doc["cost"]))
     watts = {}
     for source in (VCHIP, "perf:power", POWERCAP):
         doc, _ = report(path("calibrated"), "--source", source) if r.code == 0 else (None, None)
@@ -164,7 +164,7 @@ def refused():
     says("a PMU that is not there", kjoule(*record, "perf:gpu/watts/", "--", "true"), 1, "there is no PMU gpu")
     says("an event that is not there", kjoule(*record, "perf:power/nothing/", "--", "true"), 1,
          "no event and no term nothing")
-    says("an event that can not be counted: the module's words", kjoule(*record, "perf:power/event=0x77/", "--", "true"),
+    says("an event that cannot be counted: the module's words", kjoule(*record, "perf:power/event=0x77/", "--", "true"),
          1, "make a session: ")
     ktap.check(not os.path.exists(path("never")), "nothing was written")
 

@@ -255,9 +255,9 @@ def gives_back():
     ktap.check(text("limits.BOTH").split().count("50000") == 4 and left("BOTH") and text("restore.code") == "0" and
                text("limits.restore") == before and "was killed while it held the CPUs at 50 MHz" in text("offline.err") + text("restore.err"),
                "SIGKILL of both: the next start restores them, and says so", [text("limits.BOTH"), text("limits.restore"), text("restore.err")])
-    ktap.check(text("offline.code") == "1" and "policy1 can not be given back its limits" in text("offline.err") and
+    ktap.check(text("offline.code") == "1" and "policy1 cannot be given back its limits" in text("offline.err") and
                text("kept.code") == "1" and "policy1" in text("kept.err"),
-               "what an offline CPU can not be given back is kept, and no sweep starts meanwhile",
+               "what an offline CPU cannot be given back is kept, and no sweep starts meanwhile",
                [text("offline.code"), text("offline.err"), text("kept.code"), text("kept.err")])
     ktap.check(text("again.code") == "0" and "nothing to restore" in text("again.err"), "and only once", text("again.err"))
     ktap.check(not text("trap.list") and {"sweep.json", "f100000.1.data", "f100000.1.data.out"} <= set(text("moved.list").split()),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The tool does its work on this machine, whatever sources it has: it lists them, records
 # a program with its samples where they were, passes the program's end on, writes what
-# other programs read, and refuses what can not be done. Needs no Python; what the figures
+# other programs read, and refuses what cannot be done. Needs no Python; what the figures
 # mean is judged by the other tests of this folder.
 # where: guest
 # vm: --no-chip --cpus 2

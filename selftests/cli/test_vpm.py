@@ -5,7 +5,7 @@
 # timeout: 280
 # debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 """Readings of blocks: the functions of a program that is loaded anywhere have a power and a latency each, whoever is
-held for them has no more time for it, and what can not be is refused.
+held for them has no more time for it, and what cannot be is refused.
 
 How exact that is belongs to scripts/bench; here everything has to be there and sane.
 """

@@ -180,14 +180,14 @@ static inline void expect(struct expect *e, void (*body)(const void *arg), const
 			  e->stacks, e->odd);
 }
 
-/* Memory, a socket, and a CPU for the children; ends the program where they can not be had. */
+/* Memory, a socket, and a CPU for the children; ends the program where they cannot be had. */
 static inline void caller_begin(void)
 {
 	unsigned int i;
 
 	need_module();
 	need_root();
-	second = need_second_cpu("which can not watch another");
+	second = need_second_cpu("which cannot watch another");
 	pin_to(cpu_first());
 	pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,

@@ -117,7 +117,7 @@ unsigned int need_hotplug(void)
 	unsigned int second = need_second_cpu("none to be taken off");
 
 	if (!cpu_online(second, true)) {
-		snprintf(reason, sizeof(reason), "CPU %u can not be taken off: a kernel with CONFIG_HOTPLUG_CPU, and root, "
+		snprintf(reason, sizeof(reason), "CPU %u cannot be taken off: a kernel with CONFIG_HOTPLUG_CPU, and root, "
 			 "are needed", second);
 		ktap_skip_all(reason);
 	}
@@ -130,7 +130,7 @@ const char *lacks_chip(void)
 		return "this is not the laboratory's virtual chip, whose truth is known: "
 		       "run it in a guest of kjoule's tree, selftests/run.sh";
 	if (access(DEBUGFS "/vchip/registers", R_OK))
-		return "the virtual chip's registers can not be read: mount -t debugfs debugfs " DEBUGFS;
+		return "the virtual chip's registers cannot be read: mount -t debugfs debugfs " DEBUGFS;
 	return NULL;
 }
 
@@ -185,7 +185,7 @@ const char *lacks_reload(void)
 	bool held = false;
 
 	if (!holders)
-		return "the module is built in, or the kernel can not unload modules";
+		return "the module is built in, or the kernel cannot unload modules";
 	while (!held && (entry = readdir(holders))) {
 		held = entry->d_name[0] != '.';
 		if (held)

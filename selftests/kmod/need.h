@@ -27,7 +27,7 @@ const char *lacks_chip(void);		/* what it would say, NULL if nothing */
 
 /*
  * A machine, or the virtual chip: for tests of what ticks leave to others. What an interrupt
- * takes in another virtual machine is its host's, and the tick can not see it. Only x86 tells
+ * takes in another virtual machine is its host's, and the tick cannot see it. Only x86 tells
  * that it is one.
  */
 void need_machine(void);

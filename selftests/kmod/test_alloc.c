@@ -659,7 +659,7 @@ static void check_session_afterwards(void)
 int main(int argc, char **argv)
 {
 	if (!fail_prepare())
-		ktap_skip_all("the kernel can not make allocations fail; see make check-debug");
+		ktap_skip_all("the kernel cannot make allocations fail; see make check-debug");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* who asks for a family that is not there makes the kernel start modprobe */
 	fail_put("/proc/sys/kernel/modprobe", "\n");

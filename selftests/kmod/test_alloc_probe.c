@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	unsigned int all = 0, i;
 
 	if (!fail_prepare())
-		ktap_skip_all("the kernel can not make allocations fail; see make check-debug");
+		ktap_skip_all("the kernel cannot make allocations fail; see make check-debug");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	fail_put("/proc/sys/kernel/modprobe", "\n");
 	if (!read_limit(LIMIT, limit, sizeof(limit)) ||

@@ -167,7 +167,7 @@ int main(void)
 	bool begun;
 
 	if (!fail_prepare())
-		ktap_skip_all("the kernel can not make allocations fail; see make check-debug");
+		ktap_skip_all("the kernel cannot make allocations fail; see make check-debug");
 	need_module();
 	if (second < 0)
 		ktap_skip_all("one CPU only: bring another one online");

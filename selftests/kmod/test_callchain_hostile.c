@@ -75,7 +75,7 @@ static void check_hostile_stack(void)
 		{ "nothing of a stack that is not there", (uintptr_t)pages + 2 * PAGE + 8, 0 },
 		{ "nothing of the first page", 8, 0 },
 		{ "nothing of the kernel's memory", 0xffffffff81000000, 0 },
-		{ "nothing of an address that can not be", 0x8000000000000000, 0 },
+		{ "nothing of an address that cannot be", 0x8000000000000000, 0 },
 		{ "nothing beyond the end of all addresses", -16ULL, 0 },
 		{ "nothing beyond user space", 0x7ffffffff000, 0 },
 	};

@@ -179,7 +179,7 @@ static void check_attach(void)
 	locked = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	*locked = good;
 	mprotect(locked, page, PROT_READ);
-	check_result(EFAULT, call(fd, KJOULE_IOC_ATTACH, locked), "attach that can not be answered");
+	check_result(EFAULT, call(fd, KJOULE_IOC_ATTACH, locked), "attach that cannot be answered");
 	munmap(locked, page);
 
 	/* ends attached, to the zero-padded good one */

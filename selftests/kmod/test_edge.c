@@ -389,7 +389,7 @@ static void check_on_the_way(void)
 		ktap_check(!inside, "%s", name);
 }
 
-/* Nobody is held much for a counter that does not move, or can not be read; and windows go on when it does. */
+/* Nobody is held much for a counter that does not move, or cannot be read; and windows go on when it does. */
 static void check_stuck(const char *parameter)
 {
 	struct nl_session before, after;

@@ -2,7 +2,7 @@
 /*
  * The multicast group "events" tells what becomes of sessions: started, stopped, ended; a ring
  * that is nearly full, once until it is half empty again; losses, once a second at most, with
- * the true count; a source that can not be read any more; CPUs that go and come back. Root
+ * the true count; a source that cannot be read any more; CPUs that go and come back. Root
  * may join it, who has CAP_PERFMON alone is told on request if not too many are, and nobody
  * else is told.
  *
@@ -440,12 +440,12 @@ static void check_borrowed(void)
 	if (!pid)
 		_exit(as_nobody() ? 2 : notice_listen(&nl) != -EPERM);
 	waitpid(pid, &status, 0);
-	ktap_check(!status, "nobody can not listen with a socket of root's");
+	ktap_check(!status, "nobody cannot listen with a socket of root's");
 	if (setresuid(-1, NOBODY, -1) || nl_open(&weak) || setresuid(-1, 0, -1)) {
 		ktap_not_ok("a socket of nobody's");
 		return;
 	}
-	ktap_check_equal(-EPERM, notice_listen(&weak), "root can not listen with a socket of nobody's");
+	ktap_check_equal(-EPERM, notice_listen(&weak), "root cannot listen with a socket of nobody's");
 	nl_close(&weak);
 }
 

@@ -147,7 +147,7 @@ def check_lines(t):
 
 
 def try_all(become):
-    """Which files of mode 0400 and tables can be read, and which of mode 0444 can not."""
+    """Which files of mode 0400 and tables can be read, and which of mode 0444 cannot."""
     wrong = []
     become()
     for f in files(SYSFS):

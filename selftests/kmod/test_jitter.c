@@ -68,7 +68,7 @@ static uint64_t quantile(uint64_t *v, unsigned int n, unsigned int tenths)
 /*
  * How late this machine's timers are just then, whoever uses them: a thread of real-time
  * priority that sleeps to a grid of the same interval on the same CPU. A tick is taken in the
- * timer's interrupt, so it can not be much later than that.
+ * timer's interrupt, so it cannot be much later than that.
  */
 struct sleeper {
 	pthread_t thread;
@@ -225,7 +225,7 @@ int main(void)
 	struct busy load;
 
 	need_module();
-	second = need_second_cpu("which can not watch another");
+	second = need_second_cpu("which cannot watch another");
 	pin_to(cpu_first());
 	busy_start(&load, 1);
 	pin_to(second);

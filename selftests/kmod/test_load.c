@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ticks alone can not keep a CPU from its work: at the shortest interval, with the largest
+ * Ticks alone cannot keep a CPU from its work: at the shortest interval, with the largest
  * copies of the stack, or with several sessions at once, what runs there keeps at least
  * 55 % of its speed, or more where the administrator says so, and what was left out is in
  * the books. Nor do they take more of a CPU that wakes all the time than of a busy one.

@@ -41,7 +41,7 @@ static void need_permission(void)
 	if (access(LOCKDOWN, W_OK) && mount("securityfs", SECURITY, "securityfs", 0, NULL) && errno != EBUSY)
 		ktap_skip_all("no securityfs: it takes CONFIG_SECURITYFS");
 	if (access(LOCKDOWN, W_OK))
-		ktap_skip_all("this kernel can not be locked down: it takes CONFIG_SECURITY_LOCKDOWN_LSM, and lockdown in lsm=");
+		ktap_skip_all("this kernel cannot be locked down: it takes CONFIG_SECURITY_LOCKDOWN_LSM, and lockdown in lsm=");
 }
 
 static bool lock_down(void)

@@ -92,7 +92,7 @@ static void check_cpus(void)
 				  EINVAL, MUST_TELL });
 	if (second < 0 || second > 63 || !cpu_online(second, false)) {
 		ktap_skip("a CPU that is offline", second < 0 ? "one CPU only: bring another one online" :
-			  "the second CPU can not be taken off: a kernel with CONFIG_HOTPLUG_CPU is needed");
+			  "the second CPU cannot be taken off: a kernel with CONFIG_HOTPLUG_CPU is needed");
 		return;
 	}
 	both = 1ULL << first | 1ULL << second;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * How the thread of a slow source reads: a counter goes on over its wrap and never steps
- * back, a value that can not be is an error and counted, a file that is slow is counted
+ * back, a value that cannot be is an error and counted, a file that is slow is counted
  * as an overrun and holds up no other source, a device that hangs holds up nobody, periods do not drift, the last reading is
- * at the session's end, and a thread without its CPUs counts what it can not tell.
+ * at the session's end, and a thread without its CPUs counts what it cannot tell.
  *
  * where: guest
  * vm: --profile plain --cpus 2

@@ -167,7 +167,7 @@ static void check_hotplug(uint64_t flags)
 	for (i = 0; i < 3; i++)
 		cycle(1, i);
 	if (access("/sys/devices/system/cpu/cpu0/online", W_OK)) {
-		ktap_skip("the CPU that reads the package's counter goes offline", "CPU 0 can not");
+		ktap_skip("the CPU that reads the package's counter goes offline", "CPU 0 cannot");
 	} else {
 		for (i = 0; i < 3; i++)
 			cycle(0, i);
@@ -196,7 +196,7 @@ static void check_joiner(void)
 	const struct nl_spec specs[] = { [POWER] = power(), [INSTRUCTIONS] = instructions_counter() };
 
 	if (access("/sys/devices/system/cpu/cpu0/online", W_OK)) {
-		ktap_skip("a CPU that was offline when the session was made", "CPU 0 can not");
+		ktap_skip("a CPU that was offline when the session was made", "CPU 0 cannot");
 		return;
 	}
 	memset(total, 0, sizeof(total));

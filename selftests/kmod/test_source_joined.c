@@ -199,7 +199,7 @@ static int64_t errors_of(void)
 	return n;
 }
 
-/* A CPU comes whose counter can not be made: that is told, and it is tried again until there is one. */
+/* A CPU comes whose counter cannot be made: that is told, and it is tried again until there is one. */
 static void check_full(void)
 {
 	const char *name = "a CPU comes while no counter is left";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A source that is not there, does not move or can not be read is refused by name when
+ * A source that is not there, does not move or cannot be read is refused by name when
  * the session is made, never shown as 0 W; so is a specification that does not make sense.
  * Nothing is borrowed from whoever opened a socket. Who is killed while he looks has found
  * nothing. Descriptors of other things: test_descriptors.c.

@@ -41,7 +41,7 @@ static void check_scopes(const char *when, const uint32_t *want)
 static void check_late_cpu(void)
 {
 	if (!cpu_online(3, false)) {
-		ktap_skip("a CPU that comes late shares what its package's others read", "CPU 3 can not be taken off");
+		ktap_skip("a CPU that comes late shares what its package's others read", "CPU 3 cannot be taken off");
 		return;
 	}
 	set_parameter("vchip_source", "packages", "0117\n");

@@ -141,7 +141,7 @@ int main(void)
 	int there[2], back[2];
 
 	need_module();
-	pin_to(need_second_cpu("which can not watch another"));
+	pin_to(need_second_cpu("which cannot watch another"));
 	if (pipe(there) || pipe(back)) {
 		ktap_not_ok("two pipes");
 		return ktap_end();

@@ -308,7 +308,7 @@ static void check_family(const char *name, int children, double each_s, int dept
 	struct family f;
 	int tries = 0;
 
-	/* where the machine has other work, ticks are late, and whose time was missed can not be told */
+	/* where the machine has other work, ticks are late, and whose time was missed cannot be told */
 	do {
 		if (!run_family(name, children, each_s, depth, &f))
 			return;

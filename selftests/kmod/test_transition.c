@@ -227,7 +227,7 @@ static void check_refusals(void)
 	ktap_check_equal(-EBUSY, probe_new(&other, 0, KJOULE_TRANSITION_WAY_LIMITS, &b), "nor another socket's");
 	ktap_check(!probe_new(&other, 1, KJOULE_TRANSITION_WAY_LIMITS, &b), "another policy may have one");
 	ktap_check_equal(-EPERM, probe_talk(&other, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b),
-			 "another socket can not end it");
+			 "another socket cannot end it");
 	ktap_check_equal(-EPERM, probe_get_loops(&other, a.id, &loops), "nor see its loops");
 	check_jobs_refused(a.id);
 	ktap_check_equal(0, probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b), "it can be ended");
@@ -553,7 +553,7 @@ static void check_hotplug(void)
 		   "its governor is restored all the same");
 	ktap_check(!probe_new(&nl, 1, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 1, "schedutil") && cpu_online(1, false),
 		   "its CPU goes away once more");
-	ktap_check_equal(-EBUSY, nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL), "a governor can not be restored then");
+	ktap_check_equal(-EBUSY, nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL), "a governor cannot be restored then");
 	probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &a);
 	ktap_check(cpu_online(1, true) && await(!strcmp(says(1, "scaling_governor"), "schedutil")), "it is when the CPU is back, without a probe as well");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Readings of single blocks: the meter starts with the block, the program is held until it is ready, and in half of
- * them the block has run before, for as long as it takes; who may have them, where they can not be had, what becomes of
+ * them the block has run before, for as long as it takes; who may have them, where they cannot be had, what becomes of
  * rounds that come to nothing, of a block whose end others pass, of several threads, of CPUs that come and go; and nobody
  * is left with a debug register.
  *

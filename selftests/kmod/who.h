@@ -46,7 +46,7 @@ static const char *const command_name[KJOULE_CMD_MAX + 1] = {
 	[KJOULE_CMD_RESTORE_NOW] = "restore-now",
 };
 
-#define NO_GROUP	"this kernel can not guard it, so there is none: it takes 6.1.68, 6.7 or newer"
+#define NO_GROUP	"this kernel cannot guard it, so there is none: it takes 6.1.68, 6.7 or newer"
 
 #define FILES	(CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH))
 

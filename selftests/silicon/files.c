@@ -75,7 +75,7 @@ static void see_zone(struct summary *s, const char *path)
 	if (file_read(path, energy, sizeof(energy)))
 		snprintf(f->value, sizeof(f->value), "%s uJ of %s", energy, range);
 	else
-		snprintf(f->value, sizeof(f->value), "can not be read: run as root");
+		snprintf(f->value, sizeof(f->value), "cannot be read: run as root");
 }
 
 static void see_sensor(struct summary *s, const char *path)
@@ -95,7 +95,7 @@ static void see_sensor(struct summary *s, const char *path)
 	if (file_read(path, value, sizeof(value)))
 		snprintf(f->value, sizeof(f->value), "%s %s", value, base[0] == 'e' ? "uJ" : "uW");
 	else
-		snprintf(f->value, sizeof(f->value), "can not be read");
+		snprintf(f->value, sizeof(f->value), "cannot be read");
 }
 
 static void see_event(struct summary *s, const char *path)

@@ -3,7 +3,7 @@
  * A summary of the silicon: which sources of energy and frequency there are, how often
  * each energy counter really moves, how late ticks are and how far apart on the CPUs, and
  * whether those who tell the frequency agree under load. A test of the suite (KTAP, exit
- * codes 0, 1) or, with --json, one JSON object. What can not be measured here is a skip
+ * codes 0, 1) or, with --json, one JSON object. What cannot be measured here is a skip
  * that says what to provide; without the module it tells what the kernel has.
  *
  * usage: silicon_summary [--json] [--seconds N]

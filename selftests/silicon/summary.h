@@ -81,7 +81,7 @@ struct witness {
 
 struct summary {
 	char model[96], kernel[96], cpufreq_driver[32], clocksource[32], lockdown[64];
-	const char *lacks;		/* of need.c: why the module can not be asked; NULL if it can */
+	const char *lacks;		/* of need.c: why the module cannot be asked; NULL if it can */
 	uint32_t cpus;
 
 	struct source source[MAX_SOURCES];
@@ -116,7 +116,7 @@ const struct file *file_of(const struct summary *s, const char *kind, unsigned i
 
 /* Agreement that print.c shows, in percent. */
 #define PERIOD_AGREES	10
-#define PERIOD_HOLES	10	/* of the moves; with more than that it can not be told */
+#define PERIOD_HOLES	10	/* of the moves; with more than that it cannot be told */
 #define WITNESS_AGREES	5
 
 const char *source_kind(const struct source *source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rows of an annotated function; see annotate.h. Figures are those of basic blocks or of lines; of
- * a single instruction there are but samples, since energy can not be told so finely.
+ * a single instruction there are but samples, since energy cannot be told so finely.
  */
 #include <errno.h>
 #include <stdlib.h>

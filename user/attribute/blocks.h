@@ -52,7 +52,7 @@ struct blocks {
 	uint64_t made_up;		/* missed ticks that were given to a neighbour */
 	uint64_t nobodys;		/* more of them, in gaps that are too long for that */
 	uint64_t lost;			/* samples that are known to be lost */
-	bool lost_unknown;		/* more are, and how many can not be told */
+	bool lost_unknown;		/* more are, and how many cannot be told */
 	struct profile_input input;	/* ready for profile_new() */
 	unsigned int n_domains;
 	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];

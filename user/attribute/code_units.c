@@ -183,7 +183,7 @@ static int unit_of_line(struct lookup *l, struct code_unit **unit)
 	return unit_find_or_add(l->g, text, &like, unit);
 }
 
-/* The instructions of a function; the caller's to free. None, and no error, where they can not be had. */
+/* The instructions of a function; the caller's to free. None, and no error, where they cannot be had. */
 static int unit_decode_function(struct object *o, uint64_t start, uint64_t end,
 				struct kjoule_insn **insns, size_t *n)
 {

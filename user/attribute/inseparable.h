@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that a model can not tell apart become one, by name. Between the models (analysis/separate.c) and the report.
+ * Blocks that a model cannot tell apart become one, by name. Between the models (analysis/separate.c) and the report.
  */
 #ifndef KJOULE_INSEPARABLE_H
 #define KJOULE_INSEPARABLE_H

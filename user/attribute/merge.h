@@ -102,7 +102,7 @@ void merge_free(struct merge *m);
 /**
  * merge_add() - one recording more; what is wrong with the file is told on standard error
  * @path:	must stay
- * Return: 0; -EXDEV if it can not be one with those before; -ENOENT, -EINVAL as energy_columns_choose(); as
+ * Return: 0; -EXDEV if it cannot be one with those before; -ENOENT, -EINVAL as energy_columns_choose(); as
  * view_open(); the reason in @err
  */
 int merge_add(struct merge *m, const char *path, struct kjoule_error *err);

@@ -46,7 +46,7 @@ struct missed_ticks_lane {
  * @made_up:	missed ticks that were given to a neighbour
  * @nobodys:	missed ticks that were not: too many in a row
  * @lost_samples: samples that are known to be lost
- * @lost_unknown: more are, and how many can not be told
+ * @lost_unknown: more are, and how many cannot be told
  */
 struct missed_ticks {
 	const struct timeline_cpu *cpu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The model of a report: what was asked for or fits, blocks that it can not tell apart made one, and why. See power_model.h.
+ * The model of a report: what was asked for or fits, blocks that it cannot tell apart made one, and why. See power_model.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static void power_model_explain_choice(const struct blocks *b, const struct mode
 	}
 }
 
-/* Why the mixture model can not be used. */
+/* Why the mixture model cannot be used. */
 static void power_model_explain_refusal(const struct blocks *b, const struct separation *s,
 					struct power_model *m)
 {
@@ -103,7 +103,7 @@ static void power_model_explain_refusal(const struct blocks *b, const struct sep
 			 MIXTURE_TICKS, s->window_ticks);
 		break;
 	case SEPARABILITY_NOTHING:
-		snprintf(m->reason, sizeof(m->reason), "what ran can not be told from the times in which it did not: its runs are too short for the rate, or windows hold always as much of both; record at a higher rate");
+		snprintf(m->reason, sizeof(m->reason), "what ran cannot be told from the times in which it did not: its runs are too short for the rate, or windows hold always as much of both; record at a higher rate");
 		break;
 	}
 }

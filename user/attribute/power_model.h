@@ -39,8 +39,8 @@ struct power_model {
 int power_model_parse(const char *text, enum power_model_kind *model);
 
 /**
- * power_model_new() - choose, and make one of blocks that can not be told apart; before callgraph_new()
- * Return: 0; -ENODATA: the one that was asked for can not be used, see @reason; -ENOMEM
+ * power_model_new() - choose, and make one of blocks that cannot be told apart; before callgraph_new()
+ * Return: 0; -ENODATA: the one that was asked for cannot be used, see @reason; -ENOMEM
  */
 int power_model_new(struct blocks *b, const struct attribute_options *opt, struct power_model *m);
 

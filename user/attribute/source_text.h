@@ -12,7 +12,7 @@ struct source_file {
 	char *path;
 	uid_t owner;
 	size_t n;
-	char **lines;			/* NULL: the file can not be read */
+	char **lines;			/* NULL: the file cannot be read */
 };
 
 /* Zeroed at first. */

@@ -112,7 +112,7 @@ static void read_program(struct program *p, const char *path)
 	elf_version(EV_CURRENT);
 	elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	if (!elf || !p->path) {
-		fprintf(stderr, "recordings: %s: can not be read as an ELF file\n", path);
+		fprintf(stderr, "recordings: %s: cannot be read as an ELF file\n", path);
 		exit(1);
 	}
 	read_segments(p, elf);
@@ -198,7 +198,7 @@ static void flush(struct kjoule_writer *w, struct stream *s, unsigned int cpu)
 	struct kjoule_task task = { .rec = { KJOULE_RECORD_TASK, 0, sizeof(task) }, .pid = PID + cpu, .tgid = PID };
 
 	if (s->len && kjoule_writer_chunk(w, KJOULE_CHUNK_RING, cpu, s->data, s->len, NULL)) {
-		fputs("recordings: the recording can not be written; is the disk full?\n", stderr);
+		fputs("recordings: the recording cannot be written; is the disk full?\n", stderr);
 		exit(1);
 	}
 	memset(&s->packer, 0, sizeof(s->packer));
@@ -293,7 +293,7 @@ struct perf_file {
 static void put_perf(struct perf_file *p, const void *record, size_t len)
 {
 	if (fwrite(record, 1, len, p->f) != len) {
-		fputs("recordings: perf's file can not be written; is the disk full?\n", stderr);
+		fputs("recordings: perf's file cannot be written; is the disk full?\n", stderr);
 		exit(1);
 	}
 	p->len += len;

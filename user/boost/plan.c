@@ -116,7 +116,7 @@ static int plan_use_figure(const char *path, struct json_object *doc, struct jso
 	char verdict[96];
 
 	if (!(d >= f->least && d <= f->most))
-		return cmd_failed("--from %s: %s is %.64s, which can not be%s; measure it anew, or leave the file out and give it by %s",
+		return cmd_failed("--from %s: %s is %.64s, which cannot be%s; measure it anew, or leave the file out and give it by %s",
 				  path, f->key, json_object_to_json_string(v),
 				  plan_verdict_text(doc, verdict, sizeof(verdict)), f->option);
 	if (!f->given)

@@ -175,7 +175,7 @@ static void boost_window_print_model(struct output *out, const struct window *w,
 				     enum budget_kind kind, double idle)
 {
 	if (w->fitted[kind])
-		output_none(out, "the model can not be fitted");
+		output_none(out, "the model cannot be fitted");
 	else
 		output_real(out, budget_boost(kind, w->fit[kind].tau.v, w->fit[kind].full.v, idle), 3);
 }

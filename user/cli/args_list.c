@@ -90,7 +90,7 @@ static int args_list_add_numbers(const char *part, void *arg)
 	return ret;
 }
 
-/* All parts of @text by @one, into a list that is tidy; none if one of them can not be read. */
+/* All parts of @text by @one, into a list that is tidy; none if one of them cannot be read. */
 static int args_list_parse(const char *text, int (*one)(const char *part, void *arg),
 			   struct into into)
 {

@@ -25,7 +25,7 @@ int cmd_sweep(int argc, char **argv);
 /** cmd_usage() - a wrong command line: say so and where help is. Return: EXIT_USAGE */
 int cmd_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /**
- * cmd_bad_value() - an option's value that can not be
+ * cmd_bad_value() - an option's value that cannot be
  * @ret:	what parsing it said: 0, -ERANGE, or anything else for not understood
  * @wanted:	what would do
  * Return: 0 for 0, else EXIT_USAGE after saying so

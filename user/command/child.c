@@ -61,7 +61,7 @@ int child_find(const char *name, struct kjoule_error *err)
 		return 127;
 	}
 	if (found) {
-		kjoule_fail(err, found, "%s: can not be executed; is it a program, and is its x bit set?",
+		kjoule_fail(err, found, "%s: cannot be executed; is it a program, and is its x bit set?",
 			    name);
 		return 126;
 	}

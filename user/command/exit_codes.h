@@ -15,7 +15,7 @@ struct exit_codes {
 	size_t n;
 };
 
-/* Exit codes that a command itself can have: above are what shells say of commands that can not be run or were killed. */
+/* Exit codes that a command itself can have: above are what shells say of commands that cannot be run or were killed. */
 #define EXIT_CODES_MOST	125
 
 /** exit_codes_advice() - what there is to say to whoever has such an exit code every time; empty if it is none of the command's own */

@@ -244,7 +244,7 @@ static bool diff_side_has_domain(const struct merge *m, const char *domain)
 	return false;
 }
 
-/* Energy that only one side knows can not be compared, and is not silently left out. */
+/* Energy that only one side knows cannot be compared, and is not silently left out. */
 static int diff_compare_domains(struct diff *d)
 {
 	int ret = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what differs between two sides; see diff.h. A figure that can not be told is "-", never 0.
+ * Prints what differs between two sides; see diff.h. A figure that cannot be told is "-", never 0.
  */
 #include <errno.h>
 #include <math.h>
@@ -207,7 +207,7 @@ static void diff_print_footnotes(const struct diff *d)
 		printf("\n* : the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together\n",
 		       d->compared, ceil(0.05 * d->compared));
 	if (mixed)
-		printf("\n~ : runs for too short between two moves of the energy counter, on one side at least; its power and energy are mixed with its neighbours', and whether they differ can not be told\n");
+		printf("\n~ : runs for too short between two moves of the energy counter, on one side at least; its power and energy are mixed with its neighbours', and whether they differ cannot be told\n");
 	if (few)
 		printf("\nthe intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side\n",
 		       RUNS_SPREAD);

@@ -309,7 +309,7 @@ static void header_print_callers(const struct view *v, const struct callgraph *c
 	if (!stacks)
 		return;
 	printf("# stacks     %" PRIu64 ": %" PRIu64 " unwound to the outermost frame, %" PRIu64
-	       " to the end of the copy, %" PRIu64 " to code that can not be unwound, %" PRIu64
+	       " to the end of the copy, %" PRIu64 " to code that cannot be unwound, %" PRIu64
 	       " to the largest depth\n", stacks, u[KJOULE_UNWOUND_WHOLE], u[KJOULE_UNWOUND_SHORT],
 	       u[KJOULE_UNWOUND_BLIND], u[KJOULE_UNWOUND_DEEP]);
 	if (10 * u[KJOULE_UNWOUND_SHORT] > stacks)
@@ -386,7 +386,7 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 		       100 * profile_parallel(p));
 	header_crowds_print(profile_crowd_ticks(p), profile_crowded(p));
 	if (b->lost_unknown)
-		printf("# lost       parts of the file are damaged; how many samples they had can not be told\n");
+		printf("# lost       parts of the file are damaged; how many samples they had cannot be told\n");
 	if (b->left_out)
 		printf("# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
 		       b->left_out);

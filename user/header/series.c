@@ -205,7 +205,7 @@ static void series_print_counters(const struct merge *m)
 		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures\n",
 		       b.nobodys, b.nobodys_s);
 	if (b.lost_unknown)
-		printf("# lost       parts of files are damaged; how many samples they had can not be told\n");
+		printf("# lost       parts of files are damaged; how many samples they had cannot be told\n");
 	if (!isnan(b.overhead))
 		printf("# overhead   the code took %.2f %% longer\n", 100 * b.overhead);
 	if (b.off > HEADER_NOISY)

@@ -337,7 +337,7 @@ int kjoule_sessions(struct kjoule_ctl *ctl, struct kjoule_session_info **list, s
 typedef int kjoule_records_fn(uint32_t cpu, const void *buf, size_t len, void *arg);
 
 /**
- * kjoule_session_records() - take the records that wait now, for whoever can not map the rings
+ * kjoule_session_records() - take the records that wait now, for whoever cannot map the rings
  * @ctl:	the one that made the session
  * @take:	is called with them, CPU after CPU
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kjoule list: the sources of the module and of sysfs, a line for each domain, and
- * why some can not be used. Its sessions are sessions.c's.
+ * why some cannot be used. Its sessions are sessions.c's.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,7 +22,7 @@ static const char help[] =
 "knows, and what sysfs has to offer (powercap, hwmon, thermal zones, PMUs, power\n"
 "supplies). A line for each domain: the unit of a raw count, how often the counter\n"
 "moves, what it lies inside of, and which source a recording would use. A source that\n"
-"can not be used says why, and a meter that starts on command (record --vpm) that it\n"
+"cannot be used says why, and a meter that starts on command (record --vpm) that it\n"
 "does. Other events of PMUs can be named as perf:PMU/EVENT/.\n"
 "\n"
 "      --sessions   the sessions there are instead, with their books\n"

@@ -80,7 +80,7 @@ static int session_sources_add_found(struct session_sources *s, const struct kjo
 
 static int session_source_refuse(const char *name, const char *reason)
 {
-	return cmd_failed("%s: this source can not be used: %s; see `kjoule list`", name, reason);
+	return cmd_failed("%s: this source cannot be used: %s; see `kjoule list`", name, reason);
 }
 
 /* It has a place of its own in the session. */

@@ -42,8 +42,8 @@ const char *columns_name(struct columns *c, const char *what, const char *domain
 const char *columns_title(struct columns *c, const char *domain, const char *unit);
 /**
  * columns_value() - a figure, half of its interval, and both ends
- * @why:	it can not be told, if it can not
- * @why_vague:	its interval can not
+ * @why:	it cannot be told, if it cannot
+ * @why_vague:	its interval cannot
  */
 void columns_value(struct output *out, const struct value *v, double scale, int digits, const char *why,
 		   const char *why_vague);

@@ -73,7 +73,7 @@ static const char help[] =
 "  -h, --help\n"
 "\n"
 "TIME is a number with ns, us, ms, s, m or h; without one it counts seconds (not for -i).\n"
-"The exit code is the COMMAND's: 128 + N if signal N killed it, 126 if it can not be\n"
+"The exit code is the COMMAND's: 128 + N if signal N killed it, 126 if it cannot be\n"
 "executed, 127 if there is no such command; 1 if the recording failed, 2 for a wrong\n"
 "command line.\n";
 

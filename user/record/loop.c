@@ -544,10 +544,10 @@ static void loop_warn_of_jits(const struct record_loop *l)
 		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp is not the process's own, nor yours or root's, or no plain file of that directory",
 			 out.foreign);
 	if (out.gone)
-		cmd_warn("of %u processes the names of code made at run time are left out: they ended before it was seen whose they were, so whether the map in /tmp is theirs can not be told",
+		cmd_warn("of %u processes the names of code made at run time are left out: they ended before it was seen whose they were, so whether the map in /tmp is theirs cannot be told",
 			 out.gone);
 	if (out.unreadable)
-		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp can not be read",
+		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp cannot be read",
 			 out.unreadable);
 }
 

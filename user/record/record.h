@@ -161,7 +161,7 @@ unsigned int record_bounded_sleep(const struct record_options *opt, unsigned int
  * @awake_s:	that the recorder was awake, by CPU below CPU_SETSIZE
  * @most:	out: the CPU on which it was most, with cpu UINT32_MAX where there is none
  * @ticks:	out: the part of ticks alone
- * Return: NAN where it can not be told
+ * Return: NAN where it cannot be told
  */
 double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
 		       double time_s, const double *awake_s, struct overhead_cpu *most, double *ticks);

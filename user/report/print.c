@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints the rows of a report; see report.h. A figure that can not be told is "-"
+ * Prints the rows of a report; see report.h. A figure that cannot be told is "-"
  * with a reason, never 0.
  */
 #include <ctype.h>
@@ -289,7 +289,7 @@ static const char *const misses[] = {
 	[CODE_UNIT_NO_FILE] = "the kernel's, made at run time, or of files that are not there",
 	[CODE_UNIT_NO_LINES] = "there is no debug information",
 	[CODE_UNIT_NO_SYMBOL] = "no function is known around them",
-	[CODE_UNIT_NO_CODE] = "their code can not be decoded",
+	[CODE_UNIT_NO_CODE] = "their code cannot be decoded",
 };
 
 /* What could not be told as finely as it was asked for. */

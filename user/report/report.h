@@ -154,7 +154,7 @@ struct report_vpm_why {
 bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start, uint64_t *end);
 /**
  * report_vpm_time() - do ticks in its code tell all of the time that its latency and power are of?
- * @why:	out: why they do not: it calls, returns, or goes on in other code, or its code can not be read
+ * @why:	out: why they do not: it calls, returns, or goes on in other code, or its code cannot be read
  * Return: 0 or -ENOMEM
  */
 int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct report_vpm_why *why);

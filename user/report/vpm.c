@@ -272,7 +272,7 @@ static const char *report_vpm_why_not(const struct block *b)
 	case VPM_LOST:
 		return "in more than 5 % of its runs it takes longer than the meter's interval, is left by another way than its end, or its thread sleeps or changes its CPU: readings would be of the others alone; --model cpm is for it, or pin the program (taskset)";
 	case VPM_SHORT:
-		return "its latency can not be told from 0; record for longer";
+		return "its latency cannot be told from 0; record for longer";
 	case VPM_VAGUE:
 		return "the readings tell no more than what the machine draws at all; record for longer";
 	case VPM_OUTSIDE:
@@ -502,7 +502,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	if (!ret) {
 		ret = report_vpm_print_blocks(blocks, vpm->n_blocks, vpm, &in, opt, head);
 		if (!ret && !told)
-			ret = -EDOM;	/* what was asked for can not be told; why is in the output */
+			ret = -EDOM;	/* what was asked for cannot be told; why is in the output */
 	} else {
 		json_object_put(head);
 	}

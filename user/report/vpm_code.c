@@ -52,7 +52,7 @@ static int report_vpm_explain_calls(enum calls_out_kind kind, uint64_t at, const
 	};
 
 	if (kind == CALLS_OUT_UNREADABLE)
-		snprintf(why->text, sizeof(why->text), "it can not be told whether it runs other code: at 0x%" PRIx64 " of %.200s there is no instruction that is known", at, file);
+		snprintf(why->text, sizeof(why->text), "it cannot be told whether it runs other code: at 0x%" PRIx64 " of %.200s there is no instruction that is known", at, file);
 	else if (kind != CALLS_OUT_NOT)
 		snprintf(why->text, sizeof(why->text), "%s 0x%" PRIx64 " of %.200s: " NOT_OWN, what[kind], at, file);
 	return 0;
@@ -104,7 +104,7 @@ int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct 
 		ret = report_vpm_check_calls(info, file, start, end, why);
 	if (ret == -ENOMEM || !ret)
 		return ret;
-	snprintf(why->text, sizeof(why->text), "its code can not be read, so that nobody knows whether it runs other code: %.200s: %s", info->object,
+	snprintf(why->text, sizeof(why->text), "its code cannot be read, so that nobody knows whether it runs other code: %.200s: %s", info->object,
 		 ret == -ENODATA ? "it has none there, or no symbols" : ret == -EOPNOTSUPP ? "it is of no machine that is known" : view_why_missing(ret));
 	return 0;
 }

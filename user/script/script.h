@@ -22,7 +22,7 @@ struct script_cursor {
 	struct kjoule_records *records;
 	const struct kjoule_stream *stream;	/* of callers, see script_find_callers() */
 	const struct kjoule_record *rec;	/* NULL: nothing left */
-	int error;				/* -errno: what is left can not be read */
+	int error;				/* -errno: what is left cannot be read */
 	uint64_t tick, time_ns;
 	uint32_t pid, tgid;
 	struct timeline_callers callers;	/* of a sample */

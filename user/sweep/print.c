@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a sweep; see sweep.h. A figure that can not be told is "-", never 0.
+ * Prints a sweep; see sweep.h. A figure that cannot be told is "-", never 0.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -127,7 +127,7 @@ static int sweep_print_settings(const struct sweep *s)
 	return out ? 0 : -ENOMEM;
 }
 
-/* "3 of 7": others that can not be told from the least, of those that are known */
+/* "3 of 7": others that cannot be told from the least, of those that are known */
 static void sweep_print_alike(struct output *out, const struct sweep_best *b)
 {
 	char text[48];
@@ -269,7 +269,7 @@ static void sweep_print_saving(const struct sweep *s)
 	if (b->known < 2)
 		printf("; there is no other to compare it with\n");
 	else if (b->equal + b->unknown)
-		printf("; of the others %zu of %zu can not be told from it\n", b->equal + b->unknown, b->known - 1);
+		printf("; of the others %zu of %zu cannot be told from it\n", b->equal + b->unknown, b->known - 1);
 	else
 		printf("; every other one takes more\n");
 	if (!v->moved) {
@@ -295,12 +295,12 @@ static void sweep_print_saving(const struct sweep *s)
 
 static void sweep_print_footnotes(const struct sweep *s)
 {
-	printf("\nALIKE : others that can not be told from the least: the interval that holds for all of them together has no difference in it; = : the same of a setting\n");
+	printf("\nALIKE : others that cannot be told from the least: the interval that holds for all of them together has no difference in it; = : the same of a setting\n");
 	printf("J s : energy times the time by the clock in which it was at work; the least is the best of both\n");
 	if (s->has_energy)
 		printf("J, W : while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes\n");
 	if (sweep_has_mixed(s))
-		printf("~ : runs for too short between two moves of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least can not be told\n");
+		printf("~ : runs for too short between two moves of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least cannot be told\n");
 	if (s->runs_least < RUNS_SPREAD)
 		printf("the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more\n",
 		       RUNS_SPREAD);

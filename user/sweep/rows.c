@@ -23,7 +23,7 @@
 
 static const struct value unknown = { NAN, NAN, NAN };
 
-/* What a file can not tell is left out, and said. Return: 0, -ENOMEM */
+/* What a file cannot tell is left out, and said. Return: 0, -ENOMEM */
 static int sweep_add_run(struct sweep *s, struct merge *m, const char *file,
 			 struct kjoule_error *err)
 {

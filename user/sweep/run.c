@@ -285,7 +285,7 @@ static int sweep_run_one(struct going *c, size_t setting, unsigned int run,
 	return ret;
 }
 
-/* Return: 0: it is held; 1: it can not be, which was said; -errno if no frequency can, with the reason in @err */
+/* Return: 0: it is held; 1: it cannot be, which was said; -errno if no frequency can, with the reason in @err */
 static int sweep_hold_frequency(struct going *c, struct sweep_setting *s, struct kjoule_error *err)
 {
 	int ret;

@@ -416,7 +416,7 @@ static int set_stalling(const char *text, const struct kernel_param *param)
 
 static const struct kernel_param_ops stalling_ops = { .set = set_stalling };
 module_param_cb(stalling, &stalling_ops, NULL, 0200);
-MODULE_PARM_DESC(stalling, "1: reads of energy can be made to take long from now on, 0: they can not");
+MODULE_PARM_DESC(stalling, "1: reads of energy can be made to take long from now on, 0: they cannot");
 
 /* For tests: a source that only one CPU can read, which changes. */
 static int owner = -1;

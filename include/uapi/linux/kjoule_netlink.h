@@ -134,7 +134,7 @@ enum {
 	KJOULE_A_SOURCE_RATING,	/* s32 */
 	/* 1 if it can be used. */
 	KJOULE_A_SOURCE_AVAILABLE,	/* u32 */
-	/* Why it can not be used. */
+	/* Why it cannot be used. */
 	KJOULE_A_SOURCE_REASON,	/* string */
 	/* 1 if a session that names no source gets this one. */
 	KJOULE_A_SOURCE_DEFAULT,	/* u32 */
@@ -413,7 +413,7 @@ enum {
 };
 
 enum {
-	/* List sources, why they can or can not be used, and which is the default. */
+	/* List sources, why they can or cannot be used, and which is the default. */
 	KJOULE_CMD_SOURCE_GET = 1,
 	/* Make a session. At most 64; 16 a user without CAP_SYS_ADMIN, the last 16 only with it. */
 	KJOULE_CMD_SESSION_NEW,
@@ -447,7 +447,7 @@ enum {
 	KJOULE_CMD_TRANSITION_LOOPS_GET,
 	/* Write this when the socket is closed, or at restore-now; the last one first. */
 	KJOULE_CMD_RESTORE_ADD,
-	/* Write all that this socket wants restored, and fail if any of it can not be. */
+	/* Write all that this socket wants restored, and fail if any of it cannot be. */
 	KJOULE_CMD_RESTORE_NOW,
 
 	__KJOULE_CMD_MAX,

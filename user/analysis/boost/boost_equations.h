@@ -5,7 +5,7 @@
  * A chip is two figures here: @r, the boosted frequency over the sustained one (above 1), and @tb, for how long it
  * boosts after it has been idle. Times are in any one unit. Pure functions.
  *
- * Errors are parts, not percent, and positive where a figure flatters. What can not be (r < 1, a time that is negative)
+ * Errors are parts, not percent, and positive where a figure flatters. What cannot be (r < 1, a time that is negative)
  * is NAN.
  */
 #ifndef KJOULE_BOOST_EQUATIONS_H

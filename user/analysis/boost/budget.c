@@ -207,7 +207,7 @@ int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t 
 	}
 	if (n < BUDGET_LEAST || !differ)
 		return -ENODATA;
-	/* what can not be solved is said by what is returned */
+	/* what cannot be solved is said by what is returned */
 	handler = gsl_set_error_handler_off();
 	w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &with, n, PARAMETERS);
 	covariance = gsl_matrix_alloc(PARAMETERS, PARAMETERS);

@@ -64,7 +64,7 @@ double budget_full(double tau, double idle_w, double boost_w, double limit_w);
 
 /**
  * budget_fit() - the model that comes closest to the points, by weighted least squares
- * Return: 0; -EINVAL: a point that can not be; -ENODATA: there are fewer than BUDGET_LEAST points or boosts that do not differ; -ERANGE: it does not
+ * Return: 0; -EINVAL: a point that cannot be; -ENODATA: there are fewer than BUDGET_LEAST points or boosts that do not differ; -ERANGE: it does not
  * converge; -ENOMEM
  */
 int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t n, struct budget *b);

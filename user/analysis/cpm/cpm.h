@@ -309,7 +309,7 @@ int cpm_counts(const struct cpm_domain *d, uint64_t *counts);
  * struct cpm_group - energy of a group of blocks
  * @uj:		its energy; NAN: the counter stood for so long that no window tells of most of it
  * @variance:	of @uj, from how the windows differ from the model, and how much of it these tell of
- * @dof:	degrees of freedom of @variance; 0: it can not be told
+ * @dof:	degrees of freedom of @variance; 0: it cannot be told
  * @bias_uj:	what further refinement would still move, added to the half width
  * @readings:	distinct readings that it has a part in
  * @purity:	0 to 1: the part of its windows that is its own, averaged over its ticks;

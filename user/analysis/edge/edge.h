@@ -62,7 +62,7 @@ enum edge_why {
 	EDGE_KNOWN,
 	EDGE_SCARCE,	/* too few windows, or less than 1 % of their time */
 	EDGE_SHORT,	/* shorter than EDGE_TICKS_LEAST ticks at a time */
-	EDGE_ALIKE,	/* it can not be told from others: it is about the same part of each window */
+	EDGE_ALIKE,	/* it cannot be told from others: it is about the same part of each window */
 };
 
 /**

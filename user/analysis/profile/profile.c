@@ -77,7 +77,7 @@ static bool package_is_only(const struct profile_input *in, size_t package, unsi
 	return true;
 }
 
-/* The mixture model, on windows that cpm_solve() has made. What it can not solve is not known. */
+/* The mixture model, on windows that cpm_solve() has made. What it cannot solve is not known. */
 static int domain_fit_mixture(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
 {
 	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain], .loose = in->loose,
@@ -97,7 +97,7 @@ static int domain_fit_mixture(const struct profile_input *in, size_t package, un
 	return 0;
 }
 
-/* The edge-synchronised model. What it can not solve is not known. */
+/* The edge-synchronised model. What it cannot solve is not known. */
 static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned int domain, struct solved *s)
 {
 	const struct profile_package *package = &in->packages[p];
@@ -283,7 +283,7 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains)
 		/*
 		 * What interrupts took more of the time they took of the energy, too, which leaves the power nearly as it was: where
 		 * that is most of what is not known, the energy's own interval is the wider one. NAN stays NAN: where one of the two
-		 * can not be told, neither can this be.
+		 * cannot be told, neither can this be.
 		 */
 		e->j.lo = isnan(lo) ? lo : fmin(e->j.lo, lo);
 		e->j.hi = isnan(hi) ? hi : fmax(e->j.hi, hi);

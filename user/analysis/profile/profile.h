@@ -146,7 +146,7 @@ struct profile_input {
  *
  * What the intervals are made of besides the time's, for whoever puts recordings together (analysis/runs/runs.h):
  *
- * @residual_j:	standard deviation of the energy, from how windows differ from the model; NAN: can not be told
+ * @residual_j:	standard deviation of the energy, from how windows differ from the model; NAN: cannot be told
  * @dof:	degrees of freedom of @residual_j; 0: it is 0, and known to be
  * @bias_j:	what further refinement would still move; no deviation: more samples do not shrink it
  * @off_j,@off_w: how far off the calibration may be, likewise

@@ -37,7 +37,7 @@ struct energy_sum {
 	double uj, variance, bias, own;
 	double variance_per_dof;	/* sum of variance^2 / dof, for Welch and Satterthwaite */
 	uint64_t readings;
-	bool known, vague;		/* vague: some variance can not be told */
+	bool known, vague;		/* vague: some variance cannot be told */
 };
 
 static void energy_add_group(struct energy_sum *s, const struct cpm_group *g)

@@ -66,7 +66,7 @@ static struct followed value_follow(const struct reading *r, uint32_t value)
 	f.weight = value ? interval_weight(value, r->lost) : 0;
 	f.weighted = f.weight * value;
 	f.slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
-	/* more than everything can not have been taken */
+	/* more than everything cannot have been taken */
 	f.tick_s = real_least(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
 	f.busy = entry_irq_cost(r, &f, true, false);
 	return f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * See separability.h. Begins with every block that has enough time by itself, solves the model, and makes one of two that
- * it can not tell apart, until it can tell all of them: first those with runs too short to be sampled, then those that
+ * it cannot tell apart, until it can tell all of them: first those with runs too short to be sampled, then those that
  * the windows do not tell apart, then those whose intervals are wider than what they could tell. All domains have to.
  */
 #include <errno.h>
@@ -51,7 +51,7 @@ static uint32_t unit_only_in(const struct work *w, const struct cpm_vectors *v, 
 	return UINT32_MAX;
 }
 
-/* Make units of two classes one, so that the classes come closer to being one. Return: false if they can not */
+/* Make units of two classes one, so that the classes come closer to being one. Return: false if they cannot */
 static bool classes_merge(struct work *w, const struct cpm_vectors *v, const struct fit *f, uint32_t a, uint32_t b,
 			  enum separability_fate fate)
 {

@@ -26,12 +26,12 @@ enum separability_why {
 	SEPARABILITY_PACKAGES,	/* several counters: not supported */
 	SEPARABILITY_FEW,		/* windows */
 	SEPARABILITY_COARSE,	/* ticks */
-	SEPARABILITY_NOTHING,	/* what ran can not be told from the times in which it did not */
+	SEPARABILITY_NOTHING,	/* what ran cannot be told from the times in which it did not */
 };
 
 /**
  * struct separation - the blocks put together
- * @why:	not SEPARABILITY_DONE: the model can not be used, and nothing below @window_ticks counts
+ * @why:	not SEPARABILITY_DONE: the model cannot be used, and nothing below @window_ticks counts
  * @windows,@left_out,@window_ticks: see struct mixture; of the first domain
  * @reliability: the least of all domains
  * @unit_of:	of each block, the number of one of those that it is one with, perhaps itself

@@ -14,11 +14,11 @@
 /* What a run adds to a sum, and how sure that is. */
 struct part {
 	double x;
-	double variance;	/* NAN: can not be told */
+	double variance;	/* NAN: cannot be told */
 	double dof;		/* of @variance */
 };
 
-/* Half of the interval of the sum of all parts, NAN if it can not be told. */
+/* Half of the interval of the sum of all parts, NAN if it cannot be told. */
 static double parts_half_interval(const struct part *p, size_t n, double *between)
 {
 	double sum = 0, squares = 0, within = 0, per_dof = 0, variance, f, dof;
@@ -50,7 +50,7 @@ static double parts_half_interval(const struct part *p, size_t n, double *betwee
 	return interval_t(fmin(1 / fmax(dof, 1 / MANY), MANY)) * sqrt(within + variance);
 }
 
-/* Less than nothing it can not be. */
+/* Less than nothing it cannot be. */
 static struct value value_around_least_0(double v, double half)
 {
 	return (struct value){ v, isnan(half) ? NAN : fmax(v - half, 0), v + half };

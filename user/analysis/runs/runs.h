@@ -18,8 +18,8 @@
  * E[S^2] is the variance between runs plus the mean of s_k^2: one-way analysis of variance with random effects.
  * dof goes from what the windows of all runs together have to R - 1 as the runs themselves become what the sum is
  * unsure about. In simulated runs of normal figures (tests/test_runs.c) the interval of 95 % has the truth in 91 to
- * 97 % with 3 runs and in 93 to 97 % from 5 runs on, whichever of the two prevails. Where a run's own variance can
- * not be told (a block with a window or two) S^2 alone counts. With two runs nothing is said of what lies between.
+ * 97 % with 3 runs and in 93 to 97 % from 5 runs on, whichever of the two prevails. Where a run's own variance cannot
+ * be told (a block with a window or two) S^2 alone counts. With two runs nothing is said of what lies between.
  * How far off the calibration may be, and the bias that refinement leaves, are no deviations that more runs would
  * make smaller: their means are added as analysis/profile/profile.c does.
  */
@@ -33,7 +33,7 @@
 
 /**
  * struct runs_between - standard deviation between runs, beyond what sampling makes of it
- * NAN where it can not be told; 0 where runs differ by no more than they seem to.
+ * NAN where it cannot be told; 0 where runs differ by no more than they seem to.
  * @seen:	in how many runs the block was met
  */
 struct runs_between {

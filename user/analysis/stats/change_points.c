@@ -81,7 +81,7 @@ static double range_cost(const struct sums *s, size_t from, size_t to)
 	return s->two[to] - s->two[from] - sum * sum / (to - from);
 }
 
-/* What is best up to each place, and the change before it. Places that can not be the last change any more are dropped. */
+/* What is best up to each place, and the change before it. Places that cannot be the last change any more are dropped. */
 static int range_partition(const struct sums *s, size_t n, double price, size_t *before)
 {
 	double *best = malloc((n + 1) * sizeof(*best));

@@ -7,7 +7,7 @@
 
 #include "analysis/cpm/cpm.h"
 
-/* A figure with its 95 % interval; NAN where it can not be told. */
+/* A figure with its 95 % interval; NAN where it cannot be told. */
 struct value {
 	double v, lo, hi;
 };

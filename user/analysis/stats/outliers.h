@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fewer can not be told apart. */
+/* Fewer cannot be told apart. */
 #define OUTLIERS_LEAST	3
 
 /**

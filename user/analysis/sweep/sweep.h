@@ -27,7 +27,7 @@ struct value sweep_power(const struct value *j, const struct value *delay_s);
  * @setting:	which one; SWEEP_NONE: none is known
  * @next:	the least of the others; SWEEP_NONE: there is none
  * @known:	figures that are
- * @equal:	of the others, those that can not be told from it: the interval that holds for all pairs of figures
+ * @equal:	of the others, those that cannot be told from it: the interval that holds for all pairs of figures
  *		together (Bonferroni; the least is not known beforehand) has a difference of 0 in it
  * @unknown:	of the others, those of which nothing can be told, for want of an interval
  */

@@ -31,7 +31,7 @@ struct timeline_walk {
 	bool any;		/* there was a record */
 };
 
-/* Move on to the tick with these low bits. Return: false if that can not be. */
+/* Move on to the tick with these low bits. Return: false if that cannot be. */
 static bool timeline_advance(struct timeline_walk *w, uint32_t low)
 {
 	uint64_t tick = w->tick + (uint32_t)(low - (uint32_t)w->tick);
@@ -225,7 +225,7 @@ static int timeline_add_value(struct timeline_walk *w, const struct kjoule_value
 	return series_add_reading(w, rec->rec.flags, rec->domain, TIMELINE_NO_SCOPE, &r);
 }
 
-/* A stretch of ticks that begins at @low. Return: false if that can not be */
+/* A stretch of ticks that begins at @low. Return: false if that cannot be */
 static bool timeline_advance_over(struct timeline_walk *w, uint32_t low, uint64_t count)
 {
 	if (!count || !timeline_advance(w, low))

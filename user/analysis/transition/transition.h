@@ -7,7 +7,7 @@
  *
  * A level (transition_level.c) is what the loop takes at one frequency. A try (transition_try.c) is one series, a pair
  * (transition_pair.c) the repeats of it for two frequencies, a trend (transition_trend.c) what the pairs of a machine
- * look like together. What can not be told has a verdict that says why, and no number: NAN.
+ * look like together. What cannot be told has a verdict that says why, and no number: NAN.
  */
 #ifndef KJOULE_TRANSITION_H
 #define KJOULE_TRANSITION_H
@@ -65,7 +65,7 @@ int transition_level(const double *loop_ns, size_t n, double resolution_ns, stru
 
 enum transition_apart {
 	TRANSITION_APART,
-	TRANSITION_SAME,	/* Welch's test can not tell the means apart */
+	TRANSITION_SAME,	/* Welch's test cannot tell the means apart */
 	TRANSITION_TWINS,	/* they differ, but by less than a series can show: noise of a single loop */
 };
 
@@ -140,7 +140,7 @@ enum transition_verdict {
 	TRANSITION_IN_CALL,	/* changed before the request's call returned, or just after: an upper bound only */
 	TRANSITION_HIDDEN,	/* a change is in a gap between loops, or beside one */
 	TRANSITION_DISTURBED,	/* something else ran at a change */
-	TRANSITION_VAGUE,	/* noise: a change can not be placed to within TRANSITION_OFF_MOST loops */
+	TRANSITION_VAGUE,	/* noise: a change cannot be placed to within TRANSITION_OFF_MOST loops */
 	TRANSITION_TOO_NEAR,	/* the two levels are not apart */
 	TRANSITION_BAD,		/* no series: times that are none, or go backwards */
 	TRANSITION_VERDICTS

@@ -253,7 +253,7 @@ static size_t figures_gather(const struct work *w, enum figure f)
 	return good;
 }
 
-/* A median that may be off by @more besides, and can not be below 0. */
+/* A median that may be off by @more besides, and cannot be below 0. */
 static struct value figure_median(const struct work *w, enum figure f, double more)
 {
 	struct value v = transition_median(w->values, figures_gather(w, f), w->room);

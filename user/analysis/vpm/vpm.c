@@ -358,7 +358,7 @@ static void block_estimate(const struct vpm_input *in, struct half *h, const str
 	t = interval_t(variances_dof(var_ran_d, d->n, var_ran_u, u->n));
 	half = t * sqrt(var_ran_d + var_ran_u);
 	r->latency_s = value_around(latency, half);
-	/* it can not be told from nothing */
+	/* it cannot be told from nothing */
 	if (!(latency > half)) {
 		r->why = VPM_SHORT;
 		return;

@@ -75,7 +75,7 @@ enum vpm_why {
 	VPM_FEW,	/* too few readings of a kind */
 	VPM_LONG,	/* the block takes longer than the sensing interval: constant power is for it */
 	VPM_LOST,	/* that, or its thread sleeps or changes its CPU in it: likewise */
-	VPM_SHORT,	/* its latency can not be told from 0 */
+	VPM_SHORT,	/* its latency cannot be told from 0 */
 	VPM_VAGUE,	/* the interval is no narrower than what is known without any reading */
 	VPM_OUTSIDE,	/* all of the interval is outside of the bounds: these or the readings are wrong */
 };

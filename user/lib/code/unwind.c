@@ -33,7 +33,7 @@ struct segment {
 
 struct file {
 	const char *path;	/* of the maps */
-	int error;		/* why it can not be used */
+	int error;		/* why it cannot be used */
 	size_t n_segments;
 	struct segment *segments;
 };

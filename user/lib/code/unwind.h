@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a copy of registers and stack to who called: what frame pointers can not
+ * From a copy of registers and stack to who called: what frame pointers cannot
  * tell of code that has none. Needs the files that were mapped; opens them itself.
  */
 #ifndef KJOULE_UNWIND_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What a tick takes from the code that it interrupts, entry and exit of the
- * interrupt included, which the tick itself can not see; and what power the CPU
+ * interrupt included, which the tick itself cannot see; and what power the CPU
  * draws meanwhile. A busy loop on the ticking CPU turns for a while without ticks,
  * with few and with many, round after round. By how much more ticks slow it down is
  * their cost in time: the loss of turns counts whatever the interrupts do to the code
@@ -410,7 +410,7 @@ static bool session_is_possible(const struct kjoule_session_params *params)
 
 /*
  * All of them at once, because a tick takes and spends what it takes to read them. A counter
- * that can not be read on this CPU is left out with all but the first; where that is the first,
+ * that cannot be read on this CPU is left out with all but the first; where that is the first,
  * only the ticks' time is calibrated.
  */
 static void calibrate_choose_sources(const struct kjoule_session_params *like,

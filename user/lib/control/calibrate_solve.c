@@ -244,7 +244,7 @@ static double interrupts_each_ns(const double *lost, size_t n, double count, dou
  * The part of a quiet phase that other interrupts took: how many there were, as counted by
  * the kernel, by what slots that had one usually lost. What slots have lost in all
  * would be too much, where a host or firmware takes the CPU away: that is another time
- * whenever it happens. NAN where it can not be told from that; @most is what it can be then:
+ * whenever it happens. NAN where it cannot be told from that; @most is what it can be then:
  * all that slots have lost, and what an interrupt can take without being seen.
  */
 static double phase_other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
@@ -303,7 +303,7 @@ static double phases_least_lost(const struct kjoule_round *rounds, size_t n, con
  * What other interrupts took. They are looked for where there are no ticks, which is not how a recording
  * is: on a virtual machine whose host has forgotten all of the kernel meanwhile each of them may take
  * several times as long there. Where that can be it is what phases with ticks have lost
- * at least, and that far from sure. Where it can not be told in most rounds it is none that was
+ * at least, and that far from sure. Where it cannot be told in most rounds it is none that was
  * seen, and what it can be at most is two standard errors then.
  */
 static struct estimate rounds_other_interrupts(const struct kjoule_round *rounds, size_t n,
@@ -439,7 +439,7 @@ static void domain_solve_power(const struct kjoule_round *rounds, size_t n, cons
 	cal->loop_uw[d] = rounds_estimate(loop, n).value;
 	cal->irq_uw[d] = more.value / tick_s + cal->loop_uw[d];
 	cal->irq_error_uw[d] = hypot(more.error, error / more_hz) / tick_s;
-	/* an energy counter too coarse for this shows in what can not be */
+	/* an energy counter too coarse for this shows in what cannot be */
 	if (!(cal->irq_uw[d] > 0) || cal->irq_uw[d] > 10 * cal->loop_uw[d])
 		cal->irq_uw[d] = NAN;
 }

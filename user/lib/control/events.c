@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Notices of what becomes of sessions, and records by netlink, for whoever can not map
+ * Notices of what becomes of sessions, and records by netlink, for whoever cannot map
  * the rings. Messages are exchanged by session.c and decoded in netlink.c.
  */
 #include <errno.h>

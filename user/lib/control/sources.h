@@ -13,7 +13,7 @@
 
 /**
  * struct kjoule_found - a source that was found
- * @info:	as of a source of the kernel; name, rating, why it can not be used; one domain.
+ * @info:	as of a source of the kernel; name, rating, why it cannot be used; one domain.
  *		Its scopes are the CPUs that it counts, where sysfs tells
  * @spec:	to be handed over; fd is -1
  * @path:	of the value file, empty if there is none

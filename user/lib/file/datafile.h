@@ -40,7 +40,7 @@
 #define KJOULE_CHUNK_MAX	(64u << 20)
 
 /*
- * What is made of a file is bounded by its size, so that a small one can not fill the memory:
+ * What is made of a file is bounded by its size, so that a small one cannot fill the memory:
  * so many bytes whatever its size, and so many for each of its own. It holds of the chunks'
  * content and of the records that are unpacked from it. What compresses better is stored longer by
  * the writer, so that this holds wherever a file ends.

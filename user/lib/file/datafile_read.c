@@ -69,7 +69,7 @@ static int reader_fill_piece(struct kjoule_reader *r, size_t at, size_t len)
 
 /*
  * @len bytes of the file from @at on, until the next call. Return: NULL where the file
- * has fewer, or can not be read: then @error says why
+ * has fewer, or cannot be read: then @error says why
  */
 static const uint8_t *reader_bytes(struct kjoule_reader *r, size_t at, size_t len)
 {

@@ -186,7 +186,7 @@ static int policy_read(const char *sysfs, unsigned int number, struct kjoule_pol
 	return ret;
 }
 
-/* Policies of which all CPUs are offline can not be read and are left out. */
+/* Policies of which all CPUs are offline cannot be read and are left out. */
 static int policies_scan(struct kjoule_frequency *f)
 {
 	char path[FREQUENCY_PATH];

@@ -132,7 +132,7 @@ static int policies_read_again(struct kjoule_frequency *f)
 		struct kjoule_policy *p = &f->policies[i];
 		uint32_t min_khz, max_khz;
 
-		/* one that can not be read now can not be held either, which is said then */
+		/* one that cannot be read now cannot be held either, which is said then */
 		if (!kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", &min_khz) &&
 		    !kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", &max_khz)) {
 			p->min_khz = min_khz;
@@ -338,7 +338,7 @@ int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k
 
 	if (!ret)
 		ret = kjoule_frequency_read(sysfs, k->number, "scaling_max_freq", at_khz);
-	/* the folder of one whose CPUs are offline stays, and its limits with it, which can not be read until they are back */
+	/* the folder of one whose CPUs are offline stays, and its limits with it, which cannot be read until they are back */
 	if (ret)
 		return ret == -ENOENT ? FREQUENCY_NOTHING : ret;
 	if (min_khz == k->min_khz && *at_khz == k->max_khz)
@@ -349,7 +349,7 @@ int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k
 	return !ret ? FREQUENCY_BACK : ret == -ENOENT ? FREQUENCY_NOTHING : ret;
 }
 
-/* All that can be; of what can not the first is told. */
+/* All that can be; of what cannot the first is told. */
 static int limits_restore(const char *sysfs, const char *state, const struct story *s, char *said, size_t len,
 			  struct kjoule_error *err)
 {
@@ -376,7 +376,7 @@ static int limits_restore(const char *sysfs, const char *state, const struct sto
 		snprintf(said, len, "process %ld was killed while it held the CPUs at %.6g MHz: the limits from before are restored%s%s%s",
 			 s->pid, at_khz / 1e3, limits_format_range(s, range, sizeof(range)),
 			 others ? ", but where somebody else has changed them since" : "",
-			 failed ? ", but where they can not be" : "");
+			 failed ? ", but where they cannot be" : "");
 	else if (others)
 		snprintf(said, len, "process %ld was killed while it held the CPUs at a frequency; somebody else has changed the limits since, and they are left as they are",
 			 s->pid);
@@ -385,7 +385,7 @@ static int limits_restore(const char *sysfs, const char *state, const struct sto
 	range[0] = '\0';
 	if (failed > 1)
 		snprintf(range, sizeof(range), ", nor can %u others", failed - 1);
-	return kjoule_fail(err, -error, "process %ld was killed while it held the CPUs at a frequency; policy%u can not be given back its limits of %u to %u kHz: %s%s; %s `kjoule sweep --restore`, or remove %s, which has what they were",
+	return kjoule_fail(err, -error, "process %ld was killed while it held the CPUs at a frequency; policy%u cannot be given back its limits of %u to %u kHz: %s%s; %s `kjoule sweep --restore`, or remove %s, which has what they were",
 			   s->pid, first->number, first->min_khz, first->max_khz, strerror(-error), range,
 			   error == -EACCES || error == -EPERM ? "run it with sudo:" : "bring its CPUs online and run", state);
 }

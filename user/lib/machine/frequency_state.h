@@ -55,7 +55,7 @@ enum frequency_given { FREQUENCY_NOTHING, FREQUENCY_BACK, FREQUENCY_OTHERS };
 /**
  * kjoule_frequency_give_back() - its limits of before
  * @at_khz:	out: the highest that it had now
- * Return: enum frequency_given; -errno: there is such a policy, and its limits can not be read or written
+ * Return: enum frequency_given; -errno: there is such a policy, and its limits cannot be read or written
  */
 int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k, uint32_t *at_khz);
 void kjoule_frequency_forget(struct kjoule_frequency *f);

@@ -23,7 +23,7 @@ struct buffer {
 	int cpu;
 	bool own;		/* of the process, which it stays with whatever CPUs do */
 	bool going, dead;	/* its CPU goes offline; has been, and is back */
-	bool deaf;		/* can not be had, and was counted for it */
+	bool deaf;		/* cannot be had, and was counted for it */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t size;

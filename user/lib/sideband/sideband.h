@@ -38,7 +38,7 @@ void kjoule_sideband_notice(struct kjoule_sideband *sb, int cpu, bool back);
 int kjoule_sideband_follow(struct kjoule_sideband *sb, kjoule_sideband_sink sink, void *arg);
 /** kjoule_sideband_drain() - hand over what waits. Return: 0 or the sink's error */
 int kjoule_sideband_drain(struct kjoule_sideband *sb, kjoule_sideband_sink sink, void *arg);
-/** kjoule_sideband_lost() - records that perf had no room for, so far; one for a CPU that it can not follow */
+/** kjoule_sideband_lost() - records that perf had no room for, so far; one for a CPU that it cannot follow */
 uint64_t kjoule_sideband_lost(const struct kjoule_sideband *sb);
 /** kjoule_sideband_poll() - fill in up to @n poll entries. Return: how many there are */
 unsigned int kjoule_sideband_poll(const struct kjoule_sideband *sb, struct pollfd *fds,

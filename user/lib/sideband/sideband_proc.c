@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What perf's side band can not tell because it happened before: names and
+ * What perf's side band cannot tell because it happened before: names and
  * mappings of running processes, read from /proc and written as the records that
  * perf would have made.
  */

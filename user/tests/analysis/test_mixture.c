@@ -311,7 +311,7 @@ static void runs_of_a_tick_or_so_are_never_told_apart(void **state)
 	}
 }
 
-/* The pattern comes ten times in each window: each holds as much of both, and their powers can not be told. */
+/* The pattern comes ten times in each window: each holds as much of both, and their powers cannot be told. */
 static void what_windows_always_hold_alike_is_one_by_name(void **state)
 {
 	struct alternating a = { .n_blocks = 2, .length = { 0.06, 0.04 }, .varies = 0.01, .power_w = { 1, 3 },

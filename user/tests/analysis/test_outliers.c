@@ -58,7 +58,7 @@ static void a_run_that_is_far_off_is_named(void **state)
 	assert_true(named(30, 0, 8) > 0.95);
 }
 
-/* What is known to one part in ten can not differ by one in a hundred, however well the others agree. */
+/* What is known to one part in ten cannot differ by one in a hundred, however well the others agree. */
 static void what_can_not_be_told_is_not_named(void **state)
 {
 	static const double x[] = { 10, 10, 10, 10, 10, 10.1 }, vague[] = { 1, 1, 1, 1, 1, 1 };

@@ -245,7 +245,7 @@ static void offline_ticks_are_told_from_missed_ones(void **state)
 	(void)state;
 	put_gap(&a, 5, 2);
 	put_bytes(&a, &gap, sizeof(gap));
-	put_parked(&a, 200, 1ull << 40, 0, 1);	/* can not be */
+	put_parked(&a, 200, 1ull << 40, 0, 1);	/* cannot be */
 	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, 1000), 0);
 	timeline_finish(&tl);
 	assert_int_equal(tl.cpus[0].n_gaps, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The variation-aware model on made-up readings whose truth is known: the paper's loops, a block of 1/110 of the
- * sensing interval, what can not be told, and readings in which something else has happened.
+ * sensing interval, what cannot be told, and readings in which something else has happened.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -130,7 +130,7 @@ static void the_spread_between_runs_is_in_the_interval(void **unused)
 	assert_true(near(half(row, "time"), 2.776 * 0.4123 / sqrt(5), 0.003));
 	assert_true(near(half(row, "energy"), 2.776 * 0.4123 / sqrt(5) * 1.5, 0.05));
 	json_object_put(doc);
-	/* of two it can not be told, and that is said */
+	/* of two it cannot be told, and that is said */
 	doc = report(series_files("spread", 2));
 	row = find_row(doc, "total", NULL);
 	assert_true(half(row, "time") < 0.01);
@@ -189,7 +189,7 @@ static void what_a_run_has_not_met_is_nothing_there(void **unused)
 	assert_true(near(number(row, "time_s"), 5 * (1 - 0.003) / 4, 0.003));
 	/* its power is that of the one run; nobody knows of more */
 	assert_true(near(number(row, "power_package_w"), 2, 0.01));
-	/* t(3) * S / sqrt(4), S of 5, 0, 0 and 0 s; less than nothing it can not be */
+	/* t(3) * S / sqrt(4), S of 5, 0, 0 and 0 s; less than nothing it cannot be */
 	assert_true(near(number(row, "time_hi_s"), 1.246 + 3.182 * 2.5 / 2, 0.02));
 	assert_true(number(row, "time_lo_s") == 0);
 	json_object_put(doc);

@@ -555,7 +555,7 @@ static void test_callers(void **state)
 	memset(&made, 0, sizeof(made));
 }
 
-/* Where the code can not be read nobody knows what it calls. */
+/* Where the code cannot be read nobody knows what it calls. */
 static void test_unreadable(void **state)
 {
 	struct json_object *doc;
@@ -565,11 +565,11 @@ static void test_unreadable(void **state)
 	made.function = "readings_leaf";
 	made.object = "/nonexistent/program";
 	doc = check_made("no file", &in_loop);
-	check_no_time(find_row(doc, "block", NULL), "its code can not be read, so that nobody knows whether it runs other code: /nonexistent/program");
+	check_no_time(find_row(doc, "block", NULL), "its code cannot be read, so that nobody knows whether it runs other code: /nonexistent/program");
 	json_object_put(doc);
 	made.older = true;
 	doc = check_made("no file, no end", &in_loop);
-	check_no_time(find_row(doc, "block", NULL), "its code can not be read");
+	check_no_time(find_row(doc, "block", NULL), "its code cannot be read");
 	json_object_put(doc);
 	made.object = NULL;
 	made.placeless = true;

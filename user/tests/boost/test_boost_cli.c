@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The command line of `kjoule boost`, as far as it goes without the module: plan's figures are the paper's, and what can not
+ * The command line of `kjoule boost`, as far as it goes without the module: plan's figures are the paper's, and what cannot
  * be asked for is said.
  */
 #include <math.h>
@@ -120,10 +120,10 @@ static void what_was_not_measured_is_said(void **state)
 		{ "{ \"verdict\": \"lasts\", \"r\": null }", "none of r, boost_s and window_s; its verdict is \"lasts\"" },
 		{ "{ \"r\": 1.25 }", "has no boost_s: was there a boost that ends? give it by --boost" },
 		{ "{ \"boost_s\": 5 }", "has no r: was there a boost that ends? give it by --r" },
-		{ "{ \"verdict\": \"rises\", \"r\": 0.9, \"boost_s\": 5 }", "r is 0.9, which can not be; its verdict is \"rises\"" },
-		{ "{ \"r\": 1.25, \"boost_s\": 0 }", "boost_s is 0, which can not be" },
-		{ "{ \"r\": 1.25, \"boost_s\": 5, \"window_s\": -1.5 }", "window_s is -1.5, which can not be" },
-		{ "{ \"r\": \"1.25\", \"boost_s\": 5 }", "r is \"1.25\", which can not be" },
+		{ "{ \"verdict\": \"rises\", \"r\": 0.9, \"boost_s\": 5 }", "r is 0.9, which cannot be; its verdict is \"rises\"" },
+		{ "{ \"r\": 1.25, \"boost_s\": 0 }", "boost_s is 0, which cannot be" },
+		{ "{ \"r\": 1.25, \"boost_s\": 5, \"window_s\": -1.5 }", "window_s is -1.5, which cannot be" },
+		{ "{ \"r\": \"1.25\", \"boost_s\": 5 }", "r is \"1.25\", which cannot be" },
 	};
 
 	(void)state;

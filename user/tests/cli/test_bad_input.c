@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a recording can not tell is said plainly, by every view of it and never as a number that looks measured: a
+ * What a recording cannot tell is said plainly, by every view of it and never as a number that looks measured: a
  * block that was never sampled or hardly ever, no source of energy or one that stood still, samples lost in the middle,
  * recordings of different programs, a program that is gone or another one by now.
  */
@@ -447,7 +447,7 @@ static void a_program_that_is_gone_or_another_one_is_named(void **state)
 		snprintf(b, sizeof(b), "%s", record("bin2", &cases[i].r));
 		for (size_t v = 0; v < VIEWS; v++) {
 			if (!strcmp(views[v], "report --model edge"))
-				continue;	/* has said why it can not be used */
+				continue;	/* has said why it cannot be used */
 			kjoule("%s %s", views[v], a);
 			told(says(err, cases[i].words));
 			/* addresses of it have no names that another file would give them */

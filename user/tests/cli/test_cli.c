@@ -181,7 +181,7 @@ static void a_report_tells_the_truth(void **state)
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "energy_package_j"), 15, 0.03));
 	json_object_put(doc);
-	/* the object can not be read: said once, and not a failure */
+	/* the object cannot be read: said once, and not a failure */
 	assert_true(says(err, "/nonexistent/program: no symbols"));
 }
 

@@ -232,7 +232,7 @@ static void counter_with_a_range_goes_on_over_its_wrap(void **state)
 	c.total = 0;
 	assert_true(kjoule_counter_add_range(&c, 10, 262143328850, 20));
 	assert_int_equal(c.total, 11);
-	/* so much it can not have counted since: it was reset, and goes on from there */
+	/* so much it cannot have counted since: it was reset, and goes on from there */
 	assert_true(kjoule_counter_add_range(&c, 1000000, 262143328850, 1));
 	assert_false(kjoule_counter_add_range(&c, 20, 262143328850, 1000000));
 	assert_true(c.last_raw == 20 && c.total == 1000001);

@@ -485,7 +485,7 @@ static void json_chunks_go_both_ways(void **state)
 	assert_true(isnan(cal2.other_error));
 	assert_true(cal2.other_hz == 0);
 
-	/* what can not have been measured is not believed */
+	/* what cannot have been measured is not believed */
 	cal.entry_ns = NAN;
 	text = kjoule_calibration_encode(&cal);
 	assert_int_equal(kjoule_calibration_decode(text, strlen(text), &cal2), -EBADMSG);

@@ -273,7 +273,7 @@ static void what_somebody_else_has_set_is_left_alone(void **s)
 	assert_non_null(strstr(said, "but where somebody else has changed them since"));
 }
 
-/* As one is of which all CPUs are offline: its folder stays, and can not be read. The others have theirs back. */
+/* As one is of which all CPUs are offline: its folder stays, and cannot be read. The others have theirs back. */
 static void what_can_not_be_restored_now_is_kept(void **s)
 {
 	(void)s;
@@ -281,8 +281,8 @@ static void what_can_not_be_restored_now_is_kept(void **s)
 	unlink(path_of(0, "scaling_max_freq"));
 	assert_int_equal(mkdir(path_of(0, "scaling_max_freq"), 0755), 0);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EISDIR);
-	assert_non_null(strstr(why.text, "policy0 can not be given back its limits of 100000 to 900000 kHz: Is a directory; bring its CPUs online"));
-	assert_non_null(strstr(said, "are restored (100 to 900 MHz), but where they can not be"));
+	assert_non_null(strstr(why.text, "policy0 cannot be given back its limits of 100000 to 900000 kHz: Is a directory; bring its CPUs online"));
+	assert_non_null(strstr(said, "are restored (100 to 900 MHz), but where they cannot be"));
 	assert_true(limits_are(2, 100000, 900000));
 	assert_int_equal(access(state, F_OK), 0);
 	/* they are back */
@@ -378,7 +378,7 @@ static void a_state_of_somebody_else_is_not_believed(void **s)
 	}
 }
 
-/* What can not be set is told, and what was set before is given back; a machine without cpufreq is told, too. */
+/* What cannot be set is told, and what was set before is given back; a machine without cpufreq is told, too. */
 static void refusals_have_words(void **s)
 {
 	struct kjoule_frequency *f = open_it();

@@ -215,7 +215,7 @@ static void a_frequency_source_is_chosen_beside_the_others(void **state)
 	kernel[1].available = false;
 	strcpy(kernel[1].reason, "no counter");
 	assert_int_equal(choose("clock"), EXIT_FAILED);
-	assert_true(says("clock: this source can not be used: no counter"));
+	assert_true(says("clock: this source cannot be used: no counter"));
 }
 
 static void slow_sources_are_read_as_often_as_is_said(void **state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables, CSV and JSON: what is escaped, what "can not be told" looks like.
+ * Tables, CSV and JSON: what is escaped, what "cannot be told" looks like.
  */
 #include <math.h>
 #include <pty.h>
@@ -79,7 +79,7 @@ static void json_can_be_read_again(void **state)
 	assert_null(v);
 	json_object_put(o);
 	free(text);
-	/* an object a line, without what can not be told */
+	/* an object a line, without what cannot be told */
 	text = render(OUTPUT_JSON_LINES);
 	assert_non_null(strstr(text, "\n{\"name\":\"\xc2\xb5joule\",\"hidden\":-3}\n"));
 	free(text);

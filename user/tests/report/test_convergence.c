@@ -150,7 +150,7 @@ static void more_samples_are_surer(void **state)
 	assert_true(near(number(last, "energy_half_percent"),
 			 50 * (number(last, "energy_hi_j") - number(last, "energy_lo_j")) / number(last, "energy_j"),
 			 1e-6));
-	/* a beginning is not the whole: off what it is can not be told */
+	/* a beginning is not the whole: off what it is cannot be told */
 	assert_null(member(quarter, "energy_off_percent"));
 	json_object_put(doc);
 	assert_true(is_file_with("long.svg", "<?xml"));

@@ -210,7 +210,7 @@ static void no_calibration_is_wider_than_a_noisy_one(void **state)
 	assert_true(width[1] > width[0] && time[1] >= time[0]);
 }
 
-/* The same of other interrupts, and of what can not be told of them. */
+/* The same of other interrupts, and of what cannot be told of them. */
 static void noisy_other_interrupts_are_told(void **state)
 {
 	static const struct {

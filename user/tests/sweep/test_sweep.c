@@ -190,7 +190,7 @@ static void each_block_at_its_own_frequency_saves(void **state)
 	assert_int_equal(sweep_save(&(struct sweep_table){ 1, 0, khz, threads, &all[4], j, delay }, 39, &s), -ENODATA);
 }
 
-/* What can not be told apart saves something on paper only, and is not counted as told. */
+/* What cannot be told apart saves something on paper only, and is not counted as told. */
 static void chance_saves_nothing_that_is_told(void **state)
 {
 	static const uint32_t khz[] = { 50, 75, 100 }, threads[] = { 1, 1, 1 };
