@@ -15,7 +15,7 @@ judged by what the machine's clock says. A test passes or fails; none is run aga
 
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
-side is vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
+side is vm/batch, what is a kernel complaint says vm/kernel_log.py.
 What --kernel and --seed ask for reaches every test's scripts/vm in $KJOULE_KERNEL and $KJOULE_SEED.
 
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
@@ -41,7 +41,7 @@ for name in ("SUDO_UID", "SUDO_USER"):
 
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "scripts", "lib"))
+sys.path.insert(0, os.path.join(TOP, "vm"))
 import guest_boot  # noqa: E402
 import kernel_log  # noqa: E402
 

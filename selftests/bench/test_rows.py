@@ -12,7 +12,7 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "bench")]
 import bench  # noqa: E402
 import ktap  # noqa: E402
 import latency  # noqa: E402

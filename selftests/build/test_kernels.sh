@@ -110,7 +110,7 @@ check_equal "which find their common part and their tools" "the tool of $release
 check_fails "no vmlinux is there that a build would want pahole for" \
 	test -e "$home/usr/src/linux-headers-$release/vmlinux"
 check_equal "a guest is given it for the version" "$release $home/boot/vmlinuz-$release" \
-	"$(cd scripts/lib && python3 -Bc 'import guest_boot; print(*guest_boot.kernel_find("9.12")[:2])')"
+	"$(cd vm && python3 -Bc 'import guest_boot; print(*guest_boot.kernel_find("9.12")[:2])')"
 
 mv "$dir/mirror" "$dir/away"
 check_equal "what is there is not fetched again" "" "$(setup --kernel 9.12 2>&1)"

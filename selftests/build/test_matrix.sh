@@ -11,14 +11,14 @@ ktap_plan 20
 
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
-mkdir -p "$dir/scripts/lib" "$dir/selftests"
+mkdir -p "$dir/scripts" "$dir/selftests" "$dir/vm"
 cp scripts/kernel-matrix "$dir/scripts"
 cat >"$dir/scripts/setup" <<'END'
 #!/bin/sh
 echo "setup $*" >>calls
 [ "$2" != 7.9 ]
 END
-cat >"$dir/scripts/lib/guest_boot.py" <<'END'
+cat >"$dir/vm/guest_boot.py" <<'END'
 class VmError(Exception):
     pass
 def kernel_find(wanted):

@@ -104,13 +104,13 @@ def kernel_find(wanted):
 
 
 def make_tree(top):
-    for name in ("selftests/run.py", "selftests/run.sh", "scripts/lib/kernel_log.py"):
+    for name in ("selftests/run.py", "selftests/run.sh", "vm/kernel_log.py"):
         os.makedirs(os.path.dirname(os.path.join(top, name)), exist_ok=True)
         shutil.copy(os.path.join(TOP, name), os.path.join(top, name))
     with open(os.path.join(TOP, "vm/batch")) as f:
         write(os.path.join(top, "vm/batch"), f.read().replace(">/dev/kmsg", '>>"$CONSOLE"'))
     write(os.path.join(top, "scripts/vm"), VM)
-    write(os.path.join(top, "scripts/lib/guest_boot.py"), GUEST_BOOT)
+    write(os.path.join(top, "vm/guest_boot.py"), GUEST_BOOT)
 
 
 def add_test(top, folder, head, text):

@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cli import ktap, kjoule, TOP  # noqa: E402
-sys.path[:0] = [os.path.join(TOP, "vchip"), os.path.join(TOP, "scripts/lib")]
+sys.path[:0] = [os.path.join(TOP, "vchip"), os.path.join(TOP, "bench")]
 import oracle  # noqa: E402
 
 TEST = os.path.realpath(sys.argv[0])

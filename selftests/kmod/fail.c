@@ -40,7 +40,7 @@ bool fail_prepare(void)
 	       fail_put(DEBUGFS "fail_page_alloc/verbose", verbose) && fail_put(DEBUGFS "fail_usercopy/verbose", verbose);
 }
 
-/* What scripts/lib/kernel_log.py looks for. */
+/* What vm/kernel_log.py looks for. */
 void fail_begin(void)
 {
 	/* no page of this process is to be fetched while allocations fail */

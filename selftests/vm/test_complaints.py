@@ -7,7 +7,7 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../scripts/lib")]
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../vm")]
 import kernel_log  # noqa: E402
 import ktap  # noqa: E402
 

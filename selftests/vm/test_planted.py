@@ -14,7 +14,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "vm")]
 import kernel_log  # noqa: E402
 import ktap  # noqa: E402
 

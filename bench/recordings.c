@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes what `scripts/bench analyse` measures with: the same samples of one made-up program as a recording of kjoule and
- * as one of perf. Called by scripts/lib/analyse.py.
+ * as one of perf. Called by bench/analyse.py.
  *
  *	recordings source FUNCTIONS		the program, in assembler, to standard output
  *	recordings samples ELF N KJOULE [PERF M]	N samples into KJOULE, and the first M of them into PERF

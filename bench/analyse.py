@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Speed and memory of analysis: kjoule report beside perf report, on the same samples of the same program, on one core.
-# What they are made with is user/bench/recordings.c.
+# What they are made with is bench/recordings.c.
 import collections
 import os
 import subprocess

@@ -15,7 +15,7 @@ import stat
 import struct
 import subprocess
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEBUG = "debug"    # the name of that kernel
 PVH_NOTE = struct.pack("<III4s", 4, 8, 18, b"Xen")    # where a kernel built with CONFIG_PVH is entered
 GUEST_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
