@@ -3,11 +3,12 @@
  * kjoule: the table of verbs. What each does is in cmd_<verb>.c.
  */
 #include <errno.h>
+#include <linux/kjoule.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli/cmd.h"
 #include "lib/base/privilege.h"
-#include "lib/kjoule.h"
+#include "lib/base/version.h"
 #include "output/output.h"
 
 static const struct verb {

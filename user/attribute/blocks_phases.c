@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analysis/ticks/timeline.h"
 #include "attribute/blocks_phases.h"
+#include "lib/control/ring.h"
 
 /* Of CONFIG_HZ 1000, 500, 300, 250 and 100. The kernel's ticks are at multiples of it, on all CPUs. */
 static const uint32_t periods_ns[BLOCKS_PERIODS] = { 1000000, 2000000, 3333333, 4000000, 10000000 };

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 
 #define BLOCKS_PERIODS	5	/* that the kernel's tick may have */
 #define BLOCKS_PHASES	256	/* parts of each */

@@ -8,7 +8,8 @@
 #include <string.h>
 #include "attribute/edge_windows.h"
 #include "lib/base/array.h"
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/control/control.h"
 
 /* CPUs are held at the same time, but for such a part of the window. */
 #define APART	50

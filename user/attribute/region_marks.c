@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "attribute/region_marks.h"
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 #include "output/output.h"
 
 #define TOLD	6	/* regions that a line names */

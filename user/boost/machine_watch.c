@@ -13,9 +13,13 @@
 #include "boost/machine_watch.h"
 #include "cli/cmd.h"
 #include "lib/base/array.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
+#include "lib/base/now.h"
+#include "lib/control/control.h"
+#include "lib/control/ring.h"
 #include "lib/control/sources.h"
 #include "machine/session_sources.h"
-#include "lib/kjoule.h"
 
 #define DRAIN_BYTES	(1u << 17)
 

@@ -8,7 +8,8 @@
 
 #include <sys/types.h>
 #include "analysis/boost/boost.h"
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
 
 struct boost_watch;
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 #include "command/user.h"
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 #include "lib/region/mark_ring.h"
 
 struct child {

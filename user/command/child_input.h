@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 /**
  * struct child_input - the command's standard input, of which each of several runs is to find the same

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 struct kjoule_user;
 

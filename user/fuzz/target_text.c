@@ -7,9 +7,9 @@
 #include <string.h>
 #include "fuzz/capture.h"
 #include "fuzz/target.h"
+#include "lib/base/cpus.h"
 #include "lib/code/kallsyms.h"
 #include "lib/control/interrupts.h"
-#include "lib/kjoule.h"
 
 /* What is kept of the table for an address finds the same function again. */
 static void kallsyms(const uint8_t *data, size_t len)

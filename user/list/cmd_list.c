@@ -12,6 +12,7 @@
 #include "cli/args.h"
 #include "cli/cmd.h"
 #include "lib/control/names.h"
+#include "lib/control/ring.h"
 #include "lib/file/meta.h"
 #include "list/list.h"
 

@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/cmd.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 #include "lib/control/names.h"
+#include "lib/control/ring.h"
 #include "lib/file/meta.h"
-#include "lib/kjoule.h"
 #include "list/list.h"
 
 static const struct output_column columns[] = {

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
+#include "lib/base/now.h"
 #include "machine/cpu_load.h"
 #include "machine/saxpy.h"
-#include "lib/kjoule.h"
 
 #define MULTIPLICATIONS	3000
 #define READS		1024		/* of a line each */

@@ -6,7 +6,8 @@
 #define KJOULE_CPU_LOAD_H
 
 #include <stdint.h>
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
 
 enum cpu_load_kind {
 	CPU_LOAD_SAXPY,		/* y = a x + y over vectors that fit into any first-level cache */

@@ -7,7 +7,7 @@
 #define KJOULE_GUARDIAN_H
 
 #include <sys/types.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 /* As ps(1) shows it. */
 #define GUARDIAN	"kjoule-guardian"

@@ -5,7 +5,8 @@
 #ifndef KJOULE_SESSION_SOURCES_H
 #define KJOULE_SESSION_SOURCES_H
 
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 
 /*
  * @info of each spec: what is known of it here; @energy_source, @frequency_source: see struct

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/now.h"
 #include "record/loop.h"
 
 #define LOOK_NS		100000000ull	/* between two looks at which CPUs are online */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "cli/cmd.h"
 #include "cli/signals.h"
+#include "lib/base/now.h"
 #include "lib/code/jitmap.h"
 #include "output/output.h"
 #include "record/loop.h"

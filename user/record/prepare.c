@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include "cli/cmd.h"
+#include "lib/base/now.h"
 #include "record/loop.h"
 #include "record/ring.h"
 

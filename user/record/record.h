@@ -14,7 +14,11 @@
 #include "attribute/user_blocks.h"
 #include "command/exit_codes.h"
 #include "command/user.h"
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
+#include "lib/control/calibration.h"
+#include "lib/control/control.h"
+#include "lib/control/ring.h"
 #include "lib/region/mark_ring.h"
 #include "machine/session_sources.h"
 

@@ -11,6 +11,7 @@
 #include "lib/code/maps.h"
 #include "lib/code/symbols.h"
 #include "lib/code/unwind.h"
+#include "lib/control/ring.h"
 #include "lib/file/records.h"
 #include "lib/region/region_timeline.h"
 

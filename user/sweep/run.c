@@ -15,6 +15,7 @@
 #include "cli/cmd.h"
 #include "cli/signals.h"
 #include "command/child_input.h"
+#include "lib/base/now.h"
 #include "machine/frequency_guard.h"
 #include "sweep/sweep.h"
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include "analysis/edge/edge_fit.h"
 #include "analysis/stats/outliers.h"
-#include "lib/kjoule.h"
 
 /* Part of the windows' time from which on a vector has a power of its own. */
 #define OWN_LEAST	0.01

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "analysis/cpm/cpm_divide.h"
 #include "analysis/edge/edge_groups.h"
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 
 /* Of a crowd it is not known: but when CPUs are held all of them are, which is a vector of many ticks. */
 static bool vector_is_paused(const struct cpm_vectors *v, uint32_t vector, uint32_t held)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "analysis/edge/edge_occupancy.h"
 #include "analysis/ticks/timeline.h"
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 
 /* @more: there is an event. Ticks are asked for in their order. */
 static uint32_t event_vector_at(struct cpm_events *event, bool *more, uint64_t tick)

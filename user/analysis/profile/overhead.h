@@ -21,7 +21,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "lib/kjoule.h"
+#include "lib/control/calibration.h"
 
 /* The largest part that may be asked for: what is more would be the measurement rather than the program. */
 #define OVERHEAD_MOST	0.25

@@ -9,9 +9,11 @@
 #include <string.h>
 #include "analysis/ticks/timeline.h"
 #include "lib/base/array.h"
+#include "lib/base/cpus.h"
 #include "lib/base/hash_index.h"
+#include "lib/control/control.h"
+#include "lib/control/ring.h"
 #include "lib/file/recording.h"
-#include "lib/kjoule.h"
 
 struct timeline_walk {
 	struct timeline *tl;

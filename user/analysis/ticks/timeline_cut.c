@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include "analysis/ticks/timeline.h"
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 
 static uint64_t tick_clip(uint64_t tick, uint64_t from, uint64_t to)
 {

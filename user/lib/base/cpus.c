@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
 
 bool kjoule_cpus_has(const struct kjoule_cpus *set, unsigned int cpu)
 {

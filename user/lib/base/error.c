@@ -3,9 +3,10 @@
  * The message that goes with an error. Libraries hand it up; only the CLI prints it.
  */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
 {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <json-c/json.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 /* The longest JSON that is believed: parsed, it takes tens of times its length. */
 #define KJOULE_JSON_MAX	(8u << 20)

@@ -3,7 +3,7 @@
  * The clock of all that is recorded.
  */
 #include <time.h>
-#include "lib/kjoule.h"
+#include "lib/base/now.h"
 
 uint64_t kjoule_now_ns(void)
 {

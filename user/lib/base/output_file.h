@@ -17,7 +17,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 /*
  * Mode 0600 whatever the umask is, and -o in messages; else the umask's mode, or that of the file

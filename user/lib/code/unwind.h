@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "lib/code/buildid.h"
 #include "lib/code/maps.h"
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 
 struct kjoule_unwinder;
 

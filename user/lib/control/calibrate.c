@@ -22,6 +22,7 @@
 #include <time.h>
 #include "lib/control/calibrate.h"
 #include "lib/control/interrupts.h"
+#include "lib/control/ring.h"
 
 #define SLOW_NS		1007897		/* 1 ms and one part in 126.618, and a quarter of that: out of step with the scheduler's tick */
 #define FAST_NS		251974

@@ -6,7 +6,8 @@
 #ifndef KJOULE_CALIBRATE_H
 #define KJOULE_CALIBRATE_H
 
-#include "lib/kjoule.h"
+#include "lib/control/calibration.h"
+#include "lib/control/control.h"
 
 #define CALIBRATE_MOST_ROUNDS	12
 #define CALIBRATE_SLOT_NS	500000	/* short against the scheduler's tick of 1 to 10 ms */

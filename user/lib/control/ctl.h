@@ -6,7 +6,8 @@
 #ifndef KJOULE_CTL_H
 #define KJOULE_CTL_H
 
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 
 struct nl_msg;
 struct nlattr;

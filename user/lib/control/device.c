@@ -10,7 +10,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
+#include "lib/control/ring.h"
 
 struct kjoule_device {
 	int fd;

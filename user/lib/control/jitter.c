@@ -3,7 +3,7 @@
  * The jitter of the sampling grid, as the ABI defines it: readers repeat what the
  * module does, so that a record needs no absolute time.
  */
-#include "lib/kjoule.h"
+#include "lib/control/ring.h"
 
 uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns)
 {

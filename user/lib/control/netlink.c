@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <string.h>
 #include <netlink/attr.h>
+#include "lib/base/cpus.h"
+#include "lib/control/control.h"
 #include "lib/control/netlink.h"
-#include "lib/kjoule.h"
 
 static uint32_t attr_get_u32(struct nlattr *attr, int *ret)
 {

@@ -5,9 +5,10 @@
  * makes no sense is skipped and counted, never followed.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include "lib/kjoule.h"
+#include "lib/control/ring.h"
 
 #define ALIGNED(n)	(((n) & 7) == 0)
 

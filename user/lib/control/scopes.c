@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/control/control.h"
 
 struct kjoule_scopes {
 	uint32_t n;

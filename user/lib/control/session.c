@@ -14,9 +14,10 @@
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 #include "lib/control/ctl.h"
 #include "lib/control/netlink.h"
-#include "lib/kjoule.h"
 
 #define SPEC_NAME_LEN	32	/* as the module takes it */
 

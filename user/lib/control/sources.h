@@ -7,7 +7,8 @@
 #ifndef KJOULE_SOURCES_H
 #define KJOULE_SOURCES_H
 
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 
 #define KJOULE_SYSFS	"/sys"
 

@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <linux/kjoule.h>
 #include <linux/kjoule_netlink.h>
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 
 /**
  * struct kjoule_transition_probe - one, as the module tells of it

@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 #define KJOULE_FILE_MAGIC	"kjoule\r\n"	/* 8 bytes; a text transfer breaks them */
 #define KJOULE_FILE_MAJOR	1		/* readers refuse a larger one */

@@ -7,7 +7,8 @@
 #ifndef KJOULE_META_H
 #define KJOULE_META_H
 
-#include "lib/kjoule.h"
+#include "lib/control/calibration.h"
+#include "lib/control/control.h"
 #include "lib/region/mark_ring.h"
 
 struct kjoule_cpu_place {

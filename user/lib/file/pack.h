@@ -20,7 +20,7 @@
 #define KJOULE_PACK_H
 
 #include <stdbool.h>
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 
 /* An item takes at most so many bytes more than its record. */
 #define KJOULE_PACK_SURPLUS	1

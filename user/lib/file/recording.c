@@ -7,6 +7,7 @@
 #include <string.h>
 #include "lib/base/array.h"
 #include "lib/code/vdso.h"
+#include "lib/control/ring.h"
 #include "lib/file/pack.h"
 #include "lib/file/recording.h"
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/control/ring.h"
 #include "lib/file/pack.h"
 #include "lib/file/records.h"
 

@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
 
 /* Where what is to be restored is kept: it is gone with the boot, and so are the limits. */
 #define KJOULE_FREQUENCY_STATE	"/run/kjoule-frequency"

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "lib/base/cpus.h"
 #include "lib/base/array.h"
 #include "lib/sideband/sideband.h"
 

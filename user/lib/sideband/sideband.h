@@ -8,8 +8,11 @@
 #ifndef KJOULE_SIDEBAND_H
 #define KJOULE_SIDEBAND_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <poll.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 
 /* Takes a run of whole perf records. Return: 0 or -errno, which ends the drain. */
 typedef int (*kjoule_sideband_sink)(void *arg, const void *records, size_t len);

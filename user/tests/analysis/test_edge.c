@@ -15,7 +15,7 @@
 #include "analysis/edge/edge.h"
 #include "analysis/edge/edge_groups.h"
 #include "analysis/ticks/timeline.h"
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 #include "tests/support/synthetic.h"
 
 #define BLOCKS	3

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 #include "analysis/ticks/timeline.h"
+#include "lib/control/control.h"
+#include "lib/control/ring.h"
 #include "lib/file/recording.h"
-#include "lib/kjoule.h"
 #include "tests/support/synthetic.h"
 
 static void ticks_go_on_past_32_bits(void **state)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "attribute/edge_windows.h"
-#include "lib/kjoule.h"
+#include "lib/control/control.h"
 
 #define MS	1000000ull
 #define T0	(1000 * MS)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "cli/args.h"
-#include "lib/kjoule.h"
+#include "lib/base/cpus.h"
 
 static void durations_have_units(void **state)
 {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "lib/kjoule.h"
+#include "lib/base/error.h"
 #include "tests/support/synthetic.h"
 
 static void the_advice_fits_the_refusal(void **state)

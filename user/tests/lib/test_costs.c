@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <cmocka.h>
+#include "lib/control/ring.h"
 #include "lib/file/datafile.h"
 #include "lib/file/meta.h"
 #include "lib/file/pack.h"

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "lib/control/ring.h"
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
 

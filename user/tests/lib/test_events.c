@@ -16,8 +16,10 @@
 #include <cmocka.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 #include "lib/control/netlink.h"
-#include "lib/kjoule.h"
+#include "lib/control/ring.h"
 
 static struct nlattr *attrs(struct nl_msg *msg, int *len)
 {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "lib/control/ring.h"
 #include "lib/file/pack.h"
 #include "tests/support/synthetic.h"
 

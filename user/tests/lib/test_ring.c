@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "lib/control/ring.h"
 #include "tests/support/synthetic.h"
 
 #define SIZE	4096

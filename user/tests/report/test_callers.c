@@ -18,6 +18,7 @@
 #include "analysis/cpm/cpm.h"
 #include "analysis/profile/calltree.h"
 #include "analysis/ticks/timeline.h"
+#include "lib/control/ring.h"
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
 

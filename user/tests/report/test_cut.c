@@ -11,8 +11,10 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/ticks/timeline.h"
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
+#include "lib/control/control.h"
 #include "lib/file/recording.h"
-#include "lib/kjoule.h"
 #include "report/report.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"

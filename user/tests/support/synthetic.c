@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/code/buildid.h"
+#include "lib/control/ring.h"
 #include "lib/file/datafile.h"
 #include "lib/file/pack.h"
 #include "lib/region/mark_ring.h"

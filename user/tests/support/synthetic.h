@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "lib/control/calibration.h"
+#include "lib/control/control.h"
 #include "lib/file/meta.h"
-#include "lib/kjoule.h"
 
 struct buffer {
 	uint8_t *data;

@@ -1,81 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libkjoule: control of the kjoule module, its rings, the data file, the side
- * band (who mapped what), symbols and calibration. Used by every verb of the CLI.
- *
- * Nothing here prints or exits. Functions return 0 (or a count) or -errno; those
- * that take a struct kjoule_error leave a sentence in it that says what was asked,
- * what was found and what to do next. An error pointer may be NULL.
- *
- * Times are nanoseconds of CLOCK_MONOTONIC, energies microjoules, frequencies
- * kilohertz, where the name says nothing else.
+ * Control of the module: sources, sessions, their counters, notices (generic netlink). Times are nanoseconds of
+ * CLOCK_MONOTONIC, energies microjoules, frequencies kilohertz, where the name says nothing else.
  */
-#ifndef KJOULE_H
-#define KJOULE_H
+#ifndef KJOULE_CONTROL_H
+#define KJOULE_CONTROL_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/kjoule.h>
 #include <linux/kjoule_netlink.h>
+#include "lib/base/cpus.h"
+#include "lib/base/error.h"
 
-#define KJOULE_VERSION		"0.1.0"
-#define KJOULE_MAX_CPUS		8192
 #define KJOULE_MAX_DOMAINS	16	/* bits of kjoule_energy.domains */
 #define KJOULE_MAX_SOURCES	16	/* in use by one session */
 #define KJOULE_NAME_LEN		64	/* of a source or a domain */
 #define KJOULE_NO_SCOPE		UINT16_MAX	/* a CPU whose energy a source does not count */
-
-struct kjoule_error {
-	char text[512];
-};
-
-/**
- * kjoule_fail() - leave a message and hand the error on
- * @err:	may be NULL
- * @code:	a positive errno
- * Return:	-@code
- */
-int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-#define KJOULE_LOCKDOWN		"/sys/kernel/security/lockdown"
-
-/**
- * kjoule_refused() - the same for a lack of rights, with advice that fits
- * @code:	EPERM or EACCES
- * @what:	was asked for
- * @said:	the kernel's own words, NULL: it had none
- * @lockdown:	KJOULE_LOCKDOWN, or a file that looks like it
- * Return:	-@code
- */
-int kjoule_refused(struct kjoule_error *err, int code, const char *what, const char *said,
-		   const char *lockdown);
-
-/** kjoule_now_ns() - CLOCK_MONOTONIC */
-uint64_t kjoule_now_ns(void);
-
-/* A set of CPUs, bit n of byte n / 8: the format of KJOULE_A_SESSION_CPUS. */
-struct kjoule_cpus {
-	uint8_t bits[KJOULE_MAX_CPUS / 8];
-};
-
-/** kjoule_cpus_parse() - "0-3,8" to a set. Return: 0, -EINVAL (syntax), -ERANGE (number) */
-int kjoule_cpus_parse(const char *text, struct kjoule_cpus *set);
-/** kjoule_cpus_format() - the shortest list of ranges. Return: @buf */
-char *kjoule_cpus_format(const struct kjoule_cpus *set, char *buf, size_t len);
-/** kjoule_cpus_online() - the CPUs that are online now. Return: 0 or -errno */
-int kjoule_cpus_online(struct kjoule_cpus *set);
-bool kjoule_cpus_has(const struct kjoule_cpus *set, unsigned int cpu);
-void kjoule_cpus_add(struct kjoule_cpus *set, unsigned int cpu);
-unsigned int kjoule_cpus_count(const struct kjoule_cpus *set);
-/** kjoule_cpus_next() - the first CPU >= @cpu in the set, or -1 */
-int kjoule_cpus_next(const struct kjoule_cpus *set, unsigned int cpu);
-
-/*
- * Control (generic netlink)
- */
 
 struct kjoule_domain_info {
 	uint32_t index;			/* bit in kjoule_energy.domains */
@@ -377,133 +319,4 @@ int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice, s
 /** kjoule_event_name() - "session-started" and the like; "unknown" */
 const char *kjoule_event_name(uint32_t event);
 
-/*
- * Bulk data (/dev/kjoule)
- */
-
-struct kjoule_device;
-
-/* The reader's side of one CPU's ring. Fields are for lib/control/ring.c and tests. */
-struct kjoule_ring_reader {
-	uint32_t cpu;
-	const struct kjoule_ring_head *head;
-	struct kjoule_ring_tail *tail;
-	const uint8_t *data;
-	uint64_t size;			/* a power of two */
-	uint64_t pos;			/* consumed so far */
-	uint64_t damaged;		/* times that the content made no sense */
-	void *map;
-	size_t map_len;
-};
-
-/** kjoule_device_open() - Return: 0, -ENODEV not loaded, -EPROTO other ABI, -EACCES, -errno */
-int kjoule_device_open(struct kjoule_device **dev, struct kjoule_error *err);
-void kjoule_device_close(struct kjoule_device *dev);
-const struct kjoule_info *kjoule_device_info(const struct kjoule_device *dev);
-/** kjoule_device_fd() - to be polled for POLLIN */
-int kjoule_device_fd(const struct kjoule_device *dev);
-/** kjoule_device_attach() - become the session's reader and map its rings. Return: 0 or -errno */
-int kjoule_device_attach(struct kjoule_device *dev, uint32_t session, struct kjoule_error *err);
-unsigned int kjoule_device_rings(const struct kjoule_device *dev);
-struct kjoule_ring_reader *kjoule_device_ring(struct kjoule_device *dev, unsigned int i);
-
-/**
- * kjoule_ring_drain() - take what waits in a ring
- * @ring:	the ring
- * @buf,@len:	where whole records go, pads left out; at least 64 KiB makes sense
- * @used:	out: bytes written to @buf
- *
- * Return: 0 when the ring is empty, 1 when more waits, -EBADMSG when the content made no
- * sense: what was good before it is in @buf and the rest was skipped.
- */
-int kjoule_ring_drain(struct kjoule_ring_reader *ring, void *buf, size_t len, size_t *used);
-
-/**
- * kjoule_record_next() - walk over a buffer of records
- * @off:	in and out: where to read, 0 at first
- * @rec:	out: the record, its size checked against its type
- * Return: 1 for a record, 0 at the end, -EBADMSG when what is there is no record
- */
-int kjoule_record_next(const void *buf, size_t len, size_t *off, const struct kjoule_record **rec);
-
-/** kjoule_chain_ips() - the addresses of a chain: first @kernel, then @user of them */
-static inline const uint64_t *kjoule_chain_ips(const struct kjoule_chain *c)
-{
-	return (const uint64_t *)((const char *)c + sizeof(*c));
-}
-
-/**
- * kjoule_jitter() - how long after the grid the tick @k is due
- * Return: nanoseconds, below @jitter_ns; 0 if @jitter_ns is 0
- */
-uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns);
-/**
- * kjoule_interval_out_of_step() - an interval that is a little longer, if the module takes that
- *
- * A round rate keeps step with the kernel's tick and with whatever else goes by round times: what runs right after it is
- * sampled always, or never. A little slower the ticks pass over all of its phases, in turn.
- */
-uint64_t kjoule_interval_out_of_step(uint64_t interval_ns, const struct kjoule_info *info);
-
-/*
- * Calibration: what a tick takes from the code that it interrupts
- */
-
-/**
- * struct kjoule_calibration - what interrupts take on a busy CPU; see lib/control/calibrate.c
- * @ticks:	ticks measured, 0: there was no calibration
- * @tick_ns:	what a tick takes, entry and exit of the interrupt included, nanoseconds
- * @tick_error_ns: its standard error
- * @handler_ns:	the part of it that the tick itself can see (kjoule_ring_head.tick_ns)
- * @handler_spread_ns: standard deviation of that from round to round of the calibration
- * @entry_ns:	the rest
- * @freq_khz:	mean frequency of the CPU meanwhile, 0: not known
- * @other_part:	part of the time, 0 to 1, that other interrupts take; 0 where it could not be told
- * @other_error: its standard error, or half of what it can be at most where it could not be told;
- *		NAN in files of before
- * @other_hz:	how many of them there are in a second; 0: not known, as in files of before
- * @n_domains:	how many of the following are set, one for each domain of energy that is read in
- *		the tick; what a thread reads is read too seldom to tell what a tick spends
- * @source,@domain: which it is: number of the session's source, index of the source's domain
- * @irq_uw:	power while a tick runs, microwatt; NAN: could not be told
- * @irq_error_uw: its standard error
- * @loop_uw:	power of the measuring loop, to compare with
- * @idle_uj:	energy of a tick on an idle CPU, waking and going back to sleep included,
- *		microjoule; NAN: could not be told
- * @asleep_uw:	power while the CPU sleeps and takes no tick, whatever the other CPUs did meanwhile; NAN: could not be told
- */
-struct kjoule_calibration {
-	uint32_t cpu;
-	uint32_t ticks;
-	double tick_ns;
-	double tick_error_ns;
-	double handler_ns;
-	double handler_spread_ns;
-	double entry_ns;
-	double freq_khz;
-	double other_part;
-	double other_error;
-	double other_hz;
-	uint32_t n_domains;
-	uint32_t source[KJOULE_MAX_DOMAINS];
-	uint32_t domain[KJOULE_MAX_DOMAINS];
-	double irq_uw[KJOULE_MAX_DOMAINS];
-	double irq_error_uw[KJOULE_MAX_DOMAINS];
-	double loop_uw[KJOULE_MAX_DOMAINS];
-	double idle_uj[KJOULE_MAX_DOMAINS];
-	double asleep_uw[KJOULE_MAX_DOMAINS];
-};
-
-/**
- * kjoule_calibrate() - measure it with private sessions and a busy loop on one CPU
- * @like:	the sources are taken from here
- * @cpu:	where; the calling thread is moved there for the time and back
- * @stop_on:	blocked signals that end it early when one of them is pending; NULL: none
- * Takes about two seconds, six where the CPU is so noisy that it has to go on.
- *
- * Return: 0, -EAGAIN when the ticks' cost could not be told from noise, -EINTR, -errno
- */
-int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
-		     const sigset_t *stop_on, struct kjoule_calibration *cal, struct kjoule_error *err);
-
-#endif /* KJOULE_H */
+#endif /* KJOULE_CONTROL_H */

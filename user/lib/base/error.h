@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What went wrong, as a sentence: what was asked, what was found, what to do next. Functions of libkjoule
+ * print nothing and never exit; they return 0 (or a count) or -errno. An error pointer may be NULL.
+ */
+#ifndef KJOULE_ERROR_H
+#define KJOULE_ERROR_H
+
+
+struct kjoule_error {
+	char text[512];
+};
+
+/**
+ * kjoule_fail() - leave a message and hand the error on
+ * @err:	may be NULL
+ * @code:	a positive errno
+ * Return:	-@code
+ */
+int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define KJOULE_LOCKDOWN		"/sys/kernel/security/lockdown"
+
+/**
+ * kjoule_refused() - the same for a lack of rights, with advice that fits
+ * @code:	EPERM or EACCES
+ * @what:	was asked for
+ * @said:	the kernel's own words, NULL: it had none
+ * @lockdown:	KJOULE_LOCKDOWN, or a file that looks like it
+ * Return:	-@code
+ */
+int kjoule_refused(struct kjoule_error *err, int code, const char *what, const char *said,
+		   const char *lockdown);
+
+#endif /* KJOULE_ERROR_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The clock of all that is recorded.
+ */
+#ifndef KJOULE_NOW_H
+#define KJOULE_NOW_H
+
+#include <stdint.h>
+
+/** kjoule_now_ns() - CLOCK_MONOTONIC */
+uint64_t kjoule_now_ns(void);
+
+#endif /* KJOULE_NOW_H */
