@@ -26,7 +26,8 @@ struct table {
 	void (*show)(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler);
 };
 
-static void show_books(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler)
+static void table_show_books(struct seq_file *m, struct kjoule_session *s,
+			     struct kjoule_sampler *sampler)
 {
 	struct kjoule_books b;
 
@@ -37,8 +38,8 @@ static void show_books(struct seq_file *m, struct kjoule_session *s, struct kjou
 		   b.late_max_ns);
 }
 
-static void show_lateness(struct seq_file *m, struct kjoule_session *s,
-			  struct kjoule_sampler *sampler)
+static void table_show_lateness(struct seq_file *m, struct kjoule_session *s,
+				struct kjoule_sampler *sampler)
 {
 	unsigned int i;
 	u64 ticks;
@@ -51,7 +52,8 @@ static void show_lateness(struct seq_file *m, struct kjoule_session *s,
 	}
 }
 
-static void show_ticks(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler)
+static void table_show_ticks(struct seq_file *m, struct kjoule_session *s,
+			     struct kjoule_sampler *sampler)
 {
 	struct kjoule_books b;
 
@@ -60,7 +62,8 @@ static void show_ticks(struct seq_file *m, struct kjoule_session *s, struct kjou
 		   b.produced ? div64_u64(b.tick_ns, b.produced) : 0);
 }
 
-static void show_ring(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler)
+static void table_show_ring(struct seq_file *m, struct kjoule_session *s,
+			    struct kjoule_sampler *sampler)
 {
 	seq_printf(m, "%u %u %u %llu\n", s->id, sampler->cpu, s->config.ring_bytes,
 		   kjoule_ring_unread(&sampler->ring));
@@ -73,19 +76,19 @@ static const struct table tables[] = {
 	{
 		.name = "books",
 		.columns = books_columns,
-		.show = show_books,
+		.show = table_show_books,
 	}, {
 		.name = "lateness",
 		.columns = "from_ns below_ns ticks",
-		.show = show_lateness,
+		.show = table_show_lateness,
 	}, {
 		.name = "ticks",
 		.columns = "ticks tick_ns mean_ns",
-		.show = show_ticks,
+		.show = table_show_ticks,
 	}, {
 		.name = "rings",
 		.columns = "size_bytes waiting_bytes",
-		.show = show_ring,
+		.show = table_show_ring,
 	},
 };
 

@@ -34,7 +34,7 @@ struct reader {
 };
 
 /* Rings lie one after another in the file: head page, data, tail page. */
-static u64 ring_stride(const struct kjoule_session *s)
+static u64 device_ring_stride(const struct kjoule_session *s)
 {
 	return s->config.ring_bytes + 2 * PAGE_SIZE;
 }
@@ -79,7 +79,7 @@ static int device_release(struct inode *inode, struct file *file)
  * Take in a structure that begins with its size: a shorter one is filled up with zeros, a
  * longer one may only go on with zeros.
  */
-static int take_struct(void *to, size_t known, const void __user *from, u32 *size)
+static int ioctl_copy_in(void *to, size_t known, const void __user *from, u32 *size)
 {
 	if (get_user(*size, (const u32 __user *)from))
 		return -EFAULT;
@@ -91,17 +91,17 @@ static int take_struct(void *to, size_t known, const void __user *from, u32 *siz
 }
 
 /* The size goes back as the caller gave it: he may use the structure again. */
-static int give_struct(void __user *to, void *from, size_t known, u32 size)
+static int ioctl_copy_out(void __user *to, void *from, size_t known, u32 size)
 {
 	*(u32 *)from = size;
 	return copy_to_user(to, from, min_t(size_t, known, size)) ? -EFAULT : 0;
 }
 
-static int ioctl_info(void __user *arg)
+static int device_ioctl_info(void __user *arg)
 {
 	struct kjoule_info info;
 	u32 size;
-	int err = take_struct(&info, sizeof(info), arg, &size);
+	int err = ioctl_copy_in(&info, sizeof(info), arg, &size);
 
 	if (err)
 		return err;
@@ -117,14 +117,14 @@ static int ioctl_info(void __user *arg)
 		.default_ring_bytes = KJOULE_RING_DEFAULT,
 		.version = KJOULE_VERSION,
 	};
-	return give_struct(arg, &info, sizeof(info), size);
+	return ioctl_copy_out(arg, &info, sizeof(info), size);
 }
 
 /*
  * May the caller take the session's records? They are its maker's: another user who may open the
  * device could take them away from him and see whom he measures.
  */
-static int may_read(const struct kjoule_session *s)
+static int device_check_reader(const struct kjoule_session *s)
 {
 	if (!uid_eq(s->maker, current_euid()) && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
@@ -137,12 +137,12 @@ static int may_read(const struct kjoule_session *s)
 	return 0;
 }
 
-static int ioctl_attach(struct reader *r, void __user *arg)
+static int device_ioctl_attach(struct reader *r, void __user *arg)
 {
 	struct kjoule_attach attach;
 	struct kjoule_session *s;
 	u32 size;
-	int err = take_struct(&attach, sizeof(attach), arg, &size);
+	int err = ioctl_copy_in(&attach, sizeof(attach), arg, &size);
 
 	if (err)
 		return err;
@@ -156,13 +156,13 @@ static int ioctl_attach(struct reader *r, void __user *arg)
 	s = kjoule_session_get(attach.session);
 	if (!s)
 		goto out;
-	err = may_read(s) ?: kjoule_session_attach(s);
+	err = device_check_reader(s) ?: kjoule_session_attach(s);
 	if (err) {
 		kjoule_session_put(s);
 		goto out;
 	}
 	attach.cpus = s->n;
-	err = give_struct(arg, &attach, sizeof(attach), size);
+	err = ioctl_copy_out(arg, &attach, sizeof(attach), size);
 	if (err) {
 		kjoule_session_detach(s);
 		kjoule_session_put(s);
@@ -178,15 +178,15 @@ out:
 /* The session if there is one; it stays the same from then on. */
 static struct kjoule_session *reader_session(struct reader *r)
 {
-	return smp_load_acquire(&r->session);	/* B, pairs with A in ioctl_attach() */
+	return smp_load_acquire(&r->session);	/* B, pairs with A in device_ioctl_attach() */
 }
 
-static int ioctl_ring(struct reader *r, void __user *arg)
+static int device_ioctl_ring(struct reader *r, void __user *arg)
 {
 	struct kjoule_session *s = reader_session(r);
 	struct kjoule_ring ring;
 	u32 size;
-	int err = take_struct(&ring, sizeof(ring), arg, &size);
+	int err = ioctl_copy_in(&ring, sizeof(ring), arg, &size);
 
 	if (err)
 		return err;
@@ -196,10 +196,10 @@ static int ioctl_ring(struct reader *r, void __user *arg)
 	    ring.tail_offset || ring.data_size)
 		return -EINVAL;
 	ring.cpu = s->sampler[ring.index]->cpu;
-	ring.head_offset = ring.index * ring_stride(s);
+	ring.head_offset = ring.index * device_ring_stride(s);
 	ring.tail_offset = ring.head_offset + PAGE_SIZE + s->config.ring_bytes;
 	ring.data_size = s->config.ring_bytes;
-	return give_struct(arg, &ring, sizeof(ring), size);
+	return ioctl_copy_out(arg, &ring, sizeof(ring), size);
 }
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -208,11 +208,11 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	switch (cmd) {
 	case KJOULE_IOC_INFO:
-		return ioctl_info((void __user *)arg);
+		return device_ioctl_info((void __user *)arg);
 	case KJOULE_IOC_ATTACH:
-		return ioctl_attach(r, (void __user *)arg);
+		return device_ioctl_attach(r, (void __user *)arg);
 	case KJOULE_IOC_RING:
-		return ioctl_ring(r, (void __user *)arg);
+		return device_ioctl_ring(r, (void __user *)arg);
 	default:
 		return -ENOTTY;
 	}
@@ -225,7 +225,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!s)
 		return -ENOTCONN;
-	index = div64_u64_rem(offset, ring_stride(s), &within);
+	index = div64_u64_rem(offset, device_ring_stride(s), &within);
 	if (index >= s->n)
 		return -EINVAL;
 	if (!within)
@@ -235,7 +235,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
-static bool anything_waits(struct kjoule_session *s, u64 bytes)
+static bool device_has_records(struct kjoule_session *s, u64 bytes)
 {
 	unsigned int i;
 
@@ -246,7 +246,7 @@ static bool anything_waits(struct kjoule_session *s, u64 bytes)
 	return false;
 }
 
-static bool is_over(struct kjoule_session *s)
+static bool device_is_drained(struct kjoule_session *s)
 {
 	return READ_ONCE(s->state) == KJOULE_SESSION_STOPPED || READ_ONCE(s->over);
 }
@@ -259,15 +259,15 @@ static __poll_t device_poll(struct file *file, poll_table *wait)
 	if (!s)
 		return EPOLLERR;
 	poll_wait(file, &s->reader, wait);
-	if (is_over(s))
+	if (device_is_drained(s))
 		events |= EPOLLHUP;
-	if (anything_waits(s, is_over(s) ? 1 : s->plan.wakeup_bytes))
+	if (device_has_records(s, device_is_drained(s) ? 1 : s->plan.wakeup_bytes))
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;
 }
 
 /* One ring's records behind a mark that says whose they are; 0 if none waits or fits. */
-static ssize_t read_ring(struct kjoule_sampler *sampler, struct iov_iter *to)
+static ssize_t device_read_ring(struct kjoule_sampler *sampler, struct iov_iter *to)
 {
 	struct kjoule_cpu_mark mark = {
 		.rec = { .type = KJOULE_RECORD_CPU, .size = sizeof(mark) },
@@ -287,14 +287,15 @@ static ssize_t read_ring(struct kjoule_sampler *sampler, struct iov_iter *to)
 }
 
 /* Return: 1 when a record waits, 0 when none will come any more, or -errno. */
-static int wait_for_records(struct kjoule_session *s, bool nonblock)
+static int device_wait_records(struct kjoule_session *s, bool nonblock)
 {
 	long err;
 
 	for (;;) {
-		bool over = is_over(s);	/* before looking: what comes last is not passed over */
+		/* before looking for records: those that come last are not missed */
+		bool over = device_is_drained(s);
 
-		if (anything_waits(s, 1))
+		if (device_has_records(s, 1))
 			return 1;
 		if (over)
 			return 0;
@@ -302,14 +303,15 @@ static int wait_for_records(struct kjoule_session *s, bool nonblock)
 			return -EAGAIN;
 		/* a slow session may never fill a ring to the mark: look again at times */
 		err = wait_event_interruptible_timeout(s->reader,
-						       anything_waits(s, 1) || is_over(s), HZ / 10);
+						       device_has_records(s, 1) ||
+						       device_is_drained(s), HZ / 10);
 		if (err < 0)
 			return err;
 	}
 }
 
 /* What waits in all rings; 0 if another reader was faster. */
-static ssize_t read_rings(struct reader *r, struct iov_iter *to)
+static ssize_t device_read_rings(struct reader *r, struct iov_iter *to)
 {
 	struct kjoule_session *s = r->session;
 	ssize_t done = 0, got = 0;
@@ -317,7 +319,7 @@ static ssize_t read_rings(struct reader *r, struct iov_iter *to)
 
 	lockdep_assert_held(&r->lock);
 	for (i = 0; i < s->n && got >= 0; i++) {
-		got = read_ring(s->sampler[(r->turn + i) % s->n], to);
+		got = device_read_ring(s->sampler[(r->turn + i) % s->n], to);
 		if (got > 0)
 			done += got;
 	}
@@ -344,12 +346,12 @@ static ssize_t device_read(struct kiocb *iocb, struct iov_iter *to)
 	if (iov_iter_count(to) < sizeof(struct kjoule_cpu_mark) + longest)
 		return -EINVAL;
 	do {
-		err = wait_for_records(s, nonblock);
+		err = device_wait_records(s, nonblock);
 		if (err <= 0)
 			return err;
 		if (mutex_lock_interruptible(&r->lock))
 			return -ERESTARTSYS;
-		done = read_rings(r, to);
+		done = device_read_rings(r, to);
 		mutex_unlock(&r->lock);
 	} while (!done);
 	return done;

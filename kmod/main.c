@@ -21,7 +21,7 @@
 #include "version.h"
 
 /* In this order they are made, started and halted. */
-static void __init add_methods(void)
+static void __init methods_register(void)
 {
 	kjoule_method_register(&kjoule_edge_method);
 	kjoule_method_register(&kjoule_vpm_method);
@@ -37,7 +37,7 @@ static int __init kjoule_init(void)
 	kjoule_target_init();
 	kjoule_switch_init();
 	kjoule_load_init();
-	add_methods();
+	methods_register();
 	err = kjoule_builtin_init();
 	if (err)
 		return err;

@@ -44,7 +44,7 @@ u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d)
 }
 
 /* A quarter of that. */
-static u64 domain_sweep_ns(const struct kjoule_domain *d)
+static u64 meter_domain_sweep_ns(const struct kjoule_domain *d)
 {
 	u64 ns = kjoule_meter_wrap_ns(d);
 
@@ -74,7 +74,7 @@ u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns)
 }
 
 /* No counter of 64 bits goes half way round: that is a step back. */
-static u64 usual_counts(const struct kjoule_domain *d)
+static u64 meter_usual_counts(const struct kjoule_domain *d)
 {
 	return d->width < 64 ? kjoule_meter_most(d, 0) : S64_MAX;
 }
@@ -109,12 +109,12 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 	for (i = 0; i < src->n_domains; i++) {
 		if (still & BIT(i))
 			continue;
-		m->sweep_ns = min(m->sweep_ns, domain_sweep_ns(&src->domains[i]));
+		m->sweep_ns = min(m->sweep_ns, meter_domain_sweep_ns(&src->domains[i]));
 		/* how fast events come nobody knows */
 		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
 			m->wrap_ns = min(m->wrap_ns,
 					 kjoule_meter_wrap_ns(&src->domains[i]));
-		m->usual[i] = usual_counts(&src->domains[i]);
+		m->usual[i] = meter_usual_counts(&src->domains[i]);
 	}
 	/* the first record tells all */
 	m->all = (1U << src->n_domains) - 1;
@@ -161,7 +161,8 @@ bool kjoule_meter_claim(struct kjoule_meter *m, unsigned int cpu, u64 now)
 	return false;
 }
 
-static void take_counts(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now, u64 counts)
+static void meter_add_counts(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now,
+			     u64 counts)
 {
 	kjoule_counter_add(&m->counter[domain], raw, counts);
 	m->moved_ns[domain] = now;
@@ -170,8 +171,8 @@ static void take_counts(struct kjoule_meter *m, unsigned int domain, u64 raw, u6
 }
 
 /* The first reading, or one that is far from the one before. */
-static noinline void take_unusual(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now,
-				  u64 counts)
+static noinline void meter_add_unusual(struct kjoule_meter *m, unsigned int domain, u64 raw,
+				       u64 now, u64 counts)
 {
 	const struct kjoule_domain *d = &m->src->domains[domain];
 
@@ -183,7 +184,7 @@ static noinline void take_unusual(struct kjoule_meter *m, unsigned int domain, u
 		m->started &= ~(1U << domain);
 		m->resets++;
 	} else {
-		take_counts(m, domain, raw, now, counts);
+		meter_add_counts(m, domain, raw, now, counts);
 	}
 }
 
@@ -203,9 +204,9 @@ void kjoule_meter_take(struct kjoule_meter *m, unsigned int domain, u64 raw, u64
 	u64 counts = kjoule_counter_since(&m->counter[domain], raw, m->src->domains[domain].width);
 
 	if (unlikely(counts > m->usual[domain] || !(m->started & (1U << domain))))
-		take_unusual(m, domain, raw, now, counts);
+		meter_add_unusual(m, domain, raw, now, counts);
 	else
-		take_counts(m, domain, raw, now, counts);
+		meter_add_counts(m, domain, raw, now, counts);
 }
 
 /**

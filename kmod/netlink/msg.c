@@ -10,13 +10,13 @@
 #include "session/session.h"
 #include "source/watch.h"
 
-static void *begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd)
+static void *msg_begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd)
 {
 	return genlmsg_put(skb, to->portid, to->seq, &kjoule_family, to->flags, cmd);
 }
 
 /* The one that contains a domain, of those that are there, or -1. */
-static int parent_of(const struct kjoule_source *src, unsigned int domain, u32 still)
+static int msg_domain_parent(const struct kjoule_source *src, unsigned int domain, u32 still)
 {
 	int parent = src->domains[domain].parent;
 	unsigned int i;
@@ -26,7 +26,8 @@ static int parent_of(const struct kjoule_source *src, unsigned int domain, u32 s
 	return i < src->n_domains ? parent : -1;
 }
 
-static int put_domain(struct sk_buff *skb, const struct kjoule_source *src, u32 index, u32 still)
+static int msg_put_domain(struct sk_buff *skb, const struct kjoule_source *src, u32 index,
+			  u32 still)
 {
 	const struct kjoule_domain *d = &src->domains[index];
 	struct nlattr *nest = nla_nest_start(skb, KJOULE_A_SOURCE_DOMAIN);
@@ -37,7 +38,7 @@ static int put_domain(struct sk_buff *skb, const struct kjoule_source *src, u32 
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_WIDTH, d->width) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UNIT_MULT, d->unit_mult, 0) ||
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_UNIT_SHIFT, d->unit_shift) ||
-	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, parent_of(src, index, still)) ||
+	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, msg_domain_parent(src, index, still)) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UPDATE_PERIOD_NS, d->update_period_ns, 0) ||
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_QUANTITY, d->quantity) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_RANGE, d->range, 0))
@@ -47,7 +48,7 @@ static int put_domain(struct sk_buff *skb, const struct kjoule_source *src, u32 
 }
 
 /* What a source is, without what is not there; whether it can be used is kjoule_msg_source()'s. */
-static int put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 still)
+static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 still)
 {
 	unsigned int i;
 	int err;
@@ -61,7 +62,7 @@ static int put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 s
 	    (src->ops->start && nla_put_u64_64bit(skb, KJOULE_A_SOURCE_READY_NS, src->ready_ns, 0)))
 		return -EMSGSIZE;
 	for (i = 0; i < src->n_domains; i++) {
-		err = still & BIT(i) ? 0 : put_domain(skb, src, i, still);
+		err = still & BIT(i) ? 0 : msg_put_domain(skb, src, i, still);
 		if (err)
 			return err;
 	}
@@ -69,7 +70,7 @@ static int put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 s
 }
 
 /* Room for what a source is and whether it can be used; attributes by their number. */
-static size_t source_size(unsigned int domains)
+static size_t msg_source_size(unsigned int domains)
 {
 	return KJOULE_A_SOURCE_MAX * nla_total_size(16) + nla_total_size(KJOULE_SOURCE_NAME_LEN) +
 	       nla_total_size(KJOULE_WHY_LEN) +
@@ -84,7 +85,7 @@ static size_t source_size(unsigned int domains)
  */
 size_t kjoule_msg_source_size(void)
 {
-	return NLMSG_HDRLEN + GENL_HDRLEN + source_size(KJOULE_MAX_DOMAINS);
+	return NLMSG_HDRLEN + GENL_HDRLEN + msg_source_size(KJOULE_MAX_DOMAINS);
 }
 
 /**
@@ -102,11 +103,11 @@ size_t kjoule_msg_source_size(void)
 int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 		      struct kjoule_source *src, int unavailable, const char *why, bool is_default)
 {
-	void *hdr = begin(skb, to, KJOULE_CMD_SOURCE_GET);
+	void *hdr = msg_begin(skb, to, KJOULE_CMD_SOURCE_GET);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (put_source_info(skb, src, READ_ONCE(src->still)) ||
+	if (msg_put_source_info(skb, src, READ_ONCE(src->still)) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_AVAILABLE, !unavailable) ||
 	    (unavailable && nla_put_string(skb, KJOULE_A_SOURCE_REASON, why)) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_DEFAULT, is_default)) {
@@ -118,7 +119,7 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 }
 
 /* For each CPU the lowest one that shares its counters. */
-static int put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
+static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 {
 	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SOURCE_SCOPES, s->n * sizeof(u32));
 	unsigned int i, j, n;
@@ -129,7 +130,7 @@ static int put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 	scope = nla_data(attr);
 	for (i = 0; i < s->n; i++) {
 		scope[i] = s->sampler[i]->cpu;
-		/* pairs with the release in join_here(): meters may be added meanwhile */
+		/* pairs with the release in sampler_join_on_cpu(): meters may be added meanwhile */
 		n = smp_load_acquire(&s->sampler[i]->n_meters);
 		for (j = 0; j < n; j++) {
 			const struct kjoule_meter *m = READ_ONCE(s->sampler[i]->meter[j]);
@@ -142,7 +143,7 @@ static int put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 }
 
 /* What its thread has done. */
-static int put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
+static int msg_put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
 {
 	struct kjoule_poller_books b;
 
@@ -154,30 +155,31 @@ static int put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
 }
 
 /* How a session uses a source: its scopes if ticks read it, the thread's books if not. */
-static int put_use(struct sk_buff *skb, struct kjoule_session *s, u32 index)
+static int msg_put_use(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 {
 	if (s->poller[index])
-		return put_poller(skb, s->poller[index]);
-	return nla_put_u64_64bit(skb, KJOULE_A_SOURCE_PERIOD_NS, 0, 0) ?: put_scopes(skb, s, index);
+		return msg_put_poller(skb, s->poller[index]);
+	return nla_put_u64_64bit(skb, KJOULE_A_SOURCE_PERIOD_NS, 0, 0) ?:
+	       msg_put_scopes(skb, s, index);
 }
 
-static int put_sources(struct sk_buff *skb, struct kjoule_session *s)
+static int msg_put_sources(struct sk_buff *skb, struct kjoule_session *s)
 {
 	struct nlattr *nest;
 	unsigned int i;
 
 	for (i = 0; i < s->n_sources; i++) {
 		nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
-		if (!nest || put_source_info(skb, s->source[i], s->still[i]) ||
+		if (!nest || msg_put_source_info(skb, s->source[i], s->still[i]) ||
 		    nla_put_u32(skb, KJOULE_A_SOURCE_ORIGIN, s->source[i]->origin) ||
-		    put_use(skb, s, i))
+		    msg_put_use(skb, s, i))
 			return -EMSGSIZE;
 		nla_nest_end(skb, nest);
 	}
 	if (!s->plan.frequency)
 		return 0;
 	nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
-	if (!nest || put_source_info(skb, s->plan.frequency, 0) ||
+	if (!nest || msg_put_source_info(skb, s->plan.frequency, 0) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_ORIGIN, s->plan.frequency->origin))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -185,7 +187,7 @@ static int put_sources(struct sk_buff *skb, struct kjoule_session *s)
 }
 
 /* The CPUs of a session as a mask of little endian bytes. */
-static int put_cpus(struct sk_buff *skb, struct kjoule_session *s)
+static int msg_put_cpus(struct sk_buff *skb, struct kjoule_session *s)
 {
 	unsigned int bytes = s->sampler[s->n - 1]->cpu / 8 + 1, i;
 	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SESSION_CPUS, bytes);
@@ -213,9 +215,10 @@ size_t kjoule_msg_session_size(const struct kjoule_session *s)
 	size_t size;
 
 	size = NLMSG_HDRLEN + GENL_HDRLEN + KJOULE_A_SESSION_MAX * nla_total_size(16) +
-	       nla_total_size(nr_cpu_ids / 8 + 1) + source_size(0);
+	       nla_total_size(nr_cpu_ids / 8 + 1) + msg_source_size(0);
 	for (i = 0; i < s->n_sources; i++)
-		size += source_size(s->source[i]->n_domains) + nla_total_size(s->n * sizeof(u32));
+		size += msg_source_size(s->source[i]->n_domains) +
+			nla_total_size(s->n * sizeof(u32));
 	return size;
 }
 
@@ -234,7 +237,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 {
 	const struct kjoule_session_config *c = &s->config;
 	const struct kjoule_family *family = s->plan.whom.family;
-	void *hdr = begin(skb, to, cmd);
+	void *hdr = msg_begin(skb, to, cmd);
 
 	if (!hdr)
 		return -EMSGSIZE;
@@ -243,7 +246,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_JITTER_NS, c->jitter_ns, 0) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_TARGET, c->target) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_PID, c->pid) ||
-	    put_cpus(skb, s) ||
+	    msg_put_cpus(skb, s) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_RING_BYTES, c->ring_bytes) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_WAKEUP_BYTES, s->plan.wakeup_bytes) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_FLAGS, c->flags, 0) ||
@@ -254,7 +257,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u32(skb, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_USER, from_kuid_munged(&init_user_ns, s->maker)) ||
-	    put_sources(skb, s) ||
+	    msg_put_sources(skb, s) ||
 	    kjoule_methods_put_attrs(s, skb) ||
 	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
 			nla_put_u64_64bit(skb, KJOULE_A_SESSION_CHILDREN_LOST,
@@ -281,7 +284,7 @@ int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 se
 		     const struct kjoule_books *b)
 {
 	u64 consumed = b->records - b->lost - b->waiting;
-	void *hdr = begin(skb, to, KJOULE_CMD_STATS_GET);
+	void *hdr = msg_begin(skb, to, KJOULE_CMD_STATS_GET);
 
 	if (!hdr)
 		return -EMSGSIZE;
@@ -323,7 +326,7 @@ int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 se
 ssize_t kjoule_msg_records(struct sk_buff *skb, const struct kjoule_msg_to *to,
 			   struct kjoule_session *s, struct kjoule_sampler *sampler, u64 head)
 {
-	void *hdr = begin(skb, to, KJOULE_CMD_RECORDS_GET);
+	void *hdr = msg_begin(skb, to, KJOULE_CMD_RECORDS_GET);
 	struct nlattr *attr;
 	struct iov_iter iter;
 	struct kvec room;
@@ -364,7 +367,7 @@ none:
 int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
 		      const struct kjoule_notice *n)
 {
-	void *hdr = begin(skb, to, KJOULE_CMD_NOTICE);
+	void *hdr = msg_begin(skb, to, KJOULE_CMD_NOTICE);
 
 	if (!hdr)
 		return -EMSGSIZE;

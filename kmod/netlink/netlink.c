@@ -62,13 +62,13 @@ void kjoule_netlink_refuse(struct genl_info *info, const char *why)
 		info->extack->_msg = why;
 }
 
-static int missing(struct genl_info *info, const char *why)
+static int netlink_refuse_missing(struct genl_info *info, const char *why)
 {
 	kjoule_netlink_refuse(info, why);
 	return -EINVAL;
 }
 
-static struct kjoule_msg_to to_sender(const struct genl_info *info)
+static struct kjoule_msg_to msg_to_sender(const struct genl_info *info)
 {
 	return (struct kjoule_msg_to){ .portid = info->snd_portid, .seq = info->snd_seq };
 }
@@ -83,7 +83,7 @@ static struct kjoule_msg_to to_sender(const struct genl_info *info)
  */
 int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s)
 {
-	struct kjoule_msg_to to = to_sender(info);
+	struct kjoule_msg_to to = msg_to_sender(info);
 	struct sk_buff *skb = genlmsg_new(kjoule_msg_session_size(s), GFP_KERNEL);
 	int err;
 
@@ -107,8 +107,8 @@ struct source_walk {
 	bool found;
 };
 
-static int visit_source(struct kjoule_source *src, int unavailable, const char *why,
-			bool is_default, void *data)
+static int netlink_dump_source(struct kjoule_source *src, int unavailable, const char *why,
+			       bool is_default, void *data)
 {
 	struct source_walk *w = data;
 	int err;
@@ -133,17 +133,17 @@ static int visit_source(struct kjoule_source *src, int unavailable, const char *
  */
 int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct source_walk w = { .to = to_sender(info) };
+	struct source_walk w = { .to = msg_to_sender(info) };
 	int err;
 
 	if (!info->attrs[KJOULE_A_SOURCE_ID])
-		return missing(info, "source id is missing");
+		return netlink_refuse_missing(info, "source id is missing");
 	w.id = nla_get_u32(info->attrs[KJOULE_A_SOURCE_ID]);
 	w.skb = genlmsg_new(kjoule_msg_source_size(), GFP_KERNEL);
 	if (!w.skb)
 		return -ENOMEM;
 	/* id 0 would mean all */
-	err = w.id ? kjoule_source_for_each(visit_source, &w) : 0;
+	err = w.id ? kjoule_source_for_each(netlink_dump_source, &w) : 0;
 	if (!err && !w.found) {
 		kjoule_netlink_refuse(info, "there is no source with that id");
 		err = -ENOENT;
@@ -203,7 +203,7 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		.to = kjoule_netlink_dumper(cb),
 		.after = cb->args[0],
 	};
-	int err = kjoule_source_for_each(visit_source, &w);
+	int err = kjoule_source_for_each(netlink_dump_source, &w);
 
 	cb->args[0] = w.after;
 	if (err && err != -EMSGSIZE)
@@ -254,7 +254,7 @@ struct kjoule_session *kjoule_netlink_find_session(struct genl_info *info, int i
 	u32 nr;
 
 	if (!info->attrs[id])
-		return ERR_PTR(missing(info, "session id is missing"));
+		return ERR_PTR(netlink_refuse_missing(info, "session id is missing"));
 	nr = nla_get_u32(info->attrs[id]);
 	s = kjoule_session_get(nr);
 	if (!s)
@@ -267,8 +267,8 @@ struct kjoule_session *kjoule_netlink_find_session(struct genl_info *info, int i
 	return s;
 }
 
-static int change_session(struct sk_buff *skb, struct genl_info *info,
-			  int (*change)(struct kjoule_session *s, const char **why))
+static int netlink_change_session(struct sk_buff *skb, struct genl_info *info,
+				  int (*change)(struct kjoule_session *s, const char **why))
 {
 	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_SESSION_ID, skb);
 	const char *why = NULL;
@@ -296,7 +296,7 @@ static int change_session(struct sk_buff *skb, struct genl_info *info,
  */
 int kjoule_session_start_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_session(skb, info, kjoule_session_start);
+	return netlink_change_session(skb, info, kjoule_session_start);
 }
 
 /**
@@ -309,7 +309,7 @@ int kjoule_session_start_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_session(skb, info, kjoule_session_stop);
+	return netlink_change_session(skb, info, kjoule_session_stop);
 }
 
 /**
@@ -363,7 +363,7 @@ int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* What the message of a session of now may take; a larger one that comes meanwhile is -EMSGSIZE. */
-static u32 largest_session(void)
+static u32 netlink_session_size_max(void)
 {
 	struct kjoule_session *s;
 	size_t size = 0;
@@ -391,7 +391,7 @@ int kjoule_session_get_dump_start(struct netlink_callback *cb)
 	if (!err && kjoule_dump_attrs(cb)[KJOULE_A_SESSION_ID])
 		err = kjoule_netlink_refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
 	if (!err)
-		cb->min_dump_alloc = largest_session();
+		cb->min_dump_alloc = netlink_session_size_max();
 	return err;
 }
 
@@ -454,7 +454,7 @@ struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
 int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_STATS_SESSION, NULL);
-	struct kjoule_msg_to to = to_sender(info);
+	struct kjoule_msg_to to = msg_to_sender(info);
 	struct kjoule_books b;
 	struct sk_buff *answer;
 	u32 id;
@@ -526,8 +526,8 @@ int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* The family */
 
-static int before_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
-		       struct genl_info *info)
+static int netlink_pre_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
+			    struct genl_info *info)
 {
 	return kjoule_netlink_check(skb, info->extack);
 }
@@ -536,7 +536,7 @@ struct genl_family kjoule_family __ro_after_init = {
 	.name = KJOULE_FAMILY_NAME,
 	.version = KJOULE_FAMILY_VERSION,
 	.module = THIS_MODULE,
-	.pre_doit = before_doit,
+	.pre_doit = netlink_pre_doit,
 	.parallel_ops = true,	/* the core has locks of its own */
 	.ops = kjoule_ops,
 	.n_ops = ARRAY_SIZE(kjoule_ops),
@@ -546,7 +546,7 @@ struct genl_family kjoule_family __ro_after_init = {
 };
 
 /* A socket was closed. */
-static int socket_released(struct notifier_block *nb, unsigned long event, void *data)
+static int netlink_socket_released(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct netlink_notify *notify = data;
 
@@ -556,7 +556,7 @@ static int socket_released(struct notifier_block *nb, unsigned long event, void 
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block socket_notifier = { .notifier_call = socket_released };
+static struct notifier_block socket_notifier = { .notifier_call = netlink_socket_released };
 
 /**
  * kjoule_netlink_init() - register the family

@@ -17,7 +17,7 @@
 #include "session/session.h"
 
 /* Little endian bytes to a cpumask; -EINVAL if a CPU is named that can not be. */
-static int get_cpus(const struct nlattr *attr, struct cpumask *mask)
+static int request_get_cpus(const struct nlattr *attr, struct cpumask *mask)
 {
 	const u8 *bytes = nla_data(attr);
 	int i;
@@ -32,23 +32,23 @@ static int get_cpus(const struct nlattr *attr, struct cpumask *mask)
 	return 0;
 }
 
-static int refuse(struct genl_info *info, const char *why)
+static int request_refuse(struct genl_info *info, const char *why)
 {
 	kjoule_netlink_refuse(info, why);
 	return -EINVAL;
 }
 
-static const char *get_name(struct nlattr **attrs, int type)
+static const char *request_get_name(struct nlattr **attrs, int type)
 {
 	return attrs[type] ? nla_data(attrs[type]) : NULL;
 }
 
-static u32 get_u32(struct nlattr **attrs, int type)
+static u32 request_get_u32(struct nlattr **attrs, int type)
 {
 	return attrs[type] ? nla_get_u32(attrs[type]) : 0;
 }
 
-static u64 get_u64(struct nlattr **attrs, int type)
+static u64 request_get_u64(struct nlattr **attrs, int type)
 {
 	return attrs[type] ? nla_get_u64(attrs[type]) : 0;
 }
@@ -61,34 +61,34 @@ struct request {
 	char words[KJOULE_WORDS_LEN];
 };
 
-static void take_numbers(struct kjoule_session_config *c, struct nlattr **attrs)
+static void request_parse_numbers(struct kjoule_session_config *c, struct nlattr **attrs)
 {
 	*c = (struct kjoule_session_config){
-		.interval_ns = get_u64(attrs, KJOULE_A_SESSION_INTERVAL_NS),
-		.jitter_ns = get_u64(attrs, KJOULE_A_SESSION_JITTER_NS),
-		.target = get_u32(attrs, KJOULE_A_SESSION_TARGET),
-		.pid = get_u32(attrs, KJOULE_A_SESSION_PID),
+		.interval_ns = request_get_u64(attrs, KJOULE_A_SESSION_INTERVAL_NS),
+		.jitter_ns = request_get_u64(attrs, KJOULE_A_SESSION_JITTER_NS),
+		.target = request_get_u32(attrs, KJOULE_A_SESSION_TARGET),
+		.pid = request_get_u32(attrs, KJOULE_A_SESSION_PID),
 		.has_cgroup = attrs[KJOULE_A_SESSION_CGROUP_FD],
-		.cgroup_fd = get_u32(attrs, KJOULE_A_SESSION_CGROUP_FD),
-		.flags = get_u64(attrs, KJOULE_A_SESSION_FLAGS),
-		.chain_depth = get_u32(attrs, KJOULE_A_SESSION_CHAIN_DEPTH),
-		.stack_bytes = get_u32(attrs, KJOULE_A_SESSION_STACK_BYTES),
+		.cgroup_fd = request_get_u32(attrs, KJOULE_A_SESSION_CGROUP_FD),
+		.flags = request_get_u64(attrs, KJOULE_A_SESSION_FLAGS),
+		.chain_depth = request_get_u32(attrs, KJOULE_A_SESSION_CHAIN_DEPTH),
+		.stack_bytes = request_get_u32(attrs, KJOULE_A_SESSION_STACK_BYTES),
 		.attrs = attrs,
-		.ring_bytes = get_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
-		.wakeup_bytes = get_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
-		.energy = get_name(attrs, KJOULE_A_SESSION_ENERGY_SOURCE),
-		.frequency = get_name(attrs, KJOULE_A_SESSION_FREQUENCY_SOURCE),
+		.ring_bytes = request_get_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
+		.wakeup_bytes = request_get_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
+		.energy = request_get_name(attrs, KJOULE_A_SESSION_ENERGY_SOURCE),
+		.frequency = request_get_name(attrs, KJOULE_A_SESSION_FREQUENCY_SOURCE),
 	};
 }
 
-static int take_request(struct sk_buff *skb, struct genl_info *info, struct request *r)
+static int request_parse(struct sk_buff *skb, struct genl_info *info, struct request *r)
 {
 	struct nlattr **attrs = info->attrs;
 	int n;
 
 	if (!attrs[KJOULE_A_SESSION_INTERVAL_NS])
-		return refuse(info, "interval is missing");
-	take_numbers(&r->config, attrs);
+		return request_refuse(info, "interval is missing");
+	request_parse_numbers(&r->config, attrs);
 	r->config.kernel_ip = netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYSLOG);
 	r->config.may_hold = netlink_capable(skb, CAP_SYS_NICE);
 	r->config.any_memory = netlink_capable(skb, CAP_IPC_LOCK);
@@ -104,8 +104,8 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 	if (!attrs[KJOULE_A_SESSION_CPUS])
 		return 0;
 	r->config.cpus = r->cpus;
-	if (get_cpus(attrs[KJOULE_A_SESSION_CPUS], r->cpus))
-		return refuse(info, "a CPU is named that does not exist");
+	if (request_get_cpus(attrs[KJOULE_A_SESSION_CPUS], r->cpus))
+		return request_refuse(info, "a CPU is named that does not exist");
 	return 0;
 }
 
@@ -121,12 +121,12 @@ void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *wor
 	kjoule_extack_words(extack, words);
 }
 
-static struct kjoule_session *create_session(struct sk_buff *skb, struct genl_info *info,
-					     struct request *r)
+static struct kjoule_session *request_create_session(struct sk_buff *skb, struct genl_info *info,
+						     struct request *r)
 {
 	struct kjoule_session *s;
 	const char *why = NULL;
-	int err = take_request(skb, info, r);
+	int err = request_parse(skb, info, r);
 	u64 owner;
 
 	if (err)
@@ -162,7 +162,7 @@ int kjoule_session_new_doit(struct sk_buff *skb, struct genl_info *info)
 		kfree(r);
 		return -ENOMEM;
 	}
-	s = create_session(skb, info, r);
+	s = request_create_session(skb, info, r);
 	free_cpumask_var(r->cpus);
 	kfree(r);
 	if (IS_ERR(s))

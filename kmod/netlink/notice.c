@@ -40,7 +40,7 @@ int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static struct sk_buff *make_notice(const struct kjoule_notice *n)
+static struct sk_buff *notice_build_msg(const struct kjoule_notice *n)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	struct kjoule_msg_to nobody = {};
@@ -52,35 +52,35 @@ static struct sk_buff *make_notice(const struct kjoule_notice *n)
 	return skb;
 }
 
-static void to_group(const struct kjoule_notice *n)
+static void notice_send_group(const struct kjoule_notice *n)
 {
 	struct sk_buff *skb;
 
 	if (!kjoule_family.n_mcgrps ||
 	    !genl_has_listeners(&kjoule_family, &init_net, KJOULE_NLGRP_EVENTS))
 		return;
-	skb = make_notice(n);
+	skb = notice_build_msg(n);
 	if (skb)
 		genlmsg_multicast(&kjoule_family, skb, 0, KJOULE_NLGRP_EVENTS, GFP_KERNEL);
 }
 
-static void to_listener(u32 portid, const struct kjoule_notice *n)
+static void notice_send_listener(u32 portid, const struct kjoule_notice *n)
 {
-	struct sk_buff *skb = make_notice(n);
+	struct sk_buff *skb = notice_build_msg(n);
 
 	if (skb)
 		genlmsg_unicast(&init_net, skb, portid);
 }
 
-static void tell(const struct kjoule_notice *n)
+static void notice_send(const struct kjoule_notice *n)
 {
 	if (security_locked_down(LOCKDOWN_PERF))
 		return;
-	to_group(n);
-	kjoule_port_tell(to_listener, n);
+	notice_send_group(n);
+	kjoule_port_tell(notice_send_listener, n);
 }
 
-static struct kjoule_watch watch = { .notice = tell };
+static struct kjoule_watch watch = { .notice = notice_send };
 
 /**
  * kjoule_netlink_notice_init() - tell from now on

@@ -26,7 +26,7 @@ void kjoule_netlink_add(const struct kjoule_netlink_part *part)
 		parts[n_parts++] = part;
 }
 
-static const struct kjoule_netlink_op *find_op(u8 cmd)
+static const struct kjoule_netlink_op *part_find_op(u8 cmd)
 {
 	unsigned int i, j;
 
@@ -39,11 +39,11 @@ static const struct kjoule_netlink_op *find_op(u8 cmd)
 	return NULL;
 }
 
-static const struct kjoule_netlink_op *op_of_dump(const struct netlink_callback *cb)
+static const struct kjoule_netlink_op *part_dump_op(const struct netlink_callback *cb)
 {
 	const struct genlmsghdr *head = nlmsg_data(cb->nlh);
 
-	return find_op(head->cmd);
+	return part_find_op(head->cmd);
 }
 
 static const char unavailable[] = "the module was built for a kernel without what this needs";
@@ -58,7 +58,7 @@ static const char unavailable[] = "the module was built for a kernel without wha
  */
 int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const struct kjoule_netlink_op *op = find_op(info->genlhdr->cmd);
+	const struct kjoule_netlink_op *op = part_find_op(info->genlhdr->cmd);
 
 	if (op)
 		return op->doit(skb, info);
@@ -75,7 +75,7 @@ int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_method_dump_start(struct netlink_callback *cb)
 {
-	const struct kjoule_netlink_op *op = op_of_dump(cb);
+	const struct kjoule_netlink_op *op = part_dump_op(cb);
 
 	return op ? op->dump_start(cb) : kjoule_netlink_refuse_dump(cb, -EOPNOTSUPP, unavailable);
 }
@@ -90,7 +90,7 @@ int kjoule_method_dump_start(struct netlink_callback *cb)
  */
 int kjoule_method_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return op_of_dump(cb)->dumpit(skb, cb);
+	return part_dump_op(cb)->dumpit(skb, cb);
 }
 
 /**
@@ -102,7 +102,7 @@ int kjoule_method_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  */
 int kjoule_method_dump_done(struct netlink_callback *cb)
 {
-	const struct kjoule_netlink_op *op = op_of_dump(cb);
+	const struct kjoule_netlink_op *op = part_dump_op(cb);
 
 	return op->dump_done ? op->dump_done(cb) : 0;
 }

@@ -43,7 +43,7 @@ static DEFINE_HASHTABLE(ports, 6);
 static LIST_HEAD(listeners);
 static u64 last_owner;
 
-static struct port *find_port(const struct sk_buff *skb)
+static struct port *port_find(const struct sk_buff *skb)
 {
 	struct port *p;
 
@@ -55,9 +55,9 @@ static struct port *find_port(const struct sk_buff *skb)
 	return NULL;
 }
 
-static struct port *get_port(const struct sk_buff *skb)
+static struct port *port_get(const struct sk_buff *skb)
 {
-	struct port *p = find_port(skb);
+	struct port *p = port_find(skb);
 
 	if (p)
 		return p;
@@ -74,13 +74,13 @@ static struct port *get_port(const struct sk_buff *skb)
 }
 
 /* Its release is notified before the socket's own reference goes, so this is not the last one. */
-static void free_port(struct port *p)
+static void port_free(struct port *p)
 {
 	sock_put(p->sk);
 	kfree(p);
 }
 
-static void take_off(struct port *p)
+static void port_unlink(struct port *p)
 {
 	lockdep_assert_held(&ports_lock);
 	hash_del(&p->node);
@@ -100,7 +100,7 @@ u64 kjoule_port_owner(const struct sk_buff *skb)
 	u64 owner;
 
 	mutex_lock(&ports_lock);
-	p = get_port(skb);
+	p = port_get(skb);
 	owner = p ? p->owner : 0;
 	mutex_unlock(&ports_lock);
 	return owner;
@@ -120,13 +120,13 @@ bool kjoule_port_owns(const struct sk_buff *skb, u64 owner)
 	bool owns;
 
 	mutex_lock(&ports_lock);
-	p = find_port(skb);
+	p = port_find(skb);
 	owns = p && p->owner == owner;
 	mutex_unlock(&ports_lock);
 	return owns;
 }
 
-static int add_listener(struct port *p, bool admin, char *words, size_t len)
+static int port_add_listener(struct port *p, bool admin, char *words, size_t len)
 {
 	struct kjoule_share share = { .n = 0 };
 	kuid_t user = current_euid();
@@ -164,8 +164,8 @@ int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_
 	int err;
 
 	mutex_lock(&ports_lock);
-	p = get_port(skb);
-	err = p ? add_listener(p, admin, words, len) : -ENOMEM;
+	p = port_get(skb);
+	err = p ? port_add_listener(p, admin, words, len) : -ENOMEM;
 	mutex_unlock(&ports_lock);
 	return err;
 }
@@ -194,14 +194,14 @@ void kjoule_port_tell(void (*tell)(u32 portid, const struct kjoule_notice *n),
 	mutex_unlock(&ports_lock);
 }
 
-static struct port *take_closed(u32 portid)
+static struct port *port_unlink_closed(u32 portid)
 {
 	struct port *p;
 
 	mutex_lock(&ports_lock);
 	hash_for_each_possible(ports, p, node, portid) {
 		if (p->portid == portid && sock_flag(p->sk, SOCK_DEAD)) {
-			take_off(p);
+			port_unlink(p);
 			break;
 		}
 	}
@@ -222,10 +222,10 @@ void kjoule_port_released(u32 portid)
 {
 	struct port *p;
 
-	while ((p = take_closed(portid))) {
+	while ((p = port_unlink_closed(portid))) {
 		kjoule_session_end_owned(p->owner);
 		kjoule_netlink_parts_released(p->owner);
-		free_port(p);
+		port_free(p);
 	}
 }
 
@@ -242,9 +242,9 @@ void kjoule_port_exit(void)
 
 	mutex_lock(&ports_lock);
 	hash_for_each_safe(ports, i, next, p, node) {
-		take_off(p);
+		port_unlink(p);
 		/* the last one, if the socket was closed since the notifier went; no harm */
-		free_port(p);
+		port_free(p);
 	}
 	mutex_unlock(&ports_lock);
 }

@@ -32,35 +32,35 @@ struct drain {
 };
 
 /* Its maker may see kernel addresses; whoever uses the socket has to be allowed to as well. */
-static bool may_see(struct netlink_callback *cb, const struct kjoule_session *s)
+static bool drain_may_see_kernel(struct netlink_callback *cb, const struct kjoule_session *s)
 {
 	return !s->plan.kernel_ip || netlink_capable(cb->skb, CAP_PERFMON) ||
 	       netlink_capable(cb->skb, CAP_SYSLOG);
 }
 
 /* Likewise the stacks of all processes. */
-static bool may_see_stacks(struct netlink_callback *cb, const struct kjoule_session *s)
+static bool drain_may_see_stacks(struct netlink_callback *cb, const struct kjoule_session *s)
 {
 	return !s->plan.stacks.any || netlink_capable(cb->skb, CAP_SYS_PTRACE) ||
 	       netlink_capable(cb->skb, CAP_SYS_ADMIN);
 }
 
-static int check_drain(struct netlink_callback *cb, const struct kjoule_session *s)
+static int drain_check(struct netlink_callback *cb, const struct kjoule_session *s)
 {
 	if (!kjoule_port_owns(cb->skb, s->owner))
 		return kjoule_netlink_refuse_dump(cb, -EPERM,
 						  "the session belongs to another socket");
-	if (!may_see(cb, s))
+	if (!drain_may_see_kernel(cb, s))
 		return kjoule_netlink_refuse_dump(cb, -EPERM,
 						  "CAP_PERFMON or CAP_SYSLOG is needed");
-	if (!may_see_stacks(cb, s))
+	if (!drain_may_see_stacks(cb, s))
 		return kjoule_netlink_refuse_dump(cb, -EPERM,
 						  "CAP_SYS_PTRACE or CAP_SYS_ADMIN is needed");
 	return 0;
 }
 
 /* Note up to where to read, and have each message large enough for the longest record. */
-static int mark_heads(struct netlink_callback *cb, struct drain *d)
+static int drain_mark_heads(struct netlink_callback *cb, struct drain *d)
 {
 	struct kjoule_session *s = d->session;
 	u32 longest = 0;
@@ -95,7 +95,7 @@ int kjoule_records_get_dump_start(struct netlink_callback *cb)
 	s = kjoule_netlink_dump_session(cb, kjoule_dump_attrs(cb)[KJOULE_A_RECORDS_SESSION]);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	err = check_drain(cb, s);
+	err = drain_check(cb, s);
 	if (err)
 		goto err_put;
 	err = kjoule_session_attach(s);
@@ -108,7 +108,7 @@ int kjoule_records_get_dump_start(struct netlink_callback *cb)
 	if (!d)
 		goto err_detach;
 	d->session = s;
-	err = mark_heads(cb, d);
+	err = drain_mark_heads(cb, d);
 	if (err)
 		goto err_free;
 	cb->args[0] = (long)d;

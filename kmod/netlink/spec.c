@@ -9,17 +9,17 @@
 #include "netlink/msg.h"
 #include "source/spec.h"
 
-static u32 get_u32(struct nlattr *attr, u32 without)
+static u32 spec_get_u32(struct nlattr *attr, u32 without)
 {
 	return attr ? nla_get_u32(attr) : without;
 }
 
-static u64 get_u64(struct nlattr *attr)
+static u64 spec_get_u64(struct nlattr *attr)
 {
 	return attr ? nla_get_u64(attr) : 0;
 }
 
-static int parse_spec(const struct nlattr *nest, struct kjoule_spec *spec,
+static int spec_parse(const struct nlattr *nest, struct kjoule_spec *spec,
 		      struct netlink_ext_ack *extack)
 {
 	struct nlattr *attrs[KJOULE_A_SPEC_MAX + 1];
@@ -41,15 +41,15 @@ static int parse_spec(const struct nlattr *nest, struct kjoule_spec *spec,
 	spec->origin = nla_get_u32(attrs[KJOULE_A_SPEC_ORIGIN]);
 	if (attrs[KJOULE_A_SPEC_NAME])
 		nla_strscpy(spec->name, attrs[KJOULE_A_SPEC_NAME], sizeof(spec->name));
-	spec->class = get_u32(attrs[KJOULE_A_SPEC_CLASS], KJOULE_DOMAIN_OTHER);
-	spec->quantity = get_u32(attrs[KJOULE_A_SPEC_QUANTITY], KJOULE_QUANTITY_ENERGY);
-	spec->unit_mult = get_u64(attrs[KJOULE_A_SPEC_UNIT_MULT]);
-	spec->unit_shift = get_u32(attrs[KJOULE_A_SPEC_UNIT_SHIFT], 0);
-	spec->range = get_u64(attrs[KJOULE_A_SPEC_RANGE]);
-	spec->period_ns = get_u64(attrs[KJOULE_A_SPEC_PERIOD_NS]);
-	spec->fd = get_u32(attrs[KJOULE_A_SPEC_FD], 0);
-	spec->perf_type = get_u32(attrs[KJOULE_A_SPEC_PERF_TYPE], 0);
-	spec->perf_config = get_u64(attrs[KJOULE_A_SPEC_PERF_CONFIG]);
+	spec->class = spec_get_u32(attrs[KJOULE_A_SPEC_CLASS], KJOULE_DOMAIN_OTHER);
+	spec->quantity = spec_get_u32(attrs[KJOULE_A_SPEC_QUANTITY], KJOULE_QUANTITY_ENERGY);
+	spec->unit_mult = spec_get_u64(attrs[KJOULE_A_SPEC_UNIT_MULT]);
+	spec->unit_shift = spec_get_u32(attrs[KJOULE_A_SPEC_UNIT_SHIFT], 0);
+	spec->range = spec_get_u64(attrs[KJOULE_A_SPEC_RANGE]);
+	spec->period_ns = spec_get_u64(attrs[KJOULE_A_SPEC_PERIOD_NS]);
+	spec->fd = spec_get_u32(attrs[KJOULE_A_SPEC_FD], 0);
+	spec->perf_type = spec_get_u32(attrs[KJOULE_A_SPEC_PERF_TYPE], 0);
+	spec->perf_config = spec_get_u64(attrs[KJOULE_A_SPEC_PERF_CONFIG]);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ int kjoule_msg_get_specs(struct genl_info *info, struct kjoule_spec *specs, unsi
 			NL_SET_ERR_MSG(info->extack, "a session uses at most 8 sources");
 			return -EINVAL;
 		}
-		err = parse_spec(attr, &specs[n++], info->extack);
+		err = spec_parse(attr, &specs[n++], info->extack);
 		if (err)
 			return err;
 	}

@@ -16,7 +16,7 @@
 /* How often what waits is counted anew because the reader went on. */
 #define COUNT_ROUNDS	3
 
-static void free_pages_of(struct page **pages, unsigned long n)
+static void ring_free_pages(struct page **pages, unsigned long n)
 {
 	while (n--) {
 		if (pages[n])
@@ -29,7 +29,7 @@ static void free_pages_of(struct page **pages, unsigned long n)
  * @n pages of zeros near @node. One by one, because no allocator for modules that knows nodes
  * charges the caller's memory cgroup.
  */
-static struct page **alloc_pages_of(int node, unsigned long n)
+static struct page **ring_alloc_pages(int node, unsigned long n)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_HIGHMEM | __GFP_ZERO;
 	struct page **pages = kvcalloc(n, sizeof(*pages), GFP_KERNEL_ACCOUNT);
@@ -47,7 +47,7 @@ static struct page **alloc_pages_of(int node, unsigned long n)
 		cond_resched();
 	}
 	if (err) {
-		free_pages_of(pages, n);
+		ring_free_pages(pages, n);
 		return ERR_PTR(err);
 	}
 	return pages;
@@ -65,14 +65,14 @@ static struct page **alloc_pages_of(int node, unsigned long n)
 int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes)
 {
 	unsigned long n = (bytes >> PAGE_SHIFT) + 2;
-	struct page **pages = alloc_pages_of(cpu_to_node(cpu), n);
+	struct page **pages = ring_alloc_pages(cpu_to_node(cpu), n);
 	void *mem;
 
 	if (IS_ERR(pages))
 		return PTR_ERR(pages);
 	mem = vmap(pages, n, VM_MAP, PAGE_KERNEL);
 	if (!mem) {
-		free_pages_of(pages, n);
+		ring_free_pages(pages, n);
 		return -ENOMEM;
 	}
 	memset(ring, 0, sizeof(*ring));
@@ -98,12 +98,12 @@ void kjoule_ring_free(struct kjoule_ring_buffer *ring)
 	if (!ring->page)
 		return;
 	vunmap(ring->page);
-	free_pages_of(ring->pages, (ring->size >> PAGE_SHIFT) + 2);
+	ring_free_pages(ring->pages, (ring->size >> PAGE_SHIFT) + 2);
 	ring->page = NULL;
 }
 
 /* A tail that moves on from the last believable one, not beyond what has been published. */
-static bool tail_is_sane(u64 tail, u64 seen, u64 head)
+static bool ring_tail_is_sane(u64 tail, u64 seen, u64 head)
 {
 	return !(tail % 8) && tail - seen <= head - seen;
 }
@@ -114,7 +114,7 @@ static u64 ring_tail(struct kjoule_ring_buffer *ring)
 	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
 
 	/* the published head: nobody can have read what this tick has written */
-	if (tail_is_sane(tail, ring->seen_tail, ring->page->head)) {
+	if (ring_tail_is_sane(tail, ring->seen_tail, ring->page->head)) {
 		smp_store_release(&ring->seen_tail, tail);	/* G, pairs with H */
 		smp_wmb();	/* I, pairs with J: told before what was read is written over */
 	}
@@ -167,7 +167,7 @@ static __always_inline void *ring_record(struct kjoule_ring_buffer *ring, u8 typ
 }
 
 /* Up to the end of the memory, or to where the reader is, whichever comes first. */
-static void find_clear(struct kjoule_ring_buffer *ring)
+static void ring_find_clear(struct kjoule_ring_buffer *ring)
 {
 	u64 lap_end = (ring->head | (ring->size - 1)) + 1;
 
@@ -191,10 +191,10 @@ void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
 		ring->lost_samples++;
 	ring->page->records++;
 	ring->page->lost++;
-	find_clear(ring);
+	ring_find_clear(ring);
 }
 
-static void write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost *lost)
+static void ring_write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost *lost)
 {
 	lost->tick = ring->lost_tick;
 	lost->records = ring->lost;
@@ -219,7 +219,7 @@ void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring)
 		return;
 	lost = ring_record(ring, KJOULE_RECORD_LOST, 0, sizeof(*lost), 0);
 	if (!WARN_ON_ONCE(!lost))
-		write_lost(ring, lost);
+		ring_write_lost(ring, lost);
 }
 
 /**
@@ -244,12 +244,12 @@ void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u1
 		/* both or none, or there would be no room to tell the next loss */
 		if (!ring_fits(ring, KJOULE_LOST_ROOM + 2 * size + KJOULE_LOST_ROOM))
 			goto lose;
-		write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0,
-					     sizeof(struct kjoule_lost), 0));
+		ring_write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0,
+						  sizeof(struct kjoule_lost), 0));
 	}
 	rec = ring_record(ring, type, flags, size, KJOULE_LOST_ROOM);
 	if (likely(rec)) {
-		find_clear(ring);
+		ring_find_clear(ring);
 		return rec;
 	}
 lose:
@@ -261,14 +261,14 @@ lose:
  * The reader's position as the kernel sees it from outside the producer, at most @head. The
  * tick may go on meanwhile, so that @head is an older one and the reader past it.
  */
-static u64 reader_tail(struct kjoule_ring_buffer *ring, u64 head)
+static u64 ring_reader_tail(struct kjoule_ring_buffer *ring, u64 head)
 {
 	/* in this order none is past the next, unless the tail lies */
 	u64 seen = smp_load_acquire(&ring->seen_tail);	/* H, pairs with G */
 	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
 	u64 now = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
 
-	if (!tail_is_sane(tail, seen, now))
+	if (!ring_tail_is_sane(tail, seen, now))
 		tail = seen;
 	return (s64)(tail - head) < 0 ? tail : head;
 }
@@ -277,7 +277,7 @@ static u64 reader_tail(struct kjoule_ring_buffer *ring, u64 head)
  * Size of the record at @tail, or 0 where a hostile tail points into the middle of one. Read
  * once: under such a tail the producer may be writing there.
  */
-static u16 record_size(struct kjoule_ring_buffer *ring, u64 tail, u64 head)
+static u16 ring_record_size(struct kjoule_ring_buffer *ring, u64 tail, u64 head)
 {
 	u64 at = tail & (ring->size - 1);
 	u16 size = READ_ONCE(((struct kjoule_record *)(ring->data + at))->size);
@@ -287,7 +287,7 @@ static u16 record_size(struct kjoule_ring_buffer *ring, u64 tail, u64 head)
 	return size;
 }
 
-static bool is_pad(struct kjoule_ring_buffer *ring, u64 tail)
+static bool ring_is_pad(struct kjoule_ring_buffer *ring, u64 tail)
 {
 	u64 at = tail & (ring->size - 1);
 
@@ -328,7 +328,7 @@ u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
  */
 u64 kjoule_ring_left(struct kjoule_ring_buffer *ring, u64 head)
 {
-	return head - reader_tail(ring, head);
+	return head - ring_reader_tail(ring, head);
 }
 
 /**
@@ -350,12 +350,12 @@ u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 	u16 size;
 
 	do {
-		first = reader_tail(ring, head);
+		first = ring_reader_tail(ring, head);
 		for (tail = first, n = 0; tail != head; tail += size) {
-			size = record_size(ring, tail, head);
+			size = ring_record_size(ring, tail, head);
 			if (!size)
 				break;
-			n += !is_pad(ring, tail);
+			n += !ring_is_pad(ring, tail);
 			if (!(n % 4096))
 				cond_resched();
 		}
@@ -379,8 +379,8 @@ u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head)
 	unsigned int n = 0;
 	u64 tail;
 
-	for (tail = reader_tail(ring, head); tail != head; tail += size) {
-		size = record_size(ring, tail, head);
+	for (tail = ring_reader_tail(ring, head); tail != head; tail += size) {
+		size = ring_record_size(ring, tail, head);
 		if (!size)
 			break;
 		longest = max(longest, size);
@@ -402,7 +402,7 @@ u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head)
  */
 ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_iter *to)
 {
-	u64 tail = reader_tail(ring, head), end = tail;
+	u64 tail = ring_reader_tail(ring, head), end = tail;
 	size_t bytes, copied;
 	ssize_t done = 0;
 	u16 size;
@@ -410,7 +410,7 @@ ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_i
 	while (tail != head) {
 		/* a run of records up to the ring's end or the reader's */
 		for (end = tail; end != head; end += size) {
-			size = record_size(ring, end, head);
+			size = ring_record_size(ring, end, head);
 			if (!size) {
 				/* the tail is a lie: all that it could mean is gone */
 				if (end == tail) {
@@ -439,7 +439,7 @@ ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_i
 	return done;
 }
 
-static int map_pages(struct vm_area_struct *vma, struct page **pages, vm_flags_t clear)
+static int ring_map_pages(struct vm_area_struct *vma, struct page **pages, vm_flags_t clear)
 {
 	unsigned long at;
 	int err;
@@ -468,7 +468,7 @@ int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct 
 		return -EPERM;
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE + ring->size)
 		return -EINVAL;
-	return map_pages(vma, ring->pages, VM_MAYWRITE);
+	return ring_map_pages(vma, ring->pages, VM_MAYWRITE);
 }
 
 /**
@@ -485,5 +485,5 @@ int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct 
 		return -EPERM;
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	return map_pages(vma, ring->pages + (ring->size >> PAGE_SHIFT) + 1, 0);
+	return ring_map_pages(vma, ring->pages + (ring->size >> PAGE_SHIFT) + 1, 0);
 }

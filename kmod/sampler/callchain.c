@@ -115,7 +115,7 @@ int kjoule_callchain_check(u64 flags, u32 *depth, u32 *stack_bytes, u32 ring_byt
 }
 
 /* Where the current task has left user space, NULL if it never was there. */
-static struct pt_regs *user_regs(struct pt_regs *regs)
+static struct pt_regs *chain_user_regs(struct pt_regs *regs)
 {
 	if (user_mode(regs))
 		return regs;
@@ -130,7 +130,7 @@ static struct pt_regs *user_regs(struct pt_regs *regs)
  * Callers of the interrupted kernel code into @ip, which has room for @depth + TICK_FRAMES.
  * The walk begins with ourselves; everything up to where the interrupt came in is dropped.
  */
-static u32 kernel_chain(struct pt_regs *regs, u64 *ip, u32 depth, u8 *flags)
+static u32 chain_walk_kernel(struct pt_regs *regs, u64 *ip, u32 depth, u8 *flags)
 {
 	u32 n, from, room = depth + TICK_FRAMES;
 
@@ -157,7 +157,7 @@ struct frame {
 	u64 ip;
 };
 
-static bool read_frame(u64 at, bool compat, struct frame *frame)
+static bool chain_read_frame(u64 at, bool compat, struct frame *frame)
 {
 	u32 narrow[2];
 
@@ -173,7 +173,7 @@ static bool read_frame(u64 at, bool compat, struct frame *frame)
 }
 
 /* Callers of user code, by frame pointers: as deep as they make sense. */
-static u32 user_chain(struct pt_regs *regs, bool leave, u64 *ip, u32 depth, u8 *flags)
+static u32 chain_walk_user(struct pt_regs *regs, bool leave, u64 *ip, u32 depth, u8 *flags)
 {
 	bool compat = !user_64bit_mode(regs);
 	u64 at = regs->bp, least = regs->sp, size = compat ? 8 : 16;
@@ -185,7 +185,7 @@ static u32 user_chain(struct pt_regs *regs, bool leave, u64 *ip, u32 depth, u8 *
 	/* the outermost frame has none above it */
 	for (; at; at = frame.next) {
 		/* only upwards, so a loop of frames is none */
-		if (n == depth || at < least || !read_frame(at, compat, &frame) ||
+		if (n == depth || at < least || !chain_read_frame(at, compat, &frame) ||
 		    !frame.ip || frame.ip >= TASK_SIZE_MAX) {
 			*flags |= KJOULE_CHAIN_USER_CUT;
 			break;
@@ -196,11 +196,11 @@ static u32 user_chain(struct pt_regs *regs, bool leave, u64 *ip, u32 depth, u8 *
 	return n;
 }
 
-static void write_chain(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
+static void chain_write(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
 			struct pt_regs *regs, u32 tick)
 {
 	bool in_kernel = !user_mode(regs);
-	struct pt_regs *user = user_regs(regs);
+	struct pt_regs *user = chain_user_regs(regs);
 	struct kjoule_chain *rec;
 	u8 flags = 0;
 
@@ -213,19 +213,19 @@ static void write_chain(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	if (in_kernel && (plan->chain & KJOULE_FLAG_KERNEL_CHAIN)) {
 		/* not even written down: the reader has the ring mapped */
 		if (plan->kernel_ip)
-			rec->kernel = kernel_chain(regs, rec->ip, plan->chain_depth, &flags);
+			rec->kernel = chain_walk_kernel(regs, rec->ip, plan->chain_depth, &flags);
 		else
 			flags |= KJOULE_CHAIN_KERNEL_HIDDEN;
 	}
 	if (user && (plan->chain & KJOULE_FLAG_USER_CHAIN))
-		rec->user = user_chain(user, in_kernel, rec->ip + rec->kernel, plan->chain_depth,
-				       &flags);
+		rec->user = chain_walk_user(user, in_kernel, rec->ip + rec->kernel,
+					    plan->chain_depth, &flags);
 	rec->rec.flags = flags;
 	kjoule_ring_shrink(ring, &rec->rec, struct_size(rec, ip, rec->kernel + rec->user));
 }
 
 /* Page by page: one that is not there ends the copy and keeps what lies before it. */
-static u32 copy_stack(u8 *to, u64 sp, u32 bytes)
+static u32 stack_copy(u8 *to, u64 sp, u32 bytes)
 {
 	u32 done = 0, n;
 
@@ -238,7 +238,7 @@ static u32 copy_stack(u8 *to, u64 sp, u32 bytes)
 	return done;
 }
 
-static void write_stack(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
+static void stack_write(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
 			const struct pt_regs *regs, u32 tick)
 {
 	const u64 reg[KJOULE_STACK_REGS] = {
@@ -254,14 +254,14 @@ static void write_stack(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	if (!rec)
 		return;
 	memcpy(rec->reg, reg, sizeof(reg));
-	rec->bytes = copy_stack(rec->data, regs->sp, plan->stack_bytes);
+	rec->bytes = stack_copy(rec->data, regs->sp, plan->stack_bytes);
 	whole = ALIGN(rec->bytes, 8);
 	memset(rec->data + rec->bytes, 0, whole - rec->bytes);
 	kjoule_ring_shrink(ring, &rec->rec, sizeof(*rec) + whole);
 }
 
 /* That there is one that may not be copied, and no register either. */
-static void withhold_stack(struct kjoule_ring_buffer *ring, u32 tick)
+static void stack_withhold(struct kjoule_ring_buffer *ring, u32 tick)
 {
 	struct kjoule_stack *rec = kjoule_ring_reserve(ring, KJOULE_RECORD_STACK,
 						       KJOULE_STACK_WITHHELD, sizeof(*rec), tick);
@@ -291,12 +291,12 @@ void kjoule_callchain_write(struct kjoule_ring_buffer *ring, const struct kjoule
 	if (!regs)
 		return;
 	if (plan->chain & (KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN))
-		write_chain(ring, plan, regs, tick);
-	user = plan->chain & KJOULE_FLAG_USER_STACK ? user_regs(regs) : NULL;
+		chain_write(ring, plan, regs, tick);
+	user = plan->chain & KJOULE_FLAG_USER_STACK ? chain_user_regs(regs) : NULL;
 	if (!user)
 		return;
 	if (kjoule_stack_access_current(&plan->stacks))
-		write_stack(ring, plan, user, tick);
+		stack_write(ring, plan, user, tick);
 	else
-		withhold_stack(ring, tick);
+		stack_withhold(ring, tick);
 }

@@ -35,7 +35,7 @@ u64 kjoule_load_bare_ns __read_mostly;
 static DEFINE_PER_CPU(struct kjoule_load, loads);
 static unsigned int percent = PERCENT;
 
-static int set_percent(const char *text, const struct kernel_param *param)
+static int load_set_percent(const char *text, const struct kernel_param *param)
 {
 	unsigned int value;
 	int err = kstrtouint(text, 0, &value);
@@ -49,7 +49,7 @@ static int set_percent(const char *text, const struct kernel_param *param)
 }
 
 static const struct kernel_param_ops percent_ops = {
-	.set = set_percent,
+	.set = load_set_percent,
 	.get = param_get_uint,
 };
 
@@ -58,14 +58,14 @@ MODULE_PARM_DESC(tick_percent, "how much of a CPU's time ticks may take, 1 to 10
 
 static unsigned int expired;
 
-static enum hrtimer_restart expire(struct hrtimer *timer)
+static enum hrtimer_restart load_timer_fn(struct hrtimer *timer)
 {
 	WRITE_ONCE(expired, expired + 1);
 	hrtimer_forward_now(timer, ns_to_ktime(BARE_EVERY_NS));
 	return HRTIMER_RESTART;
 }
 
-static int by_length(const void *a, const void *b)
+static int load_compare_ns(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a, y = *(const u64 *)b;
 
@@ -77,13 +77,13 @@ static int by_length(const void *a, const void *b)
  * longer ones have something else in them, or were made by a host; the shortest is no better
  * where a host's clock goes by leaps. So it is the one a quarter from the shortest.
  */
-static u64 measure_bare(void)
+static u64 load_measure_bare(void)
 {
 	static struct hrtimer timer;
 	u64 begin, last, now, hole[BARE_TIMES];
 	unsigned int seen = 0, n = 0;
 
-	hrtimer_setup(&timer, expire, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_setup(&timer, load_timer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	preempt_disable();
 	hrtimer_start(&timer, ns_to_ktime(BARE_EVERY_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	begin = ktime_get_ns();
@@ -100,7 +100,7 @@ static u64 measure_bare(void)
 	} while (seen < BARE_TIMES && now - begin < BARE_MAX_NS);
 	preempt_enable();
 	hrtimer_cancel(&timer);
-	sort(hole, n, sizeof(*hole), by_length, NULL);
+	sort(hole, n, sizeof(*hole), load_compare_ns, NULL);
 	return n ? min_t(u64, hole[n / 4], BARE_MOST_NS) : BARE_UNKNOWN_NS;
 }
 
@@ -111,7 +111,7 @@ static u64 measure_bare(void)
  */
 void kjoule_load_init(void)
 {
-	kjoule_load_bare_ns = measure_bare();
+	kjoule_load_bare_ns = load_measure_bare();
 }
 
 /**

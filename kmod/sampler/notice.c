@@ -12,7 +12,7 @@
 
 #define FAILS_EVERY_NS	NSEC_PER_SEC	/* between two calls of a source that fails */
 
-static void mark(struct kjoule_sampler *s, unsigned int bit)
+static void notices_mark(struct kjoule_sampler *s, unsigned int bit)
 {
 	set_bit(bit, &s->plan->notices->pending);
 	irq_work_queue(&s->wake);
@@ -42,13 +42,13 @@ void kjoule_sampler_look(struct kjoule_sampler *s)
 		} else if (unread >= ring->size - ring->size / 4 && !s->near_full) {
 			s->near_full = true;
 			WRITE_ONCE(s->full_bytes, unread);
-			mark(s, KJOULE_NOTICE_RING);
+			notices_mark(s, KJOULE_NOTICE_RING);
 		}
 	}
 	if (ring->lost) {
 		wake |= s->woken_at != ring->head;
 		if (!test_bit(KJOULE_NOTICE_LOST, &s->plan->notices->pending))
-			mark(s, KJOULE_NOTICE_LOST);
+			notices_mark(s, KJOULE_NOTICE_LOST);
 	}
 	if (wake) {
 		s->woken_at = ring->head;
@@ -73,12 +73,12 @@ void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *
 	if (m->src->ops->fails && m->failed_ns - m->fails_ns >= FAILS_EVERY_NS) {
 		m->fails_ns = m->failed_ns;
 		WRITE_ONCE(m->fails_untold, true);
-		mark(s, KJOULE_NOTICE_FAILS);
+		notices_mark(s, KJOULE_NOTICE_FAILS);
 	}
 	if (m->failures != KJOULE_SOURCE_LOST_READS)
 		return;
 	WRITE_ONCE(m->lost_untold, true);
-	mark(s, KJOULE_NOTICE_SOURCE);
+	notices_mark(s, KJOULE_NOTICE_SOURCE);
 }
 
 /**
@@ -97,7 +97,7 @@ void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
 	if (s->freq_failures != KJOULE_SOURCE_LOST_READS)
 		return;
 	WRITE_ONCE(s->lost_untold, true);
-	mark(s, KJOULE_NOTICE_SOURCE);
+	notices_mark(s, KJOULE_NOTICE_SOURCE);
 }
 
 /**

@@ -30,13 +30,13 @@
 DEFINE_PER_CPU(struct hlist_head, kjoule_parking);
 
 /* Idle time that is short against the interval is not worth readings of energy at its edges. */
-static u64 worth_reading_ns(const struct kjoule_sampler *s)
+static u64 park_min_idle_ns(const struct kjoule_sampler *s)
 {
 	return s->plan->interval_ns / 4;
 }
 
 /* Does another CPU, which is not idle, hang on this one's reading of energy? */
-static bool is_needed(const struct kjoule_sampler *s)
+static bool park_is_needed(const struct kjoule_sampler *s)
 {
 	unsigned int i;
 
@@ -48,14 +48,14 @@ static bool is_needed(const struct kjoule_sampler *s)
 	return false;
 }
 
-static void kick(struct kjoule_sampler *s)
+static void park_kick(struct kjoule_sampler *s)
 {
 	if (!atomic_xchg(&s->kicked, 1) && smp_call_function_single_async(s->cpu, &s->kick))
 		atomic_set(&s->kicked, 0);	/* offline: it looks when it is back */
 }
 
 /* It is idle. Who has to tick for it looks for himself at each of his ticks. */
-static void count_out(struct kjoule_sampler *s)
+static void park_count_idle(struct kjoule_sampler *s)
 {
 	unsigned int i;
 
@@ -69,11 +69,11 @@ static void count_out(struct kjoule_sampler *s)
 }
 
 /* The CPU is idle: may it be left alone, or has it to tick for others? */
-static bool is_free(struct kjoule_sampler *s)
+static bool park_may_begin(struct kjoule_sampler *s)
 {
 	WRITE_ONCE(s->asleep, true);
 	smp_mb();	/* W, pairs with V: who wakes now either is counted or sees it */
-	if (is_needed(s))
+	if (park_is_needed(s))
 		WRITE_ONCE(s->asleep, false);
 	s->held = !s->asleep;
 	return s->asleep;
@@ -92,8 +92,8 @@ void kjoule_park_enter(struct kjoule_sampler *s, u64 now, bool in_switch)
 	unsigned int i;
 	u64 count;
 
-	count_out(s);
-	if (!is_free(s))
+	park_count_idle(s);
+	if (!park_may_begin(s))
 		return;
 	hrtimer_try_to_cancel(&s->timer);
 	kjoule_books_open(s->ring.page);
@@ -101,7 +101,7 @@ void kjoule_park_enter(struct kjoule_sampler *s, u64 now, bool in_switch)
 	count = kjoule_grid_elapsed(s, now);
 	if (count)
 		kjoule_sampler_miss(s, count, 0);
-	kjoule_sampler_read_meters(s, now, worth_reading_ns(s), in_switch);
+	kjoule_sampler_read_meters(s, now, park_min_idle_ns(s), in_switch);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	for (i = 0; i < s->n_meters; i++)
@@ -111,7 +111,7 @@ void kjoule_park_enter(struct kjoule_sampler *s, u64 now, bool in_switch)
 	s->told_ns = now;
 }
 
-static void unpark(struct kjoule_sampler *s, u64 now, bool in_switch)
+static void park_end(struct kjoule_sampler *s, u64 now, bool in_switch)
 {
 	WRITE_ONCE(s->asleep, false);
 	if (!s->parked)
@@ -119,7 +119,7 @@ static void unpark(struct kjoule_sampler *s, u64 now, bool in_switch)
 	kjoule_books_open(s->ring.page);
 	kjoule_sampler_book_parked(s, now);
 	s->parked = false;
-	kjoule_sampler_read_meters(s, now, worth_reading_ns(s), in_switch);
+	kjoule_sampler_read_meters(s, now, park_min_idle_ns(s), in_switch);
 	kjoule_sampler_wake_reader(s);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
@@ -129,7 +129,7 @@ static void unpark(struct kjoule_sampler *s, u64 now, bool in_switch)
 }
 
 /* A CPU is not idle any more: who keeps what it shares has to tick. */
-static void count_in(struct kjoule_sampler *s)
+static void park_count_busy(struct kjoule_sampler *s)
 {
 	unsigned int i;
 
@@ -143,7 +143,7 @@ static void count_in(struct kjoule_sampler *s)
 		smp_mb__after_atomic();	/* V, pairs with W: counted before @asleep is looked at */
 		keeper = READ_ONCE(s->meter[i]->keeper);
 		if (keeper && keeper != s && READ_ONCE(keeper->asleep))
-			kick(keeper);
+			park_kick(keeper);
 	}
 }
 
@@ -157,14 +157,14 @@ static void count_in(struct kjoule_sampler *s)
 void kjoule_park_leave(struct kjoule_sampler *s, u64 now)
 {
 	s->held = false;
-	count_in(s);
-	unpark(s, now, true);
+	park_count_busy(s);
+	park_end(s, now, true);
 }
 
-static void hold(struct kjoule_sampler *s, u64 now)
+static void park_end_for_ticks(struct kjoule_sampler *s, u64 now)
 {
 	s->held = true;
-	unpark(s, now, false);
+	park_end(s, now, false);
 }
 
 /*
@@ -172,7 +172,7 @@ static void hold(struct kjoule_sampler *s, u64 now)
  * has to kick again. Once @kicked is not set and then @looking is not, nobody touches the sampler
  * here.
  */
-static void kick_here(void *data)
+static void park_kick_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 	u64 now = ktime_get_ns();
@@ -180,7 +180,7 @@ static void kick_here(void *data)
 	WRITE_ONCE(s->looking, true);
 	atomic_set_release(&s->kicked, 0);
 	if (s->parked && !hlist_unhashed(&s->parking))
-		hold(s, now);
+		park_end_for_ticks(s, now);
 	kjoule_load_take(s->load, ktime_get_ns() - now + kjoule_load_bare_ns);
 	smp_store_release(&s->looking, false);	/* Y, pairs with Z */
 }
@@ -198,8 +198,8 @@ void kjoule_park_recheck(struct kjoule_sampler *s)
 		return;
 	if (!s->parked)
 		kjoule_park_enter(s, ktime_get_ns(), false);
-	else if (is_needed(s))
-		hold(s, ktime_get_ns());
+	else if (park_is_needed(s))
+		park_end_for_ticks(s, ktime_get_ns());
 }
 
 /**
@@ -213,7 +213,7 @@ bool kjoule_park_at_tick(struct kjoule_sampler *s)
 {
 	u64 now;
 
-	if (is_needed(s))
+	if (park_is_needed(s))
 		return false;
 	now = ktime_get_ns();
 	kjoule_park_enter(s, now, false);
@@ -229,7 +229,7 @@ bool kjoule_park_at_tick(struct kjoule_sampler *s)
  */
 void kjoule_park_prepare(struct kjoule_sampler *s)
 {
-	INIT_CSD(&s->kick, kick_here, s);
+	INIT_CSD(&s->kick, park_kick_on_cpu, s);
 }
 
 /**
@@ -259,7 +259,7 @@ void kjoule_park_add(struct kjoule_sampler *s)
 	if (kjoule_park_is_idle(current))
 		kjoule_park_enter(s, ktime_get_ns(), false);
 	else
-		count_in(s);
+		park_count_busy(s);
 }
 
 /**
@@ -272,7 +272,7 @@ void kjoule_park_remove(struct kjoule_sampler *s)
 {
 	lockdep_assert_irqs_disabled();
 	hlist_del_init(&s->parking);
-	count_out(s);
+	park_count_idle(s);
 	WRITE_ONCE(s->asleep, false);
 	s->held = false;
 }

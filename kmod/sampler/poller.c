@@ -26,7 +26,7 @@
 #include "sampler/sampler.h"
 
 /* The sampler whose ring this CPU may write; NULL for a CPU that is not of the session. */
-static struct kjoule_sampler *sampler_here(struct kjoule_poller *p)
+static struct kjoule_sampler *poller_local_sampler(struct kjoule_poller *p)
 {
 	unsigned int cpu = smp_processor_id(), low = 0, high = p->n, middle;
 
@@ -46,21 +46,21 @@ static struct kjoule_sampler *sampler_here(struct kjoule_poller *p)
  * A CPU that goes offline drives its threads anywhere, if it is the last of those where they
  * may be; come back when there is one again.
  */
-static void come_home(struct kjoule_poller *p)
+static void poller_restore_affinity(struct kjoule_poller *p)
 {
 	if (!cpumask_subset(current->cpus_ptr, p->cpus))
 		set_cpus_allowed_ptr(current, p->cpus);
 }
 
-static int write_value(struct kjoule_poller *p, struct kjoule_value *rec)
+static int poller_write_value(struct kjoule_poller *p, struct kjoule_value *rec)
 {
 	struct kjoule_sampler *s;
 	unsigned long flags;
 	int err = -ENXIO;
 
-	come_home(p);
+	poller_restore_affinity(p);
 	local_irq_save(flags);
-	s = READ_ONCE(p->cut) ? NULL : sampler_here(p);
+	s = READ_ONCE(p->cut) ? NULL : poller_local_sampler(p);
 	if (s) {
 		rec->tick = s->tick;
 		err = kjoule_sampler_emit(s, KJOULE_RECORD_VALUE, p->number, rec, sizeof(*rec));
@@ -70,7 +70,7 @@ static int write_value(struct kjoule_poller *p, struct kjoule_value *rec)
 }
 
 /* A counter's raw value in, its total in the domain's unit out. */
-static int take_counter(struct kjoule_poller *p, unsigned int i, u64 raw, u64 now, s64 *value)
+static int poller_add_counter(struct kjoule_poller *p, unsigned int i, u64 raw, u64 now, s64 *value)
 {
 	const struct kjoule_domain *d = &p->src->domains[i];
 	struct kjoule_counter *c = &p->counter[i];
@@ -97,7 +97,7 @@ static int take_counter(struct kjoule_poller *p, unsigned int i, u64 raw, u64 no
 	return 0;
 }
 
-static int read_domain(struct kjoule_poller *p, unsigned int i)
+static int poller_read_domain(struct kjoule_poller *p, unsigned int i)
 {
 	const struct kjoule_domain *d = &p->src->domains[i];
 	struct kjoule_value rec = { .domain = i, .time_ns = ktime_get_ns() };
@@ -110,14 +110,14 @@ static int read_domain(struct kjoule_poller *p, unsigned int i)
 	if (err)
 		return err;
 	if (counter)
-		err = take_counter(p, i, raw, rec.time_ns, &rec.value);
+		err = poller_add_counter(p, i, raw, rec.time_ns, &rec.value);
 	else
 		rec.value = kjoule_gauge_scale(raw, d->unit_mult, d->unit_shift);
 	if (err)
 		return err;
 	if (counter && p->told_once & BIT(i) && p->told[i] == rec.value)
 		return 0;
-	err = write_value(p, &rec);
+	err = poller_write_value(p, &rec);
 	if (!err) {
 		WRITE_ONCE(p->told[i], rec.value);
 		/* T, pairs with U */
@@ -128,7 +128,7 @@ static int read_domain(struct kjoule_poller *p, unsigned int i)
 }
 
 /* Once cut off, its books are closed: who cuts waits for readers of RCU, as for @cut above. */
-static void count(struct kjoule_poller *p, u64 *number)
+static void poller_count(struct kjoule_poller *p, u64 *number)
 {
 	rcu_read_lock();
 	if (!READ_ONCE(p->cut))
@@ -136,15 +136,15 @@ static void count(struct kjoule_poller *p, u64 *number)
 	rcu_read_unlock();
 }
 
-static void read_source(struct kjoule_poller *p)
+static void poller_read_source(struct kjoule_poller *p)
 {
 	u64 begin = ktime_get_ns(), errors = p->books.errors;
 	unsigned int i;
 
-	come_home(p);
+	poller_restore_affinity(p);
 	for (i = 0; i < p->src->n_domains && !READ_ONCE(p->cut); i++) {
-		if (read_domain(p, i)) {
-			count(p, &p->books.errors);
+		if (poller_read_domain(p, i)) {
+			poller_count(p, &p->books.errors);
 			atomic64_inc(&p->src->errors);
 		}
 	}
@@ -154,17 +154,17 @@ static void read_source(struct kjoule_poller *p)
 	if (p->failures == KJOULE_SOURCE_LOST_READS)
 		kjoule_poller_lost(p);
 	if (ktime_get_ns() - begin > p->period_ns)
-		count(p, &p->books.overruns);
-	count(p, &p->books.reads);
+		poller_count(p, &p->books.overruns);
+	poller_count(p, &p->books.reads);
 }
 
-static bool is_to_end(const struct kjoule_poller *p)
+static bool poller_should_stop(const struct kjoule_poller *p)
 {
 	return READ_ONCE(p->stopping) || kthread_should_stop();
 }
 
 /* Sleep until @due; false when the thread is to end. */
-static bool sleep_until(struct kjoule_poller *p, u64 due)
+static bool poller_sleep_until(struct kjoule_poller *p, u64 due)
 {
 	ktime_t expires = ns_to_ktime(due);
 	bool frozen;
@@ -179,24 +179,24 @@ static bool sleep_until(struct kjoule_poller *p, u64 due)
 			return true;
 		/* who freezes threads wakes it */
 		set_current_state(TASK_INTERRUPTIBLE);
-		if (!is_to_end(p))
+		if (!poller_should_stop(p))
 			schedule_hrtimeout_range(&expires, NSEC_PER_USEC * 50, HRTIMER_MODE_ABS);
 		__set_current_state(TASK_RUNNING);
 	}
 }
 
-static int poll_source(void *data)
+static int poller_thread(void *data)
 {
 	struct kjoule_poller *p = data;
 	u64 due, now;
 
 	set_freezable();
 	/* M, pairs with N: the samplers that run are seen */
-	wait_event_freezable(p->wait, smp_load_acquire(&p->running) || is_to_end(p));
+	wait_event_freezable(p->wait, smp_load_acquire(&p->running) || poller_should_stop(p));
 	if (!p->running)
 		goto out;
-	for (due = ktime_get_ns(); sleep_until(p, due);) {
-		read_source(p);
+	for (due = ktime_get_ns(); poller_sleep_until(p, due);) {
+		poller_read_source(p);
 		/* on along the grid, so that periods do not drift; what is past is left out */
 		due += p->period_ns;
 		now = ktime_get_ns();
@@ -204,7 +204,7 @@ static int poll_source(void *data)
 			due += (div64_u64(now - due, p->period_ns) + 1) * p->period_ns;
 	}
 	/* totals reach to the session's end */
-	read_source(p);
+	poller_read_source(p);
 out:
 	complete_all(&p->done);
 	return 0;
@@ -244,7 +244,7 @@ struct kjoule_poller *kjoule_poller_create(struct kjoule_source *src, u8 number,
 	init_waitqueue_head(&p->wait);
 	for (i = 0; i < n; i++)
 		cpumask_set_cpu(sampler[i]->cpu, p->cpus);
-	thread = kthread_create(poll_source, p, "kjoule/%s", src->name);
+	thread = kthread_create(poller_thread, p, "kjoule/%s", src->name);
 	if (IS_ERR(thread)) {
 		err = PTR_ERR(thread);
 		goto err_free_cpus;
@@ -272,7 +272,7 @@ err_free:
  */
 void kjoule_poller_start(struct kjoule_poller *p)
 {
-	smp_store_release(&p->running, true);	/* N, pairs with M in poll_source() */
+	smp_store_release(&p->running, true);	/* N, pairs with M in poller_thread() */
 	wake_up(&p->wait);
 }
 
@@ -350,7 +350,7 @@ void kjoule_poller_destroy(struct kjoule_poller *p)
  */
 int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value)
 {
-	/* U, pairs with T in read_domain() */
+	/* U, pairs with T in poller_read_domain() */
 	if (!(smp_load_acquire(&p->told_once) & BIT(domain)))
 		return -ENODATA;
 	*value = READ_ONCE(p->told[domain]);

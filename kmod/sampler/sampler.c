@@ -18,7 +18,7 @@
 #include "sampler/park.h"
 #include "sampler/sampler.h"
 
-static void release_meters(struct kjoule_sampler *s)
+static void sampler_release_meters(struct kjoule_sampler *s)
 {
 	unsigned int i;
 
@@ -26,7 +26,7 @@ static void release_meters(struct kjoule_sampler *s)
 		kjoule_meter_release(s->meter[i], s->cpu);
 }
 
-static void wake_reader(struct irq_work *work)
+static void sampler_wake_work(struct irq_work *work)
 {
 	struct kjoule_sampler *s = container_of(work, struct kjoule_sampler, wake);
 
@@ -50,7 +50,7 @@ int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan
 	s->plan = plan;
 	s->cpu = cpu;
 	s->load = kjoule_load_of(cpu);
-	init_irq_work(&s->wake, wake_reader);
+	init_irq_work(&s->wake, sampler_wake_work);
 	kjoule_park_prepare(s);
 	hrtimer_setup(&s->timer, kjoule_tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	return kjoule_ring_alloc(&s->ring, cpu, ring_bytes);
@@ -72,7 +72,7 @@ void kjoule_sampler_exit(struct kjoule_sampler *s)
  * Where the counters stand before the first tick; each meter by the first CPU that comes. What can
  * not be read is booked as in a tick.
  */
-static void read_baseline(struct kjoule_sampler *s)
+static void sampler_read_baseline(struct kjoule_sampler *s)
 {
 	struct kjoule_source *frequency = s->plan->frequency;
 	u64 now = ktime_get_ns();
@@ -91,22 +91,22 @@ static void read_baseline(struct kjoule_sampler *s)
 	kjoule_books_close(s->ring.page);
 }
 
-static void start_timer(struct kjoule_sampler *s)
+static void sampler_start_timer(struct kjoule_sampler *s)
 {
 	hrtimer_start(&s->timer, ns_to_ktime(s->due_ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-static void start_here(void *data)
+static void sampler_start_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 
-	read_baseline(s);
+	sampler_read_baseline(s);
 	kjoule_grid_expect(s, s->plan, 0, s->plan->t0_ns);
 	s->running = true;
 	if (s->plan->parks)
 		kjoule_park_add(s);
 	if (!s->parked)
-		start_timer(s);
+		sampler_start_timer(s);
 }
 
 /**
@@ -118,7 +118,7 @@ static void start_here(void *data)
  */
 int kjoule_sampler_start(struct kjoule_sampler *s)
 {
-	return smp_call_function_single(s->cpu, start_here, s, 1);
+	return smp_call_function_single(s->cpu, sampler_start_on_cpu, s, 1);
 }
 
 /**
@@ -137,7 +137,7 @@ void kjoule_sampler_start_away(struct kjoule_sampler *s)
 }
 
 /* What was spent until now is told: on an idle CPU nobody has looked for a while. */
-static void pause_here(void *data)
+static void sampler_pause_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 	u64 now = ktime_get_ns();
@@ -152,7 +152,7 @@ static void pause_here(void *data)
 		kjoule_park_remove(s);
 	/* the tick is not running: this is its CPU, and interrupts are off */
 	hrtimer_try_to_cancel(&s->timer);
-	release_meters(s);
+	sampler_release_meters(s);
 }
 
 /**
@@ -164,14 +164,14 @@ static void pause_here(void *data)
 void kjoule_sampler_pause(struct kjoule_sampler *s)
 {
 	if (s->running && !s->away)
-		smp_call_function_single(s->cpu, pause_here, s, 1);
+		smp_call_function_single(s->cpu, sampler_pause_on_cpu, s, 1);
 }
 
-static void leave_here(void *data)
+static void sampler_leave_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 
-	pause_here(s);
+	sampler_pause_on_cpu(s);
 	s->parked = false;
 }
 
@@ -185,11 +185,11 @@ static void leave_here(void *data)
 void kjoule_sampler_leave(struct kjoule_sampler *s, u8 reason)
 {
 	if (!s->away)
-		smp_call_function_single(s->cpu, leave_here, s, 1);
+		smp_call_function_single(s->cpu, sampler_leave_on_cpu, s, 1);
 	s->away |= reason;
 }
 
-static void return_here(void *data)
+static void sampler_return_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 	u64 now = ktime_get_ns(), count = kjoule_grid_elapsed(s, now);
@@ -205,7 +205,7 @@ static void return_here(void *data)
 	if (s->plan->parks)
 		kjoule_park_add(s);
 	if (!s->parked)
-		start_timer(s);
+		sampler_start_timer(s);
 }
 
 /**
@@ -220,7 +220,7 @@ static void return_here(void *data)
 void kjoule_sampler_return(struct kjoule_sampler *s, u8 reason)
 {
 	if (s->away == reason)
-		smp_call_function_single(s->cpu, return_here, s, 1);
+		smp_call_function_single(s->cpu, sampler_return_on_cpu, s, 1);
 	else
 		s->away &= ~reason;
 }
@@ -261,7 +261,7 @@ struct join {
 	struct kjoule_meter *meter, *instead;
 };
 
-static void join_here(void *data)
+static void sampler_join_on_cpu(void *data)
 {
 	struct join *join = data;
 	struct kjoule_sampler *s = join->sampler;
@@ -297,12 +297,12 @@ void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
 
 	/* beside its ticks only where there are any */
 	if (s->running && !s->away)
-		smp_call_function_single(s->cpu, join_here, &join, 1);
+		smp_call_function_single(s->cpu, sampler_join_on_cpu, &join, 1);
 	else
-		join_here(&join);
+		sampler_join_on_cpu(&join);
 }
 
-static void recheck_here(void *data)
+static void sampler_recheck_on_cpu(void *data)
 {
 	kjoule_park_recheck(data);
 }
@@ -318,7 +318,7 @@ static void recheck_here(void *data)
 void kjoule_sampler_owner_moved(struct kjoule_sampler *s)
 {
 	if (s->plan->parks && !s->away)
-		smp_call_function_single(s->cpu, recheck_here, s, 1);
+		smp_call_function_single(s->cpu, sampler_recheck_on_cpu, s, 1);
 }
 
 struct sweep {
@@ -327,7 +327,7 @@ struct sweep {
 	bool done;
 };
 
-static void sweep_here(void *data)
+static void sampler_sweep_on_cpu(void *data)
 {
 	struct sweep *sweep = data;
 	struct kjoule_sampler *s = sweep->sampler;
@@ -343,7 +343,7 @@ static void sweep_here(void *data)
 	kjoule_sampler_read_meters(s, now, 0, false);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
-	release_meters(s);
+	sampler_release_meters(s);
 }
 
 /**
@@ -361,7 +361,7 @@ bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m)
 {
 	struct sweep sweep = { .sampler = s, .meter = m };
 
-	if (smp_call_function_single(s->cpu, sweep_here, &sweep, 1))
+	if (smp_call_function_single(s->cpu, sampler_sweep_on_cpu, &sweep, 1))
 		return false;
 	return sweep.done;
 }

@@ -15,7 +15,7 @@
 #include "sampler/target.h"
 
 /* Without what a capability over the task's user namespace would add. */
-static bool cred_may_trace(const struct cred *maker, const struct cred *task)
+static bool stack_cred_may_trace(const struct cred *maker, const struct cred *task)
 {
 	return uid_eq(maker->uid, task->uid) && uid_eq(maker->uid, task->euid) &&
 	       uid_eq(maker->uid, task->suid) && gid_eq(maker->gid, task->gid) &&
@@ -28,13 +28,13 @@ static bool cred_may_trace(const struct cred *maker, const struct cred *task)
  * A child of the caller that has yet to execute its program is as he is: it cannot be dumped if
  * his own program's file has capabilities. What it executes is asked for at each copy.
  */
-static bool is_own_child(const struct task_struct *task)
+static bool stack_task_is_child(const struct task_struct *task)
 {
 	return same_thread_group(rcu_dereference(task->real_parent), current);
 }
 
-static int check_task(const struct kjoule_stack_access *a, const struct kjoule_whom *whom,
-		      const char **why)
+static int stack_check_task(const struct kjoule_stack_access *a, const struct kjoule_whom *whom,
+			    const char **why)
 {
 	bool process = whom->kind == KJOULE_TARGET_PROCESS;
 	struct task_struct *task;
@@ -45,8 +45,8 @@ static int check_task(const struct kjoule_stack_access *a, const struct kjoule_w
 	if (!task) {
 		*why = "the process has ended";
 		err = -ESRCH;
-	} else if (!cred_may_trace(a->maker, __task_cred(task)) ||
-		   (!kjoule_task_is_dumpable(task) && !is_own_child(task))) {
+	} else if (!stack_cred_may_trace(a->maker, __task_cred(task)) ||
+		   (!kjoule_task_is_dumpable(task) && !stack_task_is_child(task))) {
 		*why = "its stack is not yours to trace: CAP_SYS_PTRACE or CAP_SYS_ADMIN may";
 		err = -EPERM;
 	}
@@ -75,7 +75,7 @@ int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_
 		return -EPERM;
 	}
 	a->maker = get_current_cred();
-	return check_task(a, whom, why);
+	return stack_check_task(a, whom, why);
 }
 
 /**
@@ -105,7 +105,7 @@ bool kjoule_stack_access_current(const struct kjoule_stack_access *a)
 	if (a->any)
 		return true;
 	rcu_read_lock();
-	may = a->maker && cred_may_trace(a->maker, __task_cred(current)) &&
+	may = a->maker && stack_cred_may_trace(a->maker, __task_cred(current)) &&
 	      kjoule_task_is_dumpable(current);
 	rcu_read_unlock();
 	return may;

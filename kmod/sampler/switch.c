@@ -17,8 +17,8 @@
 #include "sampler/tracepoint.h"
 
 /* The scheduler has interrupts off, and the run queue locked: it stays on this CPU. */
-static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
-		      unsigned int prev_state)
+static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			       struct task_struct *next, unsigned int prev_state)
 {
 	struct hlist_head *head = this_cpu_ptr(&kjoule_parking);
 	struct kjoule_sampler *s;
@@ -44,7 +44,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev, struct
 }
 
 static struct kjoule_probe probe[] = {
-	{ .name = "sched_switch", .function = on_switch },
+	{ .name = "sched_switch", .function = probe_sched_switch },
 };
 
 static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };

@@ -36,7 +36,7 @@ static DEFINE_RAW_SPINLOCK(spare_lock);
 static HLIST_HEAD(spare_members);
 static unsigned int n_spare;
 
-static void fill_spare(struct work_struct *work)
+static void member_fill_spare(struct work_struct *work)
 {
 	unsigned long flags;
 	struct member *m;
@@ -52,9 +52,9 @@ static void fill_spare(struct work_struct *work)
 	}
 }
 
-static DECLARE_WORK(spare_work, fill_spare);
+static DECLARE_WORK(spare_work, member_fill_spare);
 
-static struct member *take_spare(void)
+static struct member *member_take_spare(void)
 {
 	struct member *m = NULL;
 	unsigned long flags;
@@ -73,7 +73,7 @@ static struct member *take_spare(void)
 	return m;
 }
 
-static void free_spare(void)
+static void member_free_spare(void)
 {
 	struct hlist_node *tmp;
 	struct member *m;
@@ -129,7 +129,8 @@ static void family_remove(struct kjoule_family *f, const struct signal_struct *s
 		kfree_rcu(m, rcu);
 }
 
-static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+static void probe_sched_process_fork(void *data, struct task_struct *parent,
+				     struct task_struct *child)
 {
 	struct kjoule_family *f;
 
@@ -138,12 +139,12 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 	rcu_read_lock();
 	list_for_each_entry_rcu(f, &families, node) {
 		if (family_find(f, parent->signal))
-			family_add(f, child->signal, take_spare());
+			family_add(f, child->signal, member_take_spare());
 	}
 	rcu_read_unlock();
 }
 
-static void on_free(void *data, struct task_struct *task)
+static void probe_sched_process_free(void *data, struct task_struct *task)
 {
 	struct kjoule_family *f;
 
@@ -157,8 +158,8 @@ static void on_free(void *data, struct task_struct *task)
 }
 
 static struct kjoule_probe probe[] = {
-	{ .name = "sched_process_fork", .function = on_fork },
-	{ .name = "sched_process_free", .function = on_free },
+	{ .name = "sched_process_fork", .function = probe_sched_process_fork },
+	{ .name = "sched_process_free", .function = probe_sched_process_free },
 };
 
 static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
@@ -181,7 +182,7 @@ void kjoule_target_init(void)
 void kjoule_target_exit(void)
 {
 	kjoule_probes_exit(&probes);
-	free_spare();
+	member_free_spare();
 	/* families and members are freed by RCU */
 	rcu_barrier();
 }
@@ -227,9 +228,9 @@ static int family_new(struct kjoule_whom *whom, struct task_struct *leader, cons
 	raw_spin_unlock_irqrestore(&families_lock, flags);
 	whom->family = f;
 	/*
-	 * One that was reaped before on_free() could see the family would stay in it for ever, and
-	 * its signal_struct become another process's. One that still has its pid is freed after
-	 * this RCU section at the earliest.
+	 * A process that was reaped before probe_sched_process_free() could see the family would
+	 * stay in it for ever, and its signal_struct would be reused by another process. One that
+	 * still has its pid is freed after this RCU section at the earliest.
 	 */
 	rcu_read_lock();
 	if (!pid_task(whom->pid, PIDTYPE_TGID))
@@ -252,7 +253,7 @@ static void family_end(struct kjoule_family *f)
 }
 
 /* A leader may be gone before its threads; without any it only waits for its parent. */
-static struct task_struct *get_living(struct pid *pid, enum pid_type type)
+static struct task_struct *target_get_living(struct pid *pid, enum pid_type type)
 {
 	struct task_struct *task = get_pid_task(pid, type);
 
@@ -263,14 +264,14 @@ static struct task_struct *get_living(struct pid *pid, enum pid_type type)
 	return NULL;
 }
 
-static int find_task(struct kjoule_whom *whom, u32 nr, bool inherit, const char **why)
+static int target_find_task(struct kjoule_whom *whom, u32 nr, bool inherit, const char **why)
 {
 	bool process = whom->kind == KJOULE_TARGET_PROCESS;
 	struct task_struct *task;
 	int err = 0;
 
 	whom->pid = find_get_pid(nr);
-	task = get_living(whom->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
+	task = target_get_living(whom->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
 	if (!task) {
 		*why = process ? "no process with that pid" : "no thread with that id";
 		return -ESRCH;
@@ -281,7 +282,7 @@ static int find_task(struct kjoule_whom *whom, u32 nr, bool inherit, const char 
 	return err;
 }
 
-static int find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why)
+static int target_find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why)
 {
 	struct cgroup *cgroup = kjoule_cgroup_get(fd);
 
@@ -314,9 +315,9 @@ int kjoule_whom_init(struct kjoule_whom *whom, u32 kind, u32 nr, bool inherit, u
 	switch (kind) {
 	case KJOULE_TARGET_PROCESS:
 	case KJOULE_TARGET_THREAD:
-		return find_task(whom, nr, inherit, why);
+		return target_find_task(whom, nr, inherit, why);
 	case KJOULE_TARGET_CGROUP:
-		return find_cgroup(whom, cgroup_fd, why);
+		return target_find_cgroup(whom, cgroup_fd, why);
 	default:
 		return 0;
 	}
@@ -367,7 +368,7 @@ bool kjoule_whom_search(const struct kjoule_whom *whom)
 	return found;
 }
 
-static bool has_thread_in(struct task_struct *leader, struct cgroup *cgroup)
+static bool target_has_thread_in(struct task_struct *leader, struct cgroup *cgroup)
 {
 	struct task_struct *t;
 
@@ -401,7 +402,7 @@ bool kjoule_whom_has(const struct kjoule_whom *whom, struct task_struct *leader)
 		thread = pid_task(whom->pid, PIDTYPE_PID);
 		return thread && same_thread_group(thread, leader);
 	case KJOULE_TARGET_CGROUP:
-		return has_thread_in(leader, whom->cgroup);
+		return target_has_thread_in(leader, whom->cgroup);
 	default:
 		return false;
 	}

@@ -23,7 +23,7 @@
 #include "sampler/sampler.h"
 
 /* Mean frequency since the last tick while not halted; the last known if it was halted. */
-static __always_inline void read_frequency(struct kjoule_sampler *s, struct kjoule_source *src)
+static __always_inline void tick_read_frequency(struct kjoule_sampler *s, struct kjoule_source *src)
 {
 	u64 cycles, reference;
 
@@ -45,7 +45,8 @@ static __always_inline void read_frequency(struct kjoule_sampler *s, struct kjou
 }
 
 /* The task of the samples to come; told only when it is another than before. */
-static __always_inline bool write_task(struct kjoule_sampler *s, const struct task_struct *task)
+static __always_inline bool tick_write_task(struct kjoule_sampler *s,
+					    const struct task_struct *task)
 {
 	struct kjoule_task *rec;
 
@@ -64,8 +65,8 @@ static __always_inline bool write_task(struct kjoule_sampler *s, const struct ta
 }
 
 /* Where the interrupted code was: @s->ip and KJOULE_SAMPLE_*; in a switch it is the scheduler. */
-static __always_inline u8 find_place(struct kjoule_sampler *s, const struct kjoule_plan *plan,
-				     bool in_switch)
+static __always_inline u8 tick_find_ip(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+				       bool in_switch)
 {
 	struct kjoule_source *freq = plan->frequency;
 	struct pt_regs *regs = in_switch ? NULL : get_irq_regs();
@@ -112,24 +113,25 @@ int kjoule_sampler_place(struct kjoule_sampler *s)
 
 	s->ip = 0;
 	kjoule_books_open(s->ring.page);
-	if (kjoule_whom_runs(&s->plan->whom) && write_task(s, current))
-		flags = find_place(s, s->plan, false);
+	if (kjoule_whom_runs(&s->plan->whom) && tick_write_task(s, current))
+		flags = tick_find_ip(s, s->plan, false);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	return flags;
 }
 
-static __always_inline void write_sample(struct kjoule_sampler *s, const struct kjoule_plan *plan,
-					 u32 tick, u32 late_ns, bool in_switch)
+static __always_inline void tick_write_sample(struct kjoule_sampler *s,
+					      const struct kjoule_plan *plan,
+					      u32 tick, u32 late_ns, bool in_switch)
 {
 	struct kjoule_sample *rec;
 	u8 flags;
 
-	if (!write_task(s, current)) {
+	if (!tick_write_task(s, current)) {
 		kjoule_ring_lose(&s->ring, KJOULE_RECORD_SAMPLE, tick);
 		return;
 	}
-	flags = find_place(s, plan, in_switch);
+	flags = tick_find_ip(s, plan, in_switch);
 	rec = kjoule_ring_reserve_quickly(&s->ring, KJOULE_RECORD_SAMPLE, flags, sizeof(*rec),
 					  tick);
 	if (!rec)
@@ -143,8 +145,8 @@ static __always_inline void write_sample(struct kjoule_sampler *s, const struct 
 		kjoule_callchain_write(&s->ring, plan, tick);
 }
 
-static __always_inline void read_meters(struct kjoule_sampler *s, u64 now, u32 tick, u32 late_ns,
-					bool in_switch)
+static __always_inline void tick_read_meters(struct kjoule_sampler *s, u64 now, u32 tick,
+					     u32 late_ns, bool in_switch)
 {
 	unsigned int i;
 
@@ -162,7 +164,7 @@ static __always_inline void read_meters(struct kjoule_sampler *s, u64 now, u32 t
 }
 
 /* What it says is taken once: the compiler can not know that nothing written here changes it. */
-static __always_inline void take_tick(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+static __always_inline void tick_take(struct kjoule_sampler *s, const struct kjoule_plan *plan,
 				      struct kjoule_ring_head *page, u64 now, bool in_switch)
 {
 	u64 tick = s->tick, late = now > s->due_ns ? now - s->due_ns : 0;
@@ -171,11 +173,11 @@ static __always_inline void take_tick(struct kjoule_sampler *s, const struct kjo
 	if (late > s->late_max_ns)
 		s->late_max_ns = late;
 	s->late_ticks[fls(late_ns)]++;
-	read_meters(s, now, tick, late_ns, in_switch);
+	tick_read_meters(s, now, tick, late_ns, in_switch);
 	if (plan->frequency && !in_switch)
-		read_frequency(s, plan->frequency);
+		tick_read_frequency(s, plan->frequency);
 	if (kjoule_whom_runs(&plan->whom))
-		write_sample(s, plan, tick, late_ns, in_switch);
+		tick_write_sample(s, plan, tick, late_ns, in_switch);
 	else
 		page->filtered++;
 	page->produced++;
@@ -183,8 +185,8 @@ static __always_inline void take_tick(struct kjoule_sampler *s, const struct kjo
 }
 
 /* The tick that is due, after those that have passed; @begin: CLOCK_MONOTONIC. */
-static __always_inline void take_due(struct kjoule_sampler *s, const struct kjoule_plan *plan,
-				     struct kjoule_ring_head *page, u64 begin, bool in_switch)
+static __always_inline void tick_take_due(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+					  struct kjoule_ring_head *page, u64 begin, bool in_switch)
 {
 	u64 behind;
 
@@ -193,7 +195,7 @@ static __always_inline void take_due(struct kjoule_sampler *s, const struct kjou
 		if (behind)
 			kjoule_sampler_miss(s, behind, 0);
 	}
-	take_tick(s, plan, page, begin, in_switch);
+	tick_take(s, plan, page, begin, in_switch);
 	kjoule_sampler_wake_reader(s);
 }
 
@@ -218,7 +220,7 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	if (likely(now < (u64)ktime_to_ns(hrtimer_get_expires(&s->timer))) || now < s->due_ns)
 		return false;
 	kjoule_books_open(page);
-	take_due(s, s->plan, page, now, true);
+	tick_take_due(s, s->plan, page, now, true);
 	took = ktime_get_ns() - now;
 	page->tick_ns += took;
 	/* what a host takes of it is not ours */
@@ -229,7 +231,7 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 }
 
 /* A tick that walks or copies a stack lasts the longer the deeper that is. */
-static noinline void write_took(struct kjoule_sampler *s, u32 tick, u64 took_ns)
+static noinline void tick_write_took(struct kjoule_sampler *s, u32 tick, u64 took_ns)
 {
 	struct kjoule_took *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_TOOK, 0,
 						      sizeof(*rec), tick);
@@ -261,14 +263,14 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 		return HRTIMER_RESTART;
 	}
 	kjoule_books_open(page);
-	take_due(s, plan, page, begin, false);
+	tick_take_due(s, plan, page, begin, false);
 
 	end = ktime_get_ns();
 	took = end - begin;
 	OPTIMIZER_HIDE_VAR(took);	/* or it is worked out twice */
 	page->tick_ns += took;
 	if (unlikely(plan->chain) && page->samples != samples)
-		write_took(s, s->tick - 1, took);
+		tick_write_took(s, s->tick - 1, took);
 	due = s->due_ns;
 	/* never let ticks alone keep the CPU */
 	if (unlikely(kjoule_load_add(s->load, took)) || unlikely(end >= due))

@@ -17,7 +17,7 @@
 
 static DEFINE_MUTEX(probes_lock);
 
-static void take_if_wanted(struct tracepoint *tp, void *priv)
+static void probes_match_tracepoint(struct tracepoint *tp, void *priv)
 {
 	struct kjoule_probes *p = priv;
 	unsigned int i;
@@ -28,7 +28,7 @@ static void take_if_wanted(struct tracepoint *tp, void *priv)
 	}
 }
 
-static void detach(struct kjoule_probes *p, unsigned int n)
+static void probes_detach(struct kjoule_probes *p, unsigned int n)
 {
 	while (n--)
 		tracepoint_probe_unregister(p->probe[n].tp, p->probe[n].function, NULL);
@@ -37,19 +37,19 @@ static void detach(struct kjoule_probes *p, unsigned int n)
 	p->attached = false;
 }
 
-static int attach(struct kjoule_probes *p)
+static int probes_attach(struct kjoule_probes *p)
 {
 	unsigned int i;
 	int err;
 
-	for_each_kernel_tracepoint(take_if_wanted, p);
+	for_each_kernel_tracepoint(probes_match_tracepoint, p);
 	for (i = 0; i < p->n; i++) {
 		struct kjoule_probe *probe = &p->probe[i];
 
 		err = probe->tp ? tracepoint_probe_register(probe->tp, probe->function, NULL) :
 				  -EOPNOTSUPP;
 		if (err) {
-			detach(p, i);
+			probes_detach(p, i);
 			return err;
 		}
 	}
@@ -57,13 +57,13 @@ static int attach(struct kjoule_probes *p)
 	return 0;
 }
 
-static void stop_lingering(struct work_struct *work)
+static void probes_detach_work(struct work_struct *work)
 {
 	struct kjoule_probes *p = container_of(work, struct kjoule_probes, linger.work);
 
 	mutex_lock(&probes_lock);
 	if (p->attached && !p->users)
-		detach(p, p->n);
+		probes_detach(p, p->n);
 	mutex_unlock(&probes_lock);
 }
 
@@ -75,7 +75,7 @@ static void stop_lingering(struct work_struct *work)
  */
 void kjoule_probes_init(struct kjoule_probes *p)
 {
-	INIT_DELAYED_WORK(&p->linger, stop_lingering);
+	INIT_DELAYED_WORK(&p->linger, probes_detach_work);
 }
 
 /**
@@ -87,7 +87,7 @@ void kjoule_probes_init(struct kjoule_probes *p)
 void kjoule_probes_exit(struct kjoule_probes *p)
 {
 	cancel_delayed_work_sync(&p->linger);
-	stop_lingering(&p->linger.work);
+	probes_detach_work(&p->linger.work);
 }
 
 /**
@@ -103,7 +103,7 @@ int kjoule_probes_get(struct kjoule_probes *p)
 
 	mutex_lock(&probes_lock);
 	if (!p->attached)
-		err = attach(p);
+		err = probes_attach(p);
 	if (!err)
 		p->users++;
 	mutex_unlock(&probes_lock);

@@ -13,7 +13,7 @@
 static struct workqueue_struct *end_queue;
 
 /* Nothing comes of it any more. Return: true if its threads can be waited for. */
-static bool conclude(struct kjoule_session *s)
+static bool session_stop_all(struct kjoule_session *s)
 {
 	bool all = kjoule_session_stop_pollers(s);
 
@@ -27,20 +27,20 @@ static bool conclude(struct kjoule_session *s)
 	return all;
 }
 
-static void drop(struct kjoule_session *s)
+static void session_put_ended(struct kjoule_session *s)
 {
 	kjoule_session_join_pollers(s);
 	kjoule_session_ended(s);
 	kjoule_session_put(s);
 }
 
-static void end_work(struct work_struct *work)
+static void session_end_work(struct work_struct *work)
 {
 	struct kjoule_session *s = container_of(work, struct kjoule_session, ending);
 
 	if (!s->over)
-		conclude(s);
-	drop(s);
+		session_stop_all(s);
+	session_put_ended(s);
 }
 
 /**
@@ -51,11 +51,11 @@ static void end_work(struct work_struct *work)
  */
 void kjoule_session_end_prepare(struct kjoule_session *s)
 {
-	INIT_WORK(&s->ending, end_work);
+	INIT_WORK(&s->ending, session_end_work);
 }
 
 /* Found no more; true for who has done it, and has the list's reference now. */
-static bool take_off(struct kjoule_session *s, kuid_t by)
+static bool session_claim_end(struct kjoule_session *s, kuid_t by)
 {
 	if (!kjoule_session_unlist(s, by))
 		return false;
@@ -79,10 +79,10 @@ static bool take_off(struct kjoule_session *s, kuid_t by)
  */
 void kjoule_session_end_by(struct kjoule_session *s, kuid_t user)
 {
-	if (!take_off(s, user))
+	if (!session_claim_end(s, user))
 		return;
-	if (conclude(s))
-		drop(s);
+	if (session_stop_all(s))
+		session_put_ended(s);
 	else
 		queue_work(end_queue, &s->ending);
 }
@@ -110,7 +110,7 @@ void kjoule_session_end_soon(struct kjoule_session *s)
 {
 	if (!kjoule_session_is_slow(s))
 		kjoule_session_end(s);
-	else if (take_off(s, INVALID_UID))
+	else if (session_claim_end(s, INVALID_UID))
 		queue_work(end_queue, &s->ending);
 }
 

@@ -39,8 +39,8 @@ static int prepare_state, hotplug_state;
 static bool asleep;
 
 /* A number that was not used lately, so that a stale one finds nothing; nor does this one yet. */
-static int take_id(struct kjoule_session *s, const struct kjoule_session_config *c,
-		   const char **why)
+static int session_alloc_id(struct kjoule_session *s, const struct kjoule_session_config *c,
+			    const char **why)
 {
 	struct kjoule_share share = { .n = 0 };
 	struct kjoule_session *other;
@@ -76,7 +76,7 @@ static int take_id(struct kjoule_session *s, const struct kjoule_session_config 
 int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_config *c,
 			const char **why)
 {
-	int err = take_id(s, c, why);
+	int err = session_alloc_id(s, c, why);
 
 	if (err)
 		return err;
@@ -238,7 +238,7 @@ unsigned int kjoule_session_count(void)
 #define ALL_CPUS	(-1)
 
 /* Have each session do something with a CPU, or with all. */
-static void walk(void (*tell)(struct kjoule_session *s, int cpu), int cpu)
+static void sessions_for_each(void (*call)(struct kjoule_session *s, int cpu), int cpu)
 {
 	struct kjoule_session *s;
 	unsigned long index;
@@ -246,25 +246,26 @@ static void walk(void (*tell)(struct kjoule_session *s, int cpu), int cpu)
 	mutex_lock(&sessions_lock);
 	xa_for_each(&sessions, index, s) {
 		mutex_lock(&s->lock);
-		tell(s, cpu);
+		call(s, cpu);
 		mutex_unlock(&s->lock);
 	}
 	mutex_unlock(&sessions_lock);
 }
 
-static void tell_samplers(struct kjoule_session *s, int cpu,
-			  void (*tell)(struct kjoule_sampler *sampler, u8 reason), u8 reason)
+static void session_call_samplers(struct kjoule_session *s, int cpu,
+				  void (*call)(struct kjoule_sampler *sampler, u8 reason),
+				  u8 reason)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->n && s->state == KJOULE_SESSION_RUNNING; i++) {
 		if (cpu == ALL_CPUS || s->sampler[i]->cpu == cpu)
-			tell(s->sampler[i], reason);
+			call(s->sampler[i], reason);
 	}
 }
 
 /* Tell the watches. */
-static void post_cpu(struct kjoule_session *s, unsigned int cpu, u32 event)
+static void session_post_cpu(struct kjoule_session *s, unsigned int cpu, u32 event)
 {
 	unsigned int i;
 
@@ -275,29 +276,29 @@ static void post_cpu(struct kjoule_session *s, unsigned int cpu, u32 event)
 }
 
 /* Sources may be read on another CPU from now on. */
-static void ask_owners(struct kjoule_session *s, int cpu)
+static void session_update_owners(struct kjoule_session *s, int cpu)
 {
 	kjoule_session_ask_owners(s);
 }
 
-static void owners_moved(struct kjoule_session *s, int cpu)
+static void session_move_owners(struct kjoule_session *s, int cpu)
 {
 	kjoule_methods_pause(s);
-	ask_owners(s, cpu);
+	session_update_owners(s, cpu);
 	kjoule_methods_resume(s);
 }
 
-static void pause_methods(struct kjoule_session *s, int cpu)
+static void session_pause_methods(struct kjoule_session *s, int cpu)
 {
 	kjoule_methods_pause(s);
 }
 
-static void resume_methods(struct kjoule_session *s, int cpu)
+static void session_resume_methods(struct kjoule_session *s, int cpu)
 {
 	kjoule_methods_resume(s);
 }
 
-static void cpu_came(struct kjoule_session *s, int cpu)
+static void session_cpu_came(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
@@ -310,47 +311,47 @@ static void cpu_came(struct kjoule_session *s, int cpu)
 		if (s->sampler[i]->cpu == cpu)
 			kjoule_session_place(s, s->sampler[i]);
 	}
-	ask_owners(s, cpu);
-	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_OFFLINE);
+	session_update_owners(s, cpu);
+	session_call_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_OFFLINE);
 	kjoule_methods_resume(s);
-	post_cpu(s, cpu, KJOULE_EVENT_CPU_BACK);
+	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_BACK);
 }
 
-static void cpu_leaves(struct kjoule_session *s, int cpu)
+static void session_cpu_leaves(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
 	kjoule_methods_pause(s);
-	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_OFFLINE);
+	session_call_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_OFFLINE);
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->source[i]->ops->cpu_goes)
 			s->source[i]->ops->cpu_goes(s->source[i], cpu);
 	}
-	ask_owners(s, cpu);
-	post_cpu(s, cpu, KJOULE_EVENT_CPU_GONE);
+	session_update_owners(s, cpu);
+	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_GONE);
 }
 
-static void fall_asleep(struct kjoule_session *s, int cpu)
+static void session_suspend(struct kjoule_session *s, int cpu)
 {
 	kjoule_methods_pause(s);
-	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_SUSPENDED);
+	session_call_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_SUSPENDED);
 }
 
-static void wake_up_again(struct kjoule_session *s, int cpu)
+static void session_resume(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
 	kjoule_methods_pause(s);
 	for (i = 0; i < s->n_meters; i++)
 		kjoule_meter_restart(s->meter[i]);
-	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_SUSPENDED);
+	session_call_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_SUSPENDED);
 	kjoule_methods_resume(s);
 }
 
-static void source_moved(void)
+static void sessions_source_moved(void)
 {
 	cpus_read_lock();
-	walk(owners_moved, ALL_CPUS);
+	sessions_for_each(session_move_owners, ALL_CPUS);
 	cpus_read_unlock();
 }
 
@@ -363,31 +364,31 @@ static void source_moved(void)
  * Between the two it draws power and can not be held. No program runs on it there: the scheduler
  * takes it up after it has come, and has given it up before it goes.
  */
-static int cpu_prepares(unsigned int cpu)
+static int sessions_cpu_prepare(unsigned int cpu)
 {
 	kjoule_hold_moves(cpu, true);
-	walk(pause_methods, cpu);
+	sessions_for_each(session_pause_methods, cpu);
 	return 0;
 }
 
-static int cpu_comes(unsigned int cpu)
+static int sessions_cpu_online(unsigned int cpu)
 {
 	kjoule_hold_moves(cpu, false);
-	walk(cpu_came, cpu);
+	sessions_for_each(session_cpu_came, cpu);
 	return 0;
 }
 
-static int cpu_goes(unsigned int cpu)
+static int sessions_cpu_offline(unsigned int cpu)
 {
 	kjoule_hold_moves(cpu, true);
-	walk(cpu_leaves, cpu);
+	sessions_for_each(session_cpu_leaves, cpu);
 	return 0;
 }
 
-static int cpu_is_dead(unsigned int cpu)
+static int sessions_cpu_dead(unsigned int cpu)
 {
 	kjoule_hold_moves(cpu, false);
-	walk(resume_methods, cpu);
+	sessions_for_each(session_resume_methods, cpu);
 	return 0;
 }
 
@@ -396,7 +397,7 @@ static int cpu_is_dead(unsigned int cpu)
  * anew, nobody knows. So nothing is sampled from before the processes are stopped until they
  * go on: the ticks are missed, and the counters count on from where they are then.
  */
-static int sleep_notified(struct notifier_block *nb, unsigned long event, void *data)
+static int sessions_pm_notify(struct notifier_block *nb, unsigned long event, void *data)
 {
 	switch (event) {
 	case PM_SUSPEND_PREPARE:
@@ -404,14 +405,14 @@ static int sleep_notified(struct notifier_block *nb, unsigned long event, void *
 	case PM_RESTORE_PREPARE:
 		cpus_read_lock();
 		WRITE_ONCE(asleep, true);
-		walk(fall_asleep, ALL_CPUS);
+		sessions_for_each(session_suspend, ALL_CPUS);
 		cpus_read_unlock();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
 		cpus_read_lock();
-		walk(wake_up_again, ALL_CPUS);
+		sessions_for_each(session_resume, ALL_CPUS);
 		WRITE_ONCE(asleep, false);
 		cpus_read_unlock();
 		break;
@@ -419,7 +420,7 @@ static int sleep_notified(struct notifier_block *nb, unsigned long event, void *
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block sleep_notifier = { .notifier_call = sleep_notified };
+static struct notifier_block sleep_notifier = { .notifier_call = sessions_pm_notify };
 
 /**
  * kjoule_sessions_asleep() - is the machine about to sleep?
@@ -436,19 +437,21 @@ bool kjoule_sessions_asleep(void)
  * Of both ends of their ways at once: one that began between the two registrations would be told of
  * at one end alone, and be on its way for ever.
  */
-static int be_told_of_cpus(void)
+static int sessions_setup_hotplug(void)
 {
 	int err = 0;
 
 	cpus_read_lock();
 	prepare_state = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_BP_PREPARE_DYN, "kjoule:prepare",
-							     cpu_prepares, cpu_is_dead);
+							     sessions_cpu_prepare,
+							     sessions_cpu_dead);
 	if (prepare_state < 0) {
 		err = prepare_state;
 		goto out;
 	}
 	hotplug_state = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_ONLINE_DYN, "kjoule:online",
-							     cpu_comes, cpu_goes);
+							     sessions_cpu_online,
+							     sessions_cpu_offline);
 	if (hotplug_state < 0) {
 		err = hotplug_state;
 		cpuhp_remove_state_nocalls_cpuslocked(prepare_state);
@@ -470,12 +473,12 @@ int kjoule_sessions_init(void)
 
 	if (err)
 		return err;
-	err = be_told_of_cpus();
+	err = sessions_setup_hotplug();
 	if (err) {
 		unregister_pm_notifier(&sleep_notifier);
 		return err;
 	}
-	kjoule_source_on_move(source_moved);
+	kjoule_source_on_move(sessions_source_moved);
 	return 0;
 }
 

@@ -14,7 +14,8 @@
 
 #define LOST_NOTICE_NS	NSEC_PER_SEC	/* between two notices of loss */
 
-static void post(struct kjoule_session *s, u32 event, int cpu, const char *source, u64 count)
+static void notices_post(struct kjoule_session *s, u32 event, int cpu, const char *source,
+			 u64 count)
 {
 	struct kjoule_notice n = {
 		.event = event,
@@ -39,10 +40,10 @@ static void post(struct kjoule_session *s, u32 event, int cpu, const char *sourc
  */
 void kjoule_notice_post(struct kjoule_session *s, u32 event, int cpu)
 {
-	post(s, event, cpu, NULL, 0);
+	notices_post(s, event, cpu, NULL, 0);
 }
 
-static void tell_rings(struct kjoule_session *s)
+static void notices_post_rings(struct kjoule_session *s)
 {
 	unsigned int i;
 	u64 bytes;
@@ -50,31 +51,32 @@ static void tell_rings(struct kjoule_session *s)
 	for (i = 0; i < s->n; i++) {
 		bytes = xchg(&s->sampler[i]->full_bytes, 0);
 		if (bytes)
-			post(s, KJOULE_EVENT_RING_NEAR_FULL, s->sampler[i]->cpu, NULL, bytes);
+			notices_post(s, KJOULE_EVENT_RING_NEAR_FULL, s->sampler[i]->cpu, NULL,
+				     bytes);
 	}
 }
 
-static void tell_sources(struct kjoule_session *s)
+static void notices_post_sources(struct kjoule_session *s)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->n_meters; i++) {
 		if (xchg(&s->meter[i]->lost_untold, false))
-			post(s, KJOULE_EVENT_SOURCE_LOST, s->meter[i]->scope,
-			     s->meter[i]->src->name, 0);
+			notices_post(s, KJOULE_EVENT_SOURCE_LOST, s->meter[i]->scope,
+				     s->meter[i]->src->name, 0);
 	}
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->poller[i] && xchg(&s->poller[i]->lost_untold, false))
-			post(s, KJOULE_EVENT_SOURCE_LOST, -1, s->source[i]->name, 0);
+			notices_post(s, KJOULE_EVENT_SOURCE_LOST, -1, s->source[i]->name, 0);
 	}
 	for (i = 0; i < s->n; i++) {
 		if (xchg(&s->sampler[i]->lost_untold, false))
-			post(s, KJOULE_EVENT_SOURCE_LOST, s->sampler[i]->cpu,
-			     s->plan.frequency->name, 0);
+			notices_post(s, KJOULE_EVENT_SOURCE_LOST, s->sampler[i]->cpu,
+				     s->plan.frequency->name, 0);
 	}
 }
 
-static void tell_failing(struct kjoule_session *s)
+static void notices_post_failing(struct kjoule_session *s)
 {
 	unsigned int i;
 
@@ -84,7 +86,7 @@ static void tell_failing(struct kjoule_session *s)
 	}
 }
 
-static void tell_lost(struct kjoule_session *s)
+static void notices_post_lost(struct kjoule_session *s)
 {
 	u64 lost = 0;
 	unsigned int i;
@@ -95,21 +97,21 @@ static void tell_lost(struct kjoule_session *s)
 		return;
 	s->lost_told = lost;
 	s->lost_told_ns = ktime_get_ns();
-	post(s, KJOULE_EVENT_RECORDS_LOST, -1, NULL, lost);
+	notices_post(s, KJOULE_EVENT_RECORDS_LOST, -1, NULL, lost);
 }
 
-static void tell(struct work_struct *work)
+static void notices_work(struct work_struct *work)
 {
 	struct kjoule_session *s = container_of(work, struct kjoule_session, notice_work.work);
 	struct kjoule_notices *n = &s->notices;
 	u64 next_ns, now = ktime_get_ns();
 
 	if (test_and_clear_bit(KJOULE_NOTICE_RING, &n->pending))
-		tell_rings(s);
+		notices_post_rings(s);
 	if (test_and_clear_bit(KJOULE_NOTICE_SOURCE, &n->pending))
-		tell_sources(s);
+		notices_post_sources(s);
 	if (test_and_clear_bit(KJOULE_NOTICE_FAILS, &n->pending))
-		tell_failing(s);
+		notices_post_failing(s);
 	if (!test_bit(KJOULE_NOTICE_LOST, &n->pending))
 		return;
 	next_ns = s->lost_told_ns ? s->lost_told_ns + LOST_NOTICE_NS : 0;
@@ -120,11 +122,11 @@ static void tell(struct work_struct *work)
 		return;
 	}
 	clear_bit(KJOULE_NOTICE_LOST, &n->pending);
-	tell_lost(s);
+	notices_post_lost(s);
 }
 
 /* What waits for its second to pass does not keep the rest waiting. */
-static void queue_tell(struct kjoule_notices *n)
+static void notices_queue_work(struct kjoule_notices *n)
 {
 	struct kjoule_session *s = container_of(n, struct kjoule_session, notices);
 
@@ -139,8 +141,8 @@ static void queue_tell(struct kjoule_notices *n)
  */
 void kjoule_notices_init(struct kjoule_session *s)
 {
-	s->notices.post = queue_tell;
-	INIT_DELAYED_WORK(&s->notice_work, tell);
+	s->notices.post = notices_queue_work;
+	INIT_DELAYED_WORK(&s->notice_work, notices_work);
 }
 
 /**
@@ -192,7 +194,7 @@ void kjoule_notices_no_meter(struct kjoule_session *s, u32 index, unsigned int c
 	if (s->state == KJOULE_SESSION_STOPPED)
 		return;
 	kjoule_notices_count(&s->notices, index, src, src->n_domains - hweight32(s->still[index]));
-	post(s, KJOULE_EVENT_SOURCE_LOST, cpu, src->name, 0);
+	notices_post(s, KJOULE_EVENT_SOURCE_LOST, cpu, src->name, 0);
 }
 
 /**
@@ -205,7 +207,7 @@ void kjoule_notices_finish(struct kjoule_session *s)
 {
 	kjoule_notices_cancel(s);
 	s->notices.pending = 0;
-	tell_rings(s);
-	tell_sources(s);
-	tell_lost(s);
+	notices_post_rings(s);
+	notices_post_sources(s);
+	notices_post_lost(s);
 }

@@ -33,7 +33,7 @@ struct account {
 static DEFINE_MUTEX(accounts_lock);
 static LIST_HEAD(accounts);
 
-static u64 limit_bytes(void)
+static u64 quota_limit_bytes(void)
 {
 	u64 locked = rlimit(RLIMIT_MEMLOCK);
 	u64 allowed = (u64)READ_ONCE(ring_kib_per_cpu) * SZ_1K * num_online_cpus();
@@ -41,7 +41,7 @@ static u64 limit_bytes(void)
 	return locked == RLIM_INFINITY || locked + allowed < locked ? U64_MAX : locked + allowed;
 }
 
-static struct account *find_account(kuid_t user)
+static struct account *account_find(kuid_t user)
 {
 	struct account *a;
 
@@ -53,9 +53,9 @@ static struct account *find_account(kuid_t user)
 	return NULL;
 }
 
-static struct account *get_account(kuid_t user)
+static struct account *account_get(kuid_t user)
 {
-	struct account *a = find_account(user);
+	struct account *a = account_find(user);
 
 	if (a)
 		return a;
@@ -67,7 +67,7 @@ static struct account *get_account(kuid_t user)
 	return a;
 }
 
-static void drop_if_empty(struct account *a)
+static void account_free_if_empty(struct account *a)
 {
 	if (a->bytes)
 		return;
@@ -75,7 +75,7 @@ static void drop_if_empty(struct account *a)
 	kfree(a);
 }
 
-static unsigned int count_of_user(const struct kjoule_share *share, kuid_t user)
+static unsigned int quota_count_user(const struct kjoule_share *share, kuid_t user)
 {
 	unsigned int i, n = 0;
 
@@ -101,14 +101,14 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
 {
 	unsigned int most = admin ? KJOULE_SHARE_ALL : KJOULE_SHARE_USER;
 	unsigned int all = KJOULE_SHARE_ALL - (admin ? 0 : KJOULE_SHARE_KEPT);
-	unsigned int own = count_of_user(share, user), i, n, greatest = 0;
+	unsigned int own = quota_count_user(share, user), i, n, greatest = 0;
 	static const char kept[] = ", " __stringify(KJOULE_SHARE_KEPT) " kept";
 	kuid_t whose = user;
 
 	if (own < most && share->n < all)
 		return 0;
 	for (i = 0; i < share->n; i++) {
-		n = count_of_user(share, share->user[i]);
+		n = quota_count_user(share, share->user[i]);
 		if (n > greatest) {
 			greatest = n;
 			whose = share->user[i];
@@ -132,12 +132,12 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
  */
 int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len)
 {
-	u64 limit = limit_bytes();
+	u64 limit = quota_limit_bytes();
 	struct account *a;
 	int err = 0;
 
 	mutex_lock(&accounts_lock);
-	a = get_account(user);
+	a = account_get(user);
 	if (!a) {
 		err = -ENOMEM;
 	} else if (bytes > limit || a->bytes > limit - bytes) {
@@ -145,7 +145,7 @@ int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len)
 			 "rings of %llu KiB: you may have %llu, %llu in use (ulimit -l)",
 			 bytes / SZ_1K, limit / SZ_1K, a->bytes / SZ_1K);
 		err = -EDQUOT;
-		drop_if_empty(a);
+		account_free_if_empty(a);
 	} else {
 		a->bytes += bytes;
 	}
@@ -167,10 +167,10 @@ void kjoule_quota_give(kuid_t user, u64 bytes)
 	if (!bytes)
 		return;
 	mutex_lock(&accounts_lock);
-	a = find_account(user);
+	a = account_find(user);
 	if (!WARN_ON(!a)) {
 		a->bytes -= bytes;
-		drop_if_empty(a);
+		account_free_if_empty(a);
 	}
 	mutex_unlock(&accounts_lock);
 }

@@ -56,7 +56,7 @@ void kjoule_session_put(struct kjoule_session *s)
 	kref_put(&s->ref, session_free);
 }
 
-static int check_times(const struct kjoule_session_config *c, const char **why)
+static int config_check_times(const struct kjoule_session_config *c, const char **why)
 {
 	if (c->interval_ns < KJOULE_INTERVAL_MIN_NS || c->interval_ns > KJOULE_INTERVAL_MAX_NS) {
 		*why = "interval is out of range: 10 us to 4 s";
@@ -69,7 +69,7 @@ static int check_times(const struct kjoule_session_config *c, const char **why)
 	return 0;
 }
 
-static int check_target(const struct kjoule_session_config *c, const char **why)
+static int config_check_target(const struct kjoule_session_config *c, const char **why)
 {
 	bool task = c->target == KJOULE_TARGET_PROCESS || c->target == KJOULE_TARGET_THREAD;
 
@@ -88,7 +88,7 @@ static int check_target(const struct kjoule_session_config *c, const char **why)
 	return -EINVAL;
 }
 
-static int check_rings(struct kjoule_session_config *c, const char **why)
+static int config_check_rings(struct kjoule_session_config *c, const char **why)
 {
 	if (!c->ring_bytes)
 		c->ring_bytes = KJOULE_RING_DEFAULT;
@@ -107,7 +107,7 @@ static int check_rings(struct kjoule_session_config *c, const char **why)
 				      why);
 }
 
-static int check_cpus(const struct kjoule_session_config *c, const char **why)
+static int config_check_cpus(const struct kjoule_session_config *c, const char **why)
 {
 	if (c->cpus && cpumask_empty(c->cpus)) {
 		*why = "no CPU is named";
@@ -121,8 +121,8 @@ static int check_cpus(const struct kjoule_session_config *c, const char **why)
 }
 
 /* Before the rings are there: memory that is not allowed is not taken either. */
-static int take_quota(struct kjoule_session *s, const struct kjoule_session_config *c,
-		      unsigned int n, const char **why)
+static int session_charge_quota(struct kjoule_session *s, const struct kjoule_session_config *c,
+				unsigned int n, const char **why)
 {
 	u64 bytes = (u64)n * (c->ring_bytes + 2 * PAGE_SIZE);
 	int err;
@@ -137,7 +137,8 @@ static int take_quota(struct kjoule_session *s, const struct kjoule_session_conf
 	return err;
 }
 
-static int make_samplers(struct kjoule_session *s, const struct cpumask *cpus, unsigned int n)
+static int session_make_samplers(struct kjoule_session *s, const struct cpumask *cpus,
+				 unsigned int n)
 {
 	unsigned int cpu;
 	int err;
@@ -161,7 +162,7 @@ static int make_samplers(struct kjoule_session *s, const struct cpumask *cpus, u
 }
 
 /* The time in which some meter has to be read, in jiffies; 0 for never. */
-static unsigned long sweep_period(const struct kjoule_session *s)
+static unsigned long session_sweep_jiffies(const struct kjoule_session *s)
 {
 	u64 ns = U64_MAX;
 	unsigned int i;
@@ -175,7 +176,7 @@ static unsigned long sweep_period(const struct kjoule_session *s)
  * Have one of the CPUs that share it and can read it do so; none is woken if another does
  * already.
  */
-static void sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
+static void session_sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
 {
 	unsigned int i;
 
@@ -192,7 +193,7 @@ static void sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
 }
 
 /* An idle package's counters go round as well, if slowly. */
-static void sweep(struct work_struct *work)
+static void session_sweep_work(struct work_struct *work)
 {
 	struct kjoule_session *s = container_of(work, struct kjoule_session, sweep.work);
 	bool running;
@@ -201,15 +202,15 @@ static void sweep(struct work_struct *work)
 	mutex_lock(&s->lock);
 	running = s->state == KJOULE_SESSION_RUNNING;
 	for (i = 0; i < s->n_meters && running; i++)
-		sweep_meter(s, s->meter[i]);
+		session_sweep_meter(s, s->meter[i]);
 	mutex_unlock(&s->lock);
 	if (running)
-		schedule_delayed_work(&s->sweep, sweep_period(s));
+		schedule_delayed_work(&s->sweep, session_sweep_jiffies(s));
 }
 
 /* What a session's plan and books of what was asked are before anything is got for it. */
-static struct kjoule_session *new_session(const struct kjoule_session_config *c, u64 owner,
-					  unsigned int n)
+static struct kjoule_session *session_alloc(const struct kjoule_session_config *c, u64 owner,
+					    unsigned int n)
 {
 	struct kjoule_session *s = kzalloc(struct_size(s, sampler, n), GFP_KERNEL_ACCOUNT);
 
@@ -241,22 +242,22 @@ static struct kjoule_session *new_session(const struct kjoule_session_config *c,
 	s->plan.reader = &s->reader;
 	s->plan.notices = &s->notices;
 	s->plan.seed = get_random_u64();
-	INIT_DELAYED_WORK(&s->sweep, sweep);
+	INIT_DELAYED_WORK(&s->sweep, session_sweep_work);
 	kjoule_session_end_prepare(s);
 	kjoule_notices_init(s);
 	return s;
 }
 
-static int check_stacks(struct kjoule_session *s, const struct kjoule_session_config *c,
-			const char **why)
+static int session_check_stacks(struct kjoule_session *s, const struct kjoule_session_config *c,
+				const char **why)
 {
 	if (!(c->flags & KJOULE_FLAG_USER_STACK))
 		return 0;
 	return kjoule_stack_access_init(&s->plan.stacks, &s->plan.whom, c->any_stack, why);
 }
 
-static int take_park(struct kjoule_session *s, const struct kjoule_session_config *c,
-		     const char **why)
+static int session_get_switch(struct kjoule_session *s, const struct kjoule_session_config *c,
+			      const char **why)
 {
 	int err;
 
@@ -270,18 +271,18 @@ static int take_park(struct kjoule_session *s, const struct kjoule_session_confi
 }
 
 /* All that it needs; what has been got is kjoule_session_put()'s to give back. */
-static int equip(struct kjoule_session *s, const struct kjoule_session_config *c,
-		 const struct cpumask *cpus, const char **why)
+static int session_init(struct kjoule_session *s, const struct kjoule_session_config *c,
+			const struct cpumask *cpus, const char **why)
 {
 	unsigned int n = cpumask_weight(cpus);
 
-	return take_quota(s, c, n, why) ?:
+	return session_charge_quota(s, c, n, why) ?:
 	       kjoule_session_choose_sources(s, c, cpus, why) ?:
 	       kjoule_whom_init(&s->plan.whom, c->target, c->pid, c->flags & KJOULE_FLAG_INHERIT,
 				c->cgroup_fd, why) ?:
-	       check_stacks(s, c, why) ?:
-	       take_park(s, c, why) ?:
-	       make_samplers(s, cpus, n) ?:
+	       session_check_stacks(s, c, why) ?:
+	       session_get_switch(s, c, why) ?:
+	       session_make_samplers(s, cpus, n) ?:
 	       kjoule_session_make_meters(s, c, why) ?:
 	       kjoule_methods_make(s, c, why) ?:
 	       kjoule_session_make_pollers(s, c, why) ?:
@@ -309,14 +310,16 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 	cpumask_var_t cpus;
 	int err;
 
-	err = check_times(&c, why) ?: check_target(&c, why) ?: check_rings(&c, why);
+	err = config_check_times(&c, why) ?:
+	      config_check_target(&c, why) ?:
+	      config_check_rings(&c, why);
 	if (err)
 		return ERR_PTR(err);
 	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
 		return ERR_PTR(-ENOMEM);
 	/* not for longer: what follows takes its time. The start asks again who is online. */
 	cpus_read_lock();
-	err = check_cpus(&c, why);
+	err = config_check_cpus(&c, why);
 	/* all: also who may come later */
 	cpumask_copy(cpus, c.cpus ?: cpu_present_mask);
 	cpus_read_unlock();
@@ -327,12 +330,12 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 	if (!try_module_get(THIS_MODULE))
 		goto out;
 	err = -ENOMEM;
-	s = new_session(&c, owner, cpumask_weight(cpus));
+	s = session_alloc(&c, owner, cpumask_weight(cpus));
 	if (!s) {
 		module_put(THIS_MODULE);
 		goto out;
 	}
-	err = equip(s, &c, cpus, why);
+	err = session_init(s, &c, cpus, why);
 	if (err)
 		kjoule_session_put(s);
 	else
@@ -342,7 +345,7 @@ out:
 	return err ? ERR_PTR(err) : s;
 }
 
-static void set_state(struct kjoule_session *s, u32 state)
+static void session_set_state(struct kjoule_session *s, u32 state)
 {
 	unsigned int i;
 
@@ -372,7 +375,7 @@ void kjoule_session_halt(struct kjoule_session *s)
 	s->stop_ns = ktime_get_ns();
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_stop(s->sampler[i], s->stop_ns);
-	set_state(s, KJOULE_SESSION_STOPPED);
+	session_set_state(s, KJOULE_SESSION_STOPPED);
 	kjoule_notices_finish(s);
 	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STOPPED, -1);
 	wake_up_interruptible(&s->reader);
@@ -414,7 +417,7 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 	}
 	s->plan.t0_ns = ktime_get_ns() + START_LEAD_NS +
 			mul_u64_u64_shr(get_random_u64(), s->plan.interval_ns, 64);
-	set_state(s, KJOULE_SESSION_RUNNING);
+	session_set_state(s, KJOULE_SESSION_RUNNING);
 	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STARTED, -1);
 	for (i = 0; i < s->n && !err; i++) {
 		struct kjoule_sampler *sampler = s->sampler[i];
@@ -439,8 +442,8 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 		kjoule_session_halt(s);
 		goto out;
 	}
-	if (sweep_period(s))
-		schedule_delayed_work(&s->sweep, sweep_period(s));
+	if (session_sweep_jiffies(s))
+		schedule_delayed_work(&s->sweep, session_sweep_jiffies(s));
 	kjoule_session_start_pollers(s);
 out:
 	mutex_unlock(&s->lock);

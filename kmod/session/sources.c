@@ -11,8 +11,8 @@
 
 #include "session/session.h"
 
-static int choose_source(enum kjoule_source_kind kind, const char *name,
-			 struct kjoule_source **src, u32 *still, const char **why)
+static int session_get_source(enum kjoule_source_kind kind, const char *name,
+			      struct kjoule_source **src, u32 *still, const char **why)
 {
 	if (name && !*name)
 		return 0;
@@ -30,14 +30,14 @@ static int choose_source(enum kjoule_source_kind kind, const char *name,
 }
 
 /* What stood still when it was chosen is not there for this session, whatever others find later. */
-static void add_source(struct kjoule_session *s, struct kjoule_source *src, u32 still)
+static void session_add_source(struct kjoule_session *s, struct kjoule_source *src, u32 still)
 {
 	s->still[s->n_sources] = still;
 	s->source[s->n_sources++] = src;
 }
 
-static int take_specs(struct kjoule_session *s, const struct kjoule_session_config *c,
-		      const struct cpumask *cpus, const char **why)
+static int session_add_specs(struct kjoule_session *s, const struct kjoule_session_config *c,
+			     const struct cpumask *cpus, const char **why)
 {
 	unsigned int i;
 	u32 still;
@@ -55,7 +55,7 @@ static int take_specs(struct kjoule_session *s, const struct kjoule_session_conf
 				*why = c->words;
 			return PTR_ERR(src);
 		}
-		add_source(s, src, still);
+		session_add_source(s, src, still);
 	}
 	return 0;
 }
@@ -80,29 +80,30 @@ int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_
 
 	/* who names sources does not mean the default one besides */
 	if (c->energy || !c->n_specs) {
-		err = choose_source(KJOULE_KIND_ENERGY, c->energy, &src, &still, why);
+		err = session_get_source(KJOULE_KIND_ENERGY, c->energy, &src, &still, why);
 		if (err)
 			return err;
 	}
 	if (src) {
-		add_source(s, src, still);
+		session_add_source(s, src, still);
 		err = kjoule_spec_watch(src, c->words);
 		if (err) {
 			*why = c->words;
 			return err;
 		}
 	}
-	err = take_specs(s, c, cpus, why);
+	err = session_add_specs(s, c, cpus, why);
 	if (err)
 		return err;
 	src = NULL;
-	err = choose_source(KJOULE_KIND_FREQUENCY, c->frequency, &src, &still, why);
+	err = session_get_source(KJOULE_KIND_FREQUENCY, c->frequency, &src, &still, why);
 	if (!err)
 		s->plan.frequency = src;
 	return err;
 }
 
-static struct kjoule_meter *find_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
+static struct kjoule_meter *session_find_meter(struct kjoule_session *s, u32 index,
+					       unsigned int cpu)
 {
 	struct kjoule_source *src = s->source[index];
 	unsigned int i;
@@ -119,8 +120,8 @@ static struct kjoule_meter *find_meter(struct kjoule_session *s, u32 index, unsi
 }
 
 /* The sampler of the only CPU that can read it; NULL if there is none, or all can. */
-static struct kjoule_sampler *keeper_of(const struct kjoule_session *s,
-					const struct kjoule_meter *m)
+static struct kjoule_sampler *meter_find_keeper(const struct kjoule_session *s,
+						const struct kjoule_meter *m)
 {
 	unsigned int i;
 
@@ -131,19 +132,19 @@ static struct kjoule_sampler *keeper_of(const struct kjoule_session *s,
 	return NULL;
 }
 
-static void find_keeper(const struct kjoule_session *s, struct kjoule_meter *m)
+static void meter_update_keeper(const struct kjoule_session *s, struct kjoule_meter *m)
 {
-	WRITE_ONCE(m->keeper, keeper_of(s, m));
+	WRITE_ONCE(m->keeper, meter_find_keeper(s, m));
 }
 
 /* Is there a CPU in the session that can read it, as far as the source knows now? */
-static bool is_within_reach(const struct kjoule_meter *m)
+static bool meter_is_reachable(const struct kjoule_meter *m)
 {
 	return m->owner < 0 || m->keeper;
 }
 
 /* A PMU's counter can not be made before its CPU is there, and not on every CPU. */
-static bool has_counter(const struct kjoule_session *s, u32 index, unsigned int cpu)
+static bool session_has_counter(const struct kjoule_session *s, u32 index, unsigned int cpu)
 {
 	struct kjoule_source *src = s->source[index];
 
@@ -152,30 +153,30 @@ static bool has_counter(const struct kjoule_session *s, u32 index, unsigned int 
 }
 
 /* Two readings must not be so far apart that a counter may have gone round unseen. */
-static bool is_read_in_time(const struct kjoule_session *s, const struct kjoule_meter *m)
+static bool meter_is_read_in_time(const struct kjoule_session *s, const struct kjoule_meter *m)
 {
 	return s->plan.interval_ns + s->plan.jitter_ns <= m->wrap_ns / 2;
 }
 
 /* Have @sampler share the meter of its scope, a new one if it is the first of that. */
-static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sampler *sampler,
-		       char *words)
+static int session_share_meter(struct kjoule_session *s, u32 index, struct kjoule_sampler *sampler,
+			       char *words)
 {
-	struct kjoule_meter *m = find_meter(s, index, sampler->cpu);
+	struct kjoule_meter *m = session_find_meter(s, index, sampler->cpu);
 
 	if (!m) {
 		m = kjoule_meter_new(s->source[index], index, s->still[index], sampler->cpu);
 		if (!m)
 			return -ENOMEM;
-		find_keeper(s, m);
+		meter_update_keeper(s, m);
 		s->meter[s->n_meters++] = m;
-		if (!is_within_reach(m)) {
+		if (!meter_is_reachable(m)) {
 			snprintf(words, KJOULE_WORDS_LEN,
 				 "%s: read on CPU %d, which is not of the session; add it",
 				 m->src->name, m->owner);
 			return -ENXIO;
 		}
-		if (!is_read_in_time(s, m)) {
+		if (!meter_is_read_in_time(s, m)) {
 			snprintf(words, KJOULE_WORDS_LEN,
 				 "%s: may go round between two ticks; take an interval and jitter of %llu us at most",
 				 m->src->name, m->wrap_ns / 2 / NSEC_PER_USEC);
@@ -213,9 +214,9 @@ int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_ses
 		return -ENOMEM;
 	for (i = 0; i < s->n_sources; i++) {
 		for (j = 0; j < s->n && !kjoule_source_is_slow(s->source[i]); j++) {
-			if (!has_counter(s, i, s->sampler[j]->cpu))
+			if (!session_has_counter(s, i, s->sampler[j]->cpu))
 				continue;
-			err = share_meter(s, i, s->sampler[j], c->words);
+			err = session_share_meter(s, i, s->sampler[j], c->words);
 			if (err == -ENXIO || err == -ERANGE)
 				*why = c->words;
 			if (err)
@@ -226,7 +227,7 @@ int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_ses
 }
 
 /* One more for a source; NULL for want of memory, or of a place for it. */
-static struct kjoule_meter *add_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
+static struct kjoule_meter *session_add_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
 {
 	struct kjoule_meter *m = NULL;
 
@@ -234,15 +235,15 @@ static struct kjoule_meter *add_meter(struct kjoule_session *s, u32 index, unsig
 		m = kjoule_meter_new(s->source[index], index, s->still[index], cpu);
 	if (!m)
 		return NULL;
-	find_keeper(s, m);
+	meter_update_keeper(s, m);
 	s->meter[s->n_meters] = m;
 	smp_store_release(&s->n_meters, s->n_meters + 1);	/* notices go through them */
-	if (!is_within_reach(m))
+	if (!meter_is_reachable(m))
 		kjoule_notices_out_of_reach(s, m);
 	return m;
 }
 
-static struct kjoule_meter *meter_of(const struct kjoule_sampler *sampler, u32 index)
+static struct kjoule_meter *sampler_find_meter(const struct kjoule_sampler *sampler, u32 index)
 {
 	unsigned int i;
 
@@ -254,7 +255,7 @@ static struct kjoule_meter *meter_of(const struct kjoule_sampler *sampler, u32 i
 }
 
 /* Is it the right one? A PMU may find later that CPUs share a counter. */
-static bool is_right(const struct kjoule_meter *m, unsigned int cpu)
+static bool meter_covers_cpu(const struct kjoule_meter *m, unsigned int cpu)
 {
 	return m->src->origin != KJOULE_ORIGIN_PERF_PMU ||
 	       m->package == kjoule_source_package(m->src, cpu);
@@ -264,18 +265,20 @@ static bool is_right(const struct kjoule_meter *m, unsigned int cpu)
  * Give each CPU the meters that it has not: of a PMU that has found a counter for it since, or one
  * for which there was no memory when the CPU came. What fails is told, and tried again next time.
  */
-static bool add_missing(struct kjoule_session *s, u32 index)
+static bool session_add_missing_meters(struct kjoule_session *s, u32 index)
 {
 	bool added = false;
 	unsigned int i;
 
 	for (i = 0; i < s->n; i++) {
 		struct kjoule_sampler *sampler = s->sampler[i];
-		struct kjoule_meter *m, *old = meter_of(sampler, index);
+		struct kjoule_meter *m, *old = sampler_find_meter(sampler, index);
 
-		if (!has_counter(s, index, sampler->cpu) || (old && is_right(old, sampler->cpu)))
+		if (!session_has_counter(s, index, sampler->cpu) ||
+		    (old && meter_covers_cpu(old, sampler->cpu)))
 			continue;
-		m = find_meter(s, index, sampler->cpu) ?: add_meter(s, index, sampler->cpu);
+		m = session_find_meter(s, index, sampler->cpu) ?:
+		    session_add_meter(s, index, sampler->cpu);
 		if (!m) {
 			kjoule_notices_no_meter(s, index, sampler->cpu);
 			continue;
@@ -306,18 +309,18 @@ void kjoule_session_ask_owners(struct kjoule_session *s)
 	lockdep_assert_held(&s->lock);
 	for (i = 0; i < s->n_meters; i++) {
 		struct kjoule_meter *m = s->meter[i];
-		bool before = is_within_reach(m);
+		bool before = meter_is_reachable(m);
 
 		if (!kjoule_meter_ask_owner(m))
 			continue;
-		find_keeper(s, m);
+		meter_update_keeper(s, m);
 		moved = true;
-		if (before && m->cpus && !is_within_reach(m))
+		if (before && m->cpus && !meter_is_reachable(m))
 			kjoule_notices_out_of_reach(s, m);
 	}
 	for (i = 0; i < s->n_sources && s->state != KJOULE_SESSION_STOPPED; i++) {
 		if (!kjoule_source_is_slow(s->source[i]))
-			moved |= add_missing(s, i);
+			moved |= session_add_missing_meters(s, i);
 	}
 	/* the one that has to read now may be idle and parked, the other need not stay awake */
 	for (i = 0; i < s->n && moved && s->state == KJOULE_SESSION_RUNNING; i++)
@@ -328,8 +331,8 @@ void kjoule_session_ask_owners(struct kjoule_session *s)
  * Does another CPU of @package read it? Any of them: the one that it is called after may be offline
  * while others go on. Of those that were not placed yet nothing is known.
  */
-static bool is_read_in(const struct kjoule_session *s, const struct kjoule_meter *m, int package,
-		       unsigned int cpu)
+static bool meter_is_read_in_package(const struct kjoule_session *s, const struct kjoule_meter *m,
+				     int package, unsigned int cpu)
 {
 	unsigned int i;
 
@@ -345,26 +348,26 @@ static bool is_read_in(const struct kjoule_session *s, const struct kjoule_meter
 }
 
 /* Of the meters that somebody reads, the one of this CPU's scope; a new one if there is none. */
-static struct kjoule_meter *right_meter(struct kjoule_session *s, struct kjoule_meter *m,
-					unsigned int cpu)
+static struct kjoule_meter *session_meter_for_cpu(struct kjoule_session *s, struct kjoule_meter *m,
+						  unsigned int cpu)
 {
 	struct kjoule_source *src = m->src;
 	int package = kjoule_source_package(src, cpu);
 	struct kjoule_meter *other;
 	unsigned int i;
 
-	/* a PMU says so when it has looked: see add_missing() */
+	/* a PMU says so when it has looked: see session_add_missing_meters() */
 	if (src->origin == KJOULE_ORIGIN_PERF_PMU)
 		return m;
 	for (i = 0; i < s->n_meters; i++) {
 		other = s->meter[i];
-		if (other->index == m->index && is_read_in(s, other, package, cpu))
+		if (other->index == m->index && meter_is_read_in_package(s, other, package, cpu))
 			return other;
 	}
 	if (m->scope == cpu || kjoule_source_package(src, m->scope) == package ||
 	    s->n_meters == s->n_sources * s->n)
 		return m;
-	return add_meter(s, m->index, cpu);
+	return session_add_meter(s, m->index, cpu);
 }
 
 /**
@@ -384,7 +387,7 @@ void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampl
 
 	for (i = 0; i < sampler->n_meters; i++) {
 		struct kjoule_meter *m = sampler->meter[i];
-		struct kjoule_meter *right = right_meter(s, m, sampler->cpu);
+		struct kjoule_meter *right = session_meter_for_cpu(s, m, sampler->cpu);
 
 		if (right != m)
 			m->cpus--;
@@ -398,8 +401,8 @@ void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampl
 	sampler->placed = true;
 }
 
-/* As is_read_in_time(), of a slow source. How fast events come nobody knows. */
-static int check_period(const struct kjoule_source *src, u64 period_ns, char *words)
+/* As meter_is_read_in_time(), of a slow source. How fast events come nobody knows. */
+static int source_check_period(const struct kjoule_source *src, u64 period_ns, char *words)
 {
 	u64 most_ns = U64_MAX;
 	unsigned int i;
@@ -440,7 +443,7 @@ int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_se
 			continue;
 		period_ns = i >= first ? c->specs[i - first].period_ns : 0;
 		period_ns = period_ns ?: src->period_ns ?: KJOULE_PERIOD_DEFAULT_NS;
-		if (check_period(src, period_ns, c->words)) {
+		if (source_check_period(src, period_ns, c->words)) {
 			*why = c->words;
 			return -ERANGE;
 		}

@@ -7,12 +7,12 @@
 
 #include "source/source.h"
 
-static int cpufreq_init(void)
+static int builtin_cpufreq_init(void)
 {
 	return IS_ENABLED(CONFIG_CPU_FREQ) ? kjoule_cpufreq_init() : 0;
 }
 
-static int msr_init(void)
+static int builtin_msr_init(void)
 {
 	int err;
 
@@ -27,7 +27,7 @@ static int msr_init(void)
 	return err;
 }
 
-static void msr_exit(void)
+static void builtin_msr_exit(void)
 {
 	if (!IS_ENABLED(CONFIG_X86))
 		return;
@@ -43,13 +43,13 @@ static void msr_exit(void)
  */
 int kjoule_builtin_init(void)
 {
-	int err = msr_init();
+	int err = builtin_msr_init();
 
 	if (err)
 		return err;
-	err = cpufreq_init();
+	err = builtin_cpufreq_init();
 	if (err)
-		msr_exit();
+		builtin_msr_exit();
 	return err;
 }
 
@@ -62,5 +62,5 @@ void kjoule_builtin_exit(void)
 {
 	if (IS_ENABLED(CONFIG_CPU_FREQ))
 		kjoule_cpufreq_exit();
-	msr_exit();
+	builtin_msr_exit();
 }

@@ -19,7 +19,7 @@
 static DEFINE_MUTEX(policies_lock);
 static DEFINE_PER_CPU(struct cpufreq_policy __rcu *, policies);
 
-static void keep_policy(const struct cpumask *cpus, struct cpufreq_policy *policy)
+static void cpufreq_keep_policy(const struct cpumask *cpus, struct cpufreq_policy *policy)
 {
 	unsigned int cpu;
 
@@ -28,12 +28,12 @@ static void keep_policy(const struct cpumask *cpus, struct cpufreq_policy *polic
 		rcu_assign_pointer(per_cpu(policies, cpu), policy);
 }
 
-static int policy_changed(struct notifier_block *nb, unsigned long event, void *data)
+static int cpufreq_policy_notify(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct cpufreq_policy *policy = data;
 
 	mutex_lock(&policies_lock);
-	keep_policy(policy->related_cpus, event == CPUFREQ_CREATE_POLICY ? policy : NULL);
+	cpufreq_keep_policy(policy->related_cpus, event == CPUFREQ_CREATE_POLICY ? policy : NULL);
 	mutex_unlock(&policies_lock);
 	/* it is freed when this returns: no tick is to look at it any more */
 	if (event == CPUFREQ_REMOVE_POLICY)
@@ -41,10 +41,10 @@ static int policy_changed(struct notifier_block *nb, unsigned long event, void *
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block policy_notifier = { .notifier_call = policy_changed };
+static struct notifier_block policy_notifier = { .notifier_call = cpufreq_policy_notify };
 
 /* Those that were there before us. One that is going meanwhile tells so once we are done. */
-static void keep_policies(void)
+static void cpufreq_keep_policies(void)
 {
 	struct cpufreq_policy *policy;
 	unsigned int cpu;
@@ -54,14 +54,14 @@ static void keep_policies(void)
 		policy = cpufreq_cpu_get(cpu);
 		if (!policy)
 			continue;
-		keep_policy(cpumask_of(cpu), policy);
+		cpufreq_keep_policy(cpumask_of(cpu), policy);
 		cpufreq_cpu_put(policy);
 	}
 	mutex_unlock(&policies_lock);
 }
 
 /* 0 also for drivers that choose frequencies themselves and do not tell which. */
-static u32 policy_khz(struct cpufreq_policy __rcu **p)
+static u32 cpufreq_policy_khz(struct cpufreq_policy __rcu **p)
 {
 	struct cpufreq_policy *policy;
 	u32 khz;
@@ -75,7 +75,7 @@ static u32 policy_khz(struct cpufreq_policy __rcu **p)
 
 static u32 cpufreq_read_khz(struct kjoule_source *src)
 {
-	return policy_khz(this_cpu_ptr(&policies));
+	return cpufreq_policy_khz(this_cpu_ptr(&policies));
 }
 
 static int cpufreq_probe(struct kjoule_source *src, char *why, size_t len)
@@ -83,7 +83,7 @@ static int cpufreq_probe(struct kjoule_source *src, char *why, size_t len)
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu) {
-		if (policy_khz(per_cpu_ptr(&policies, cpu)))
+		if (cpufreq_policy_khz(per_cpu_ptr(&policies, cpu)))
 			return 0;
 	}
 	strscpy(why, "no cpufreq driver, or one that does not tell frequencies", len);
@@ -117,7 +117,7 @@ int kjoule_cpufreq_init(void)
 	/* without cpufreq the source says that there is none */
 	if (err && err != -EINVAL)
 		return err;
-	keep_policies();
+	cpufreq_keep_policies();
 	err = kjoule_source_register(&cpufreq_source);
 	if (err)
 		cpufreq_unregister_notifier(&policy_notifier, CPUFREQ_POLICY_NOTIFIER);

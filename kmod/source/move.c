@@ -27,7 +27,7 @@ struct look {
 	int err[KJOULE_MAX_DOMAINS];
 };
 
-static void look_here(void *data)
+static void move_read_on_cpu(void *data)
 {
 	struct look *look = data;
 	unsigned int i;
@@ -37,18 +37,18 @@ static void look_here(void *data)
 }
 
 /* On a CPU that can read it. Hotplug is not held off: a CPU that goes is one look less. */
-static void look_at(struct look *look)
+static void move_read(struct look *look)
 {
 	unsigned int cpu = cpumask_any(cpu_online_mask), i;
 	struct kjoule_source *src = look->src;
 	int owner = src->ops->owner ? src->ops->owner(src, cpu) : -1;
-	int err = smp_call_function_single(owner < 0 ? cpu : owner, look_here, look, 1);
+	int err = smp_call_function_single(owner < 0 ? cpu : owner, move_read_on_cpu, look, 1);
 
 	for (i = 0; i < src->n_domains && err; i++)
 		look->err[i] = err;
 }
 
-static u64 patience_ns(const struct kjoule_domain *d)
+static u64 move_timeout_ns(const struct kjoule_domain *d)
 {
 	u64 count_ns = mul_u64_u64_shr(d->unit_mult, NSEC_PER_USEC, d->unit_shift);
 	u64 ns = MOVE_MAX_NS;
@@ -79,7 +79,7 @@ int kjoule_source_move(struct kjoule_source *src, char *why)
 		if (src->domains[i].quantity != KJOULE_QUANTITY_ENERGY)
 			continue;
 		still |= BIT(i);
-		longest = max(longest, patience_ns(&src->domains[i]));
+		longest = max(longest, move_timeout_ns(&src->domains[i]));
 	}
 	while (still && passed < longest) {
 		/* what has not moved by now may do yet, and others go by @src->still */
@@ -87,7 +87,7 @@ int kjoule_source_move(struct kjoule_source *src, char *why)
 			snprintf(why, KJOULE_WHY_LEN, "whoever asked was killed");
 			return -EINTR;
 		}
-		look_at(&now);
+		move_read(&now);
 		passed = ktime_get_ns() - begin;
 		for (i = 0; i < src->n_domains; i++) {
 			if (now.err[i])

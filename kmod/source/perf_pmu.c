@@ -67,27 +67,27 @@ static struct pmu_source *pmu_source_of(struct kjoule_source *src)
 	return container_of(src, struct pmu_source, src);
 }
 
-static struct slot *slot_of(struct pmu_source *p, unsigned int cpu)
+static struct slot *pmu_slot_of(struct pmu_source *p, unsigned int cpu)
 {
-	return smp_load_acquire(&p->of_cpu[cpu]);	/* Q, pairs with R in share_slot() */
+	return smp_load_acquire(&p->of_cpu[cpu]);	/* Q, pairs with R in slot_share() */
 }
 
 /* The slot whose counter counts for a CPU: what sessions are told, before reading follows. */
-static struct slot *counting_slot(struct pmu_source *p, unsigned int cpu)
+static struct slot *pmu_counting_slot(struct pmu_source *p, unsigned int cpu)
 {
-	struct slot *slot = slot_of(p, cpu), *joined = slot ? READ_ONCE(slot->joined) : NULL;
+	struct slot *slot = pmu_slot_of(p, cpu), *joined = slot ? READ_ONCE(slot->joined) : NULL;
 
 	return joined ?: slot;
 }
 
 static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
 {
-	struct slot *slot = slot_of(pmu_source_of(src), smp_processor_id());
+	struct slot *slot = pmu_slot_of(pmu_source_of(src), smp_processor_id());
 	struct perf_event *event;
 
 	if (!slot)
 		return -ENXIO;
-	event = smp_load_acquire(&slot->event);		/* O, pairs with P in mend_slot() */
+	event = smp_load_acquire(&slot->event);		/* O, pairs with P in slot_repair() */
 	/* dead, squeezed out by other counters, or moved */
 	if (!event || READ_ONCE(event->state) != PERF_EVENT_STATE_ACTIVE ||
 	    READ_ONCE(event->oncpu) != smp_processor_id())
@@ -100,14 +100,14 @@ static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
 static int pmu_package(struct kjoule_source *src, unsigned int cpu)
 {
 	struct pmu_source *p = pmu_source_of(src);
-	struct slot *slot = counting_slot(p, cpu);
+	struct slot *slot = pmu_counting_slot(p, cpu);
 
 	return slot ? slot - p->slot : KJOULE_PACKAGE_NONE;
 }
 
 static int pmu_owner(struct kjoule_source *src, unsigned int cpu)
 {
-	struct slot *slot = counting_slot(pmu_source_of(src), cpu);
+	struct slot *slot = pmu_counting_slot(pmu_source_of(src), cpu);
 
 	return slot ? READ_ONCE(slot->owner) : -1;
 }
@@ -118,24 +118,24 @@ static int pmu_owner(struct kjoule_source *src, unsigned int cpu)
  * hotplug is held off where counters are looked at and made. The kernel's own kinds of counters
  * stay where they are, and making one may wait for hotplug by itself.
  */
-static bool may_move(const struct pmu_source *p)
+static bool pmu_may_move(const struct pmu_source *p)
 {
 	return p->spec.perf_type >= PERF_TYPE_MAX;
 }
 
-static void hold_cpus(const struct pmu_source *p)
+static void pmu_lock_cpus(const struct pmu_source *p)
 {
-	if (may_move(p))
+	if (pmu_may_move(p))
 		cpus_read_lock();
 }
 
-static void let_cpus_go(const struct pmu_source *p)
+static void pmu_unlock_cpus(const struct pmu_source *p)
 {
-	if (may_move(p))
+	if (pmu_may_move(p))
 		cpus_read_unlock();
 }
 
-static struct perf_event *make_event(const struct kjoule_spec *spec, unsigned int cpu)
+static struct perf_event *pmu_create_event(const struct kjoule_spec *spec, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = spec->perf_type,
@@ -147,12 +147,12 @@ static struct perf_event *make_event(const struct kjoule_spec *spec, unsigned in
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
-static void share_slot(struct pmu_source *p, struct slot *slot, unsigned int cpu)
+static void slot_share(struct pmu_source *p, struct slot *slot, unsigned int cpu)
 {
 	smp_store_release(&p->of_cpu[cpu], slot);	/* R, pairs with Q: the slot before */
 }
 
-static bool is_alive(const struct pmu_source *p, const struct perf_event *event)
+static bool event_is_alive(const struct pmu_source *p, const struct perf_event *event)
 {
 	int cpu = READ_ONCE(event->cpu);
 
@@ -161,14 +161,14 @@ static bool is_alive(const struct pmu_source *p, const struct perf_event *event)
 }
 
 /* Off while perf moves it to another CPU, in error while it has no room: there all the same. */
-static bool is_there(const struct perf_event *event)
+static bool event_exists(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) > PERF_EVENT_STATE_EXIT &&
 	       cpu_online(READ_ONCE(event->cpu));
 }
 
 /* The slot, other than @but, whose counter counts the same as one that was made for @cpu. */
-static struct slot *slot_read_with(struct pmu_source *p, const struct perf_event *event,
+static struct slot *slot_find_same(struct pmu_source *p, const struct perf_event *event,
 				   unsigned int cpu, const struct slot *but)
 {
 	unsigned int i;
@@ -177,7 +177,7 @@ static struct slot *slot_read_with(struct pmu_source *p, const struct perf_event
 	for (i = 0; i < p->n; i++) {
 		struct slot *slot = &p->slot[i];
 
-		if (slot == but || !slot->event || !is_there(slot->event))
+		if (slot == but || !slot->event || !event_exists(slot->event))
 			continue;
 		reader = READ_ONCE(slot->event->cpu);
 		if (reader == event->cpu || kjoule_pmu_shares(event, cpu, reader))
@@ -187,32 +187,32 @@ static struct slot *slot_read_with(struct pmu_source *p, const struct perf_event
 }
 
 /* A new counter for a CPU, where it is read, and the slot other than @but that has it already. */
-static struct perf_event *ask_for(struct pmu_source *p, unsigned int cpu, const struct slot *but,
-				  int *reader, struct slot **same)
+static struct perf_event *pmu_request_event(struct pmu_source *p, unsigned int cpu,
+					    const struct slot *but, int *reader, struct slot **same)
 {
 	struct perf_event *event = ERR_PTR(-ENODEV);
 
-	hold_cpus(p);
+	pmu_lock_cpus(p);
 	if (cpu_online(cpu))
-		event = make_event(&p->spec, cpu);
+		event = pmu_create_event(&p->spec, cpu);
 	*same = NULL;
 	if (!IS_ERR(event)) {
 		*reader = event->cpu;
-		*same = slot_read_with(p, event, cpu, but);
+		*same = slot_find_same(p, event, cpu, but);
 	}
-	let_cpus_go(p);
+	pmu_unlock_cpus(p);
 	return event;
 }
 
 /* The counter of a CPU: one that is there already, or a new one. */
-static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
+static int pmu_add_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 {
 	struct perf_event *event;
 	struct slot *slot;
 	int reader;
 
 	lockdep_assert_held(&p->lock);
-	event = ask_for(p, cpu, NULL, &reader, &slot);
+	event = pmu_request_event(p, cpu, NULL, &reader, &slot);
 	if (IS_ERR(event)) {
 		snprintf(words, KJOULE_WORDS_LEN,
 			 "%s: perf type %u has no counter 0x%llx on CPU %u (error %ld)",
@@ -221,7 +221,7 @@ static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 	}
 	if (slot) {
 		perf_event_release_kernel(event);
-		share_slot(p, slot, cpu);
+		slot_share(p, slot, cpu);
 		return 0;
 	}
 	if (!cpumask_test_cpu(reader, p->cpus)) {
@@ -235,7 +235,7 @@ static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 	slot->owner = reader;
 	slot->event = event;
 	p->n++;
-	share_slot(p, slot, cpu);
+	slot_share(p, slot, cpu);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
  * Sessions see by pmu_package() that these CPUs have another meter from now on; only when they do
  * may the CPUs read it, or what it has counted would be taken in by the old meter once more.
  */
-static void join_slots(struct pmu_source *p)
+static void pmu_join_slots(struct pmu_source *p)
 {
 	unsigned int i, cpu;
 
@@ -256,36 +256,36 @@ static void join_slots(struct pmu_source *p)
 		if (!slot->joined)
 			continue;
 		for_each_cpu(cpu, p->cpus) {
-			if (slot_of(p, cpu) == slot)
-				share_slot(p, slot->joined, cpu);
+			if (pmu_slot_of(p, cpu) == slot)
+				slot_share(p, slot->joined, cpu);
 		}
 		slot->joined = NULL;
 	}
 }
 
 /* Has an earlier slot a counter of the same? Made at once, they did not know of each other. */
-static bool is_second(struct pmu_source *p, const struct slot *slot)
+static bool slot_is_duplicate(struct pmu_source *p, const struct slot *slot)
 {
-	const struct slot *other = slot_read_with(p, slot->event, slot->event->cpu, slot);
+	const struct slot *other = slot_find_same(p, slot->event, slot->event->cpu, slot);
 
 	return other && other < slot;
 }
 
 /* Has it a counter that counts for it alone? Then it is followed to where it is read now. */
-static bool is_good(struct pmu_source *p, struct slot *slot)
+static bool slot_is_good(struct pmu_source *p, struct slot *slot)
 {
 	bool good;
 
-	hold_cpus(p);
-	good = slot->event && is_alive(p, slot->event) && !is_second(p, slot);
+	pmu_lock_cpus(p);
+	good = slot->event && event_is_alive(p, slot->event) && !slot_is_duplicate(p, slot);
 	if (good)
 		WRITE_ONCE(slot->owner, slot->event->cpu);
-	let_cpus_go(p);
+	pmu_unlock_cpus(p);
 	return good;
 }
 
 /* Follow a counter that was moved, replace one that is dead. */
-static void mend_slot(struct pmu_source *p, struct slot *slot)
+static void slot_repair(struct pmu_source *p, struct slot *slot)
 {
 	struct perf_event *event, *dead = slot->event;
 	struct slot *other;
@@ -293,7 +293,7 @@ static void mend_slot(struct pmu_source *p, struct slot *slot)
 	int reader;
 
 	lockdep_assert_held(&p->lock);
-	if (is_good(p, slot))
+	if (slot_is_good(p, slot))
 		return;
 	WRITE_ONCE(slot->event, NULL);
 	if (dead) {
@@ -304,11 +304,11 @@ static void mend_slot(struct pmu_source *p, struct slot *slot)
 		perf_event_release_kernel(dead);
 	}
 	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
-		if (slot_of(p, cpu) != slot)
+		if (pmu_slot_of(p, cpu) != slot)
 			continue;
 		/* if nothing comes of it: who tries to read it counts the errors */
 		WRITE_ONCE(slot->owner, cpu);
-		event = ask_for(p, cpu, slot, &reader, &other);
+		event = pmu_request_event(p, cpu, slot, &reader, &other);
 		if (IS_ERR(event))
 			continue;
 		if (!cpumask_test_cpu(reader, p->cpus)) {
@@ -327,7 +327,7 @@ static void mend_slot(struct pmu_source *p, struct slot *slot)
 }
 
 /* Some PMUs count on the CPUs of one kind only, or are asked for on one CPU only. */
-static bool is_not_counted(int err)
+static bool pmu_error_is_absent(int err)
 {
 	return err == -ENOENT || err == -ENODEV || err == -EINVAL || err == -EOPNOTSUPP;
 }
@@ -336,20 +336,20 @@ static bool is_not_counted(int err)
  * A CPU has come. If the PMU counts there but there is no counter to be had, its slot stays without
  * one: who tries to read it counts the errors, has the loss told, and calls for mending again.
  */
-static void take_late(struct pmu_source *p, unsigned int cpu)
+static void pmu_add_late_cpu(struct pmu_source *p, unsigned int cpu)
 {
 	char words[KJOULE_WORDS_LEN];	/* for nobody */
-	int err = take_cpu(p, cpu, words);
+	int err = pmu_add_cpu(p, cpu, words);
 	struct slot *slot;
 
-	if (!err || is_not_counted(err))
+	if (!err || pmu_error_is_absent(err))
 		return;
 	slot = &p->slot[p->n++];
 	slot->owner = cpu;
-	share_slot(p, slot, cpu);
+	slot_share(p, slot, cpu);
 }
 
-static void mend(struct work_struct *work)
+static void pmu_repair_work(struct work_struct *work)
 {
 	struct pmu_source *p = container_of(work, struct pmu_source, mend);
 	unsigned int i, cpu;
@@ -359,15 +359,15 @@ static void mend(struct work_struct *work)
 	cpus_read_unlock();
 	mutex_lock(&p->lock);
 	for (i = 0; i < p->n; i++)
-		mend_slot(p, &p->slot[i]);
+		slot_repair(p, &p->slot[i]);
 	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
-		if (!slot_of(p, cpu))
-			take_late(p, cpu);
+		if (!pmu_slot_of(p, cpu))
+			pmu_add_late_cpu(p, cpu);
 	}
 	mutex_unlock(&p->lock);
 	kjoule_source_moved();
 	mutex_lock(&p->lock);
-	join_slots(p);
+	pmu_join_slots(p);
 	mutex_unlock(&p->lock);
 }
 
@@ -448,7 +448,7 @@ static const struct kjoule_source_ops pmu_ops = {
  * perf does so with what it counts for tasks. Of the others some wake something up or take locks
  * when they are read (graphics, controllers behind a mailbox); these only read a register.
  */
-static bool reads_a_register(const struct pmu *pmu)
+static bool pmu_reads_register(const struct pmu *pmu)
 {
 	static const char * const known[] = {
 		"power", "power_core", "cstate_core", "cstate_module", "cstate_pkg",
@@ -459,19 +459,19 @@ static bool reads_a_register(const struct pmu *pmu)
 }
 
 /* Counters for as many CPUs as the PMU has some for. */
-static int take_cpus(struct pmu_source *p, char *words)
+static int pmu_add_cpus(struct pmu_source *p, char *words)
 {
 	unsigned int cpu;
 	int err = -ENODEV;
 
 	mutex_lock(&p->lock);
 	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
-		err = take_cpu(p, cpu, words);
-		if (err && !is_not_counted(err))
+		err = pmu_add_cpu(p, cpu, words);
+		if (err && !pmu_error_is_absent(err))
 			break;
 	}
 	mutex_unlock(&p->lock);
-	if (err && (!p->n || !is_not_counted(err)))
+	if (err && (!p->n || !pmu_error_is_absent(err)))
 		return err;
 	words[0] = '\0';
 	return 0;
@@ -523,12 +523,12 @@ struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
 	kjoule_spec_describe(&p->spec, &p->src);
 	p->src.ops = &pmu_ops;
 	mutex_init(&p->lock);
-	INIT_WORK(&p->mend, mend);
-	err = take_cpus(p, words);
+	INIT_WORK(&p->mend, pmu_repair_work);
+	err = pmu_add_cpus(p, words);
 	if (err) {
 		pmu_release(&p->src);
 		return ERR_PTR(err);
 	}
-	p->src.ticks_only = !reads_a_register(p->slot[0].event->pmu);
+	p->src.ticks_only = !pmu_reads_register(p->slot[0].event->pmu);
 	return &p->src;
 }

@@ -23,7 +23,7 @@ struct supply {
 };
 
 /* Microwatts, from whichever of its properties the supply has. */
-static int read_power(struct power_supply *psy, s64 *uw)
+static int supply_read_power(struct power_supply *psy, s64 *uw)
 {
 	union power_supply_propval power, current_ua, voltage_uv;
 	int err;
@@ -47,7 +47,7 @@ static int supply_read(struct kjoule_source *src, unsigned int domain, s64 *raw)
 
 	if (!psy)
 		return -ENODEV;
-	err = read_power(psy, raw);
+	err = supply_read_power(psy, raw);
 	power_supply_put(psy);
 	return err;
 }
@@ -62,7 +62,7 @@ static int supply_probe(struct kjoule_source *src, char *why, size_t len)
 		strscpy(why, "there is no power supply of that name", len);
 		return -ENODEV;
 	}
-	err = read_power(psy, &uw);
+	err = supply_read_power(psy, &uw);
 	power_supply_put(psy);
 	if (err)
 		strscpy(why, "the power supply tells neither its power nor current and voltage",

@@ -58,7 +58,7 @@ static const u32 psys_joule_unit[] = {
 /* Silvermont and Airmont: one count is 2^ESU microjoule. */
 static const u32 atom_unit[] = { 0x37, 0x4a, 0x4c, 0x5a, 0x5d };
 
-static bool listed(const u32 *list, unsigned int n, u32 model)
+static bool rapl_model_is_listed(const u32 *list, unsigned int n, u32 model)
 {
 	while (n--) {
 		if (*list++ == model)
@@ -112,15 +112,15 @@ int kjoule_rapl_decode(enum kjoule_rapl_vendor vendor, u32 model, u64 unit_value
 		d->unit_shift = esu;
 		if (vendor == KJOULE_RAPL_AMD)
 			continue;
-		if (listed(atom_unit, ARRAY_SIZE(atom_unit), model)) {
+		if (rapl_model_is_listed(atom_unit, ARRAY_SIZE(atom_unit), model)) {
 			d->unit_mult = 1ULL << esu;
 			d->unit_shift = 0;
 		}
 		if (d->class == DRAM &&
-		    listed(dram_fixed_unit, ARRAY_SIZE(dram_fixed_unit), model))
+		    rapl_model_is_listed(dram_fixed_unit, ARRAY_SIZE(dram_fixed_unit), model))
 			d->unit_shift = 16;
 		if (d->class == PSYS &&
-		    listed(psys_joule_unit, ARRAY_SIZE(psys_joule_unit), model))
+		    rapl_model_is_listed(psys_joule_unit, ARRAY_SIZE(psys_joule_unit), model))
 			d->unit_shift = 0;
 	}
 	return n;

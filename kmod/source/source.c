@@ -35,7 +35,7 @@ static bool domain_is_sane(const struct kjoule_source *src, const struct kjoule_
 }
 
 /* A meter that starts on command has both, tells power, and not later than can be waited for. */
-static bool start_is_sane(const struct kjoule_source *src)
+static bool source_start_is_sane(const struct kjoule_source *src)
 {
 	const struct kjoule_source_ops *ops = src->ops;
 	unsigned int i;
@@ -56,7 +56,7 @@ static bool source_is_sane(const struct kjoule_source *src)
 
 	if (!src->name || !src->ops || strlen(src->name) >= KJOULE_SOURCE_NAME_LEN ||
 	    src->n_domains > KJOULE_MAX_DOMAINS || src->origin != KJOULE_ORIGIN_REGISTERED ||
-	    src->ops->release || !start_is_sane(src))
+	    src->ops->release || !source_start_is_sane(src))
 		return false;
 	if (src->kind == KJOULE_KIND_FREQUENCY)
 		return src->ops->read_cycles ? src->reference_khz : !!src->ops->read_khz;
@@ -76,7 +76,7 @@ static bool source_is_sane(const struct kjoule_source *src)
 	return src->kind == KJOULE_KIND_ENERGY && src->ops->read_energy;
 }
 
-static struct kjoule_source *find_source(const char *name)
+static struct kjoule_source *source_find(const char *name)
 {
 	struct kjoule_source *src;
 
@@ -102,7 +102,7 @@ int kjoule_source_register(struct kjoule_source *src)
 	if (!source_is_sane(src))
 		return -EINVAL;
 	mutex_lock(&sources_lock);
-	err = find_source(src->name) ? -EEXIST : 0;
+	err = source_find(src->name) ? -EEXIST : 0;
 	if (!err) {
 		src->id = ++next_id;
 		list_add_tail(&src->node, &sources);
@@ -133,7 +133,7 @@ void kjoule_source_unregister(struct kjoule_source *src)
 }
 EXPORT_SYMBOL_GPL(kjoule_source_unregister);
 
-static int ask(struct kjoule_source *src, char *why)
+static int source_ask(struct kjoule_source *src, char *why)
 {
 	why[0] = '\0';
 	if (src->ops->probe)
@@ -157,7 +157,7 @@ static int source_probe(struct kjoule_source *src, u64 since)
 	lockdep_assert_held(&sources_lock);
 	if (src->probed_ns && src->probed_ns >= since)
 		return src->probed;
-	err = ask(src, why);
+	err = source_ask(src, why);
 	if (err == -EINTR)
 		return err;
 	strscpy(src->why, why, sizeof(src->why));
@@ -208,7 +208,7 @@ struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char
 
 	if (mutex_lock_killable(&sources_lock))
 		return ERR_PTR(-EINTR);
-	src = name ? find_source(name) : source_default(kind, since);
+	src = name ? source_find(name) : source_default(kind, since);
 	if (IS_ERR_OR_NULL(src) || src->kind != kind) {
 		err = PTR_ERR_OR_ZERO(src) ?: -ENOENT;
 		goto out;
@@ -324,7 +324,7 @@ bool kjoule_source_is_registered(const char *name)
 	bool is;
 
 	mutex_lock(&sources_lock);
-	is = find_source(name);
+	is = source_find(name);
 	mutex_unlock(&sources_lock);
 	return is;
 }

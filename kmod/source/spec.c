@@ -51,19 +51,19 @@ static const char *const attribute[] = {
 };
 
 /* The name is shown to others, in words and in files, each a line. */
-static bool has_control(const char *name)
+static bool name_has_control(const char *name)
 {
 	while (*name && !iscntrl(*name))
 		name++;
 	return *name;
 }
 
-static int check(const struct kjoule_spec *spec, char *words)
+static int spec_check(const struct kjoule_spec *spec, char *words)
 {
 	u32 surplus = spec->given & ~origins[spec->origin].may;
 	u32 lacking = origins[spec->origin].must & ~spec->given;
 
-	if (has_control(spec->name)) {
+	if (name_has_control(spec->name)) {
 		snprintf(words, KJOULE_WORDS_LEN, "a source's name has a control character");
 		return -EINVAL;
 	}
@@ -100,7 +100,7 @@ static int check(const struct kjoule_spec *spec, char *words)
 }
 
 /* A name of one's own choice that is a registered source's would mislead who is told of it. */
-static int check_name(const struct kjoule_spec *spec, char *words)
+static int spec_check_name(const struct kjoule_spec *spec, char *words)
 {
 	if (spec->origin != KJOULE_ORIGIN_PERF_PMU && spec->origin != KJOULE_ORIGIN_VALUE_FILE)
 		return 0;
@@ -112,7 +112,7 @@ static int check_name(const struct kjoule_spec *spec, char *words)
 }
 
 /* Does a slow source's value answer, and move if it is energy? */
-static int watch_domain(struct kjoule_source *src, unsigned int domain, char *words)
+static int spec_watch_domain(struct kjoule_source *src, unsigned int domain, char *words)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_MOVE_TIMEOUT_MS);
 	s64 first, now;
@@ -137,24 +137,24 @@ static int watch_domain(struct kjoule_source *src, unsigned int domain, char *wo
 	return -ENODEV;
 }
 
-static int watch(struct kjoule_source *src, char *words)
+static int spec_watch(struct kjoule_source *src, char *words)
 {
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < src->n_domains && !err && kjoule_source_is_slow(src); i++)
-		err = watch_domain(src, i, words);
+		err = spec_watch_domain(src, i, words);
 	return err;
 }
 
-static int probe(struct kjoule_source *src, char *words)
+static int spec_probe(struct kjoule_source *src, char *words)
 {
 	char why[KJOULE_WHY_LEN] = "";
 	int err = src->ops->probe ? src->ops->probe(src, why, sizeof(why)) : 0;
 
 	if (err)
 		snprintf(words, KJOULE_WORDS_LEN, "%s: %s", src->name, why);
-	return err ?: watch(src, words);
+	return err ?: spec_watch(src, words);
 }
 
 /**
@@ -167,11 +167,11 @@ static int probe(struct kjoule_source *src, char *words)
  */
 int kjoule_spec_watch(struct kjoule_source *src, char *words)
 {
-	return src->ops->probe ? 0 : watch(src, words);
+	return src->ops->probe ? 0 : spec_watch(src, words);
 }
 
-static struct kjoule_source *take_registered(const struct kjoule_spec *spec, char *words,
-					     u32 *still)
+static struct kjoule_source *spec_get_registered(const struct kjoule_spec *spec, char *words,
+						 u32 *still)
 {
 	struct kjoule_source *src = kjoule_source_get(KJOULE_KIND_ENERGY, spec->name, still);
 	int err = 0;
@@ -219,7 +219,7 @@ struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const str
 	struct kjoule_source *src;
 	int err;
 
-	err = check(spec, words) ?: check_name(spec, words);
+	err = spec_check(spec, words) ?: spec_check_name(spec, words);
 	if (err)
 		return ERR_PTR(err);
 	switch (spec->origin) {
@@ -233,12 +233,12 @@ struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const str
 		src = kjoule_power_supply_create(spec, words);
 		break;
 	default:
-		return take_registered(spec, words, still);
+		return spec_get_registered(spec, words, still);
 	}
 	*still = 0;
 	if (IS_ERR(src))
 		return src;
-	err = probe(src, words);
+	err = spec_probe(src, words);
 	if (err) {
 		kjoule_source_put(src);
 		return ERR_PTR(err);

@@ -34,7 +34,7 @@ struct value_file {
  * With the rights of who opened the file. The thread that reads it has all capabilities, and some
  * files ask who reads.
  */
-static ssize_t read_as_opener(struct file *file, char *text, size_t len)
+static ssize_t value_file_read_text(struct file *file, char *text, size_t len)
 {
 	const struct cred *own = override_creds(file->f_cred);
 	loff_t pos = 0;		/* sysfs makes the text anew when it is read from its beginning */
@@ -51,7 +51,7 @@ static int value_file_read(struct kjoule_source *src, unsigned int domain, s64 *
 	ssize_t len;
 	int err;
 
-	len = read_as_opener(vf->file, text, sizeof(text) - 1);
+	len = value_file_read_text(vf->file, text, sizeof(text) - 1);
 	if (len < 0)
 		return len;
 	if (!len)
@@ -80,7 +80,7 @@ static const struct kjoule_source_ops value_file_ops = {
 };
 
 /* Is it a file that a thread may read again and again, without who knows what effect? */
-static const char *unfit(struct file *file)
+static const char *value_file_refusal(struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
@@ -98,7 +98,7 @@ static const char *unfit(struct file *file)
  * into memory that is slow to come. What may be read was decided when it was opened, by its
  * opener's rights. Nor is it waited for who has a lease on it, which he would have to give up.
  */
-static struct file *open_again(const struct file *given)
+static struct file *value_file_reopen(const struct file *given)
 {
 	return dentry_open(&given->f_path, O_RDONLY | O_NONBLOCK, given->f_cred);
 }
@@ -123,13 +123,13 @@ struct kjoule_source *kjoule_value_file_create(const struct kjoule_spec *spec, c
 			 spec->name, spec->fd);
 		return ERR_PTR(-EBADF);
 	}
-	why = unfit(given);
+	why = value_file_refusal(given);
 	if (why) {
 		snprintf(words, KJOULE_WORDS_LEN, "%s: %s", spec->name, why);
 		fput(given);
 		return ERR_PTR(-EINVAL);
 	}
-	file = open_again(given);
+	file = value_file_reopen(given);
 	fput(given);
 	if (IS_ERR(file)) {
 		snprintf(words, KJOULE_WORDS_LEN, "%s: can not be opened once more (error %ld)",

@@ -31,19 +31,19 @@ struct number {
 static struct kobject *parent;
 static DEFINE_XARRAY(folders);
 
-static struct kjoule_session *get_session(struct kobject *kobj)
+static struct kjoule_session *folder_get_session(struct kobject *kobj)
 {
 	return kjoule_session_get(container_of(kobj, struct folder, kobj)->id);
 }
 
-static int get_books(struct kobject *kobj, struct kjoule_books *b)
+static int folder_get_books(struct kobject *kobj, struct kjoule_books *b)
 {
 	struct kjoule_session *s;
 	int err = kjoule_stats_check();
 
 	if (err)
 		return err;
-	s = get_session(kobj);
+	s = folder_get_session(kobj);
 	if (!s)
 		return -ENODEV;
 	kjoule_session_books(s, b);
@@ -51,25 +51,26 @@ static int get_books(struct kobject *kobj, struct kjoule_books *b)
 	return 0;
 }
 
-static ssize_t number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t session_number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct number *number = container_of(attr, struct number, attr);
 	struct kjoule_books b;
 
-	return get_books(kobj, &b) ?:
+	return folder_get_books(kobj, &b) ?:
 	       sysfs_emit(buf, "%llu\n", *(u64 *)((char *)&b + number->offset));
 }
 
-static ssize_t consumed_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t session_consumed_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct kjoule_books b;
 
-	return get_books(kobj, &b) ?: sysfs_emit(buf, "%llu\n", b.records - b.lost - b.waiting);
+	return folder_get_books(kobj, &b) ?:
+	       sysfs_emit(buf, "%llu\n", b.records - b.lost - b.waiting);
 }
 
-static struct kobj_attribute consumed = __ATTR(consumed, 0400, consumed_show, NULL);
+static struct kobj_attribute consumed = __ATTR(consumed, 0400, session_consumed_show, NULL);
 
-static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t session_state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	static const char * const states[] = {
 		[KJOULE_SESSION_NEW] = "new",
@@ -82,7 +83,7 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 
 	if (err)
 		return err;
-	s = get_session(kobj);
+	s = folder_get_session(kobj);
 	if (!s)
 		return -ENODEV;
 	state = READ_ONCE(s->state);
@@ -90,75 +91,75 @@ static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	return sysfs_emit(buf, "%s\n", states[state]);
 }
 
-static struct kobj_attribute state = __ATTR(state, 0400, state_show, NULL);
+static struct kobj_attribute state = __ATTR(state, 0400, session_state_show, NULL);
 
 static struct number due = {
-	.attr = __ATTR(due, 0400, number_show, NULL),
+	.attr = __ATTR(due, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, due),
 };
 
 static struct number produced = {
-	.attr = __ATTR(produced, 0400, number_show, NULL),
+	.attr = __ATTR(produced, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, produced),
 };
 
 static struct number missed = {
-	.attr = __ATTR(missed, 0400, number_show, NULL),
+	.attr = __ATTR(missed, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, missed),
 };
 
 static struct number parked = {
-	.attr = __ATTR(parked, 0400, number_show, NULL),
+	.attr = __ATTR(parked, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, parked),
 };
 
 static struct number filtered = {
-	.attr = __ATTR(filtered, 0400, number_show, NULL),
+	.attr = __ATTR(filtered, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, filtered),
 };
 
 static struct number records = {
-	.attr = __ATTR(records, 0400, number_show, NULL),
+	.attr = __ATTR(records, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, records),
 };
 
 static struct number lost = {
-	.attr = __ATTR(lost, 0400, number_show, NULL),
+	.attr = __ATTR(lost, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, lost),
 };
 
 static struct number waiting = {
-	.attr = __ATTR(waiting, 0400, number_show, NULL),
+	.attr = __ATTR(waiting, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, waiting),
 };
 
 static struct number samples = {
-	.attr = __ATTR(samples, 0400, number_show, NULL),
+	.attr = __ATTR(samples, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, samples),
 };
 
 static struct number tick_ns = {
-	.attr = __ATTR(tick_ns, 0400, number_show, NULL),
+	.attr = __ATTR(tick_ns, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, tick_ns),
 };
 
 static struct number late_max_ns = {
-	.attr = __ATTR(late_max_ns, 0400, number_show, NULL),
+	.attr = __ATTR(late_max_ns, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, late_max_ns),
 };
 
 static struct number source_errors = {
-	.attr = __ATTR(source_errors, 0400, number_show, NULL),
+	.attr = __ATTR(source_errors, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, source_errors),
 };
 
 static struct number stacks_withheld = {
-	.attr = __ATTR(withheld, 0400, number_show, NULL),
+	.attr = __ATTR(withheld, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, stacks_withheld),
 };
 
 static struct number idle_ns = {
-	.attr = __ATTR(idle_ns, 0400, number_show, NULL),
+	.attr = __ATTR(idle_ns, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, idle_ns),
 };
 
@@ -184,26 +185,26 @@ static struct attribute *session_attrs[] = {
 
 ATTRIBUTE_GROUPS(session);
 
-static void folder_release(struct kobject *kobj)
+static void session_folder_release(struct kobject *kobj)
 {
 	kfree(container_of(kobj, struct folder, kobj));
 }
 
 static const struct kobj_type folder_type = {
-	.release = folder_release,
+	.release = session_folder_release,
 	.sysfs_ops = &kobj_sysfs_ops,
 	.default_groups = session_groups,
 };
 
 /* Waits for who reads right now; a file that is still open gives ENODEV from here on. */
-static void remove_folder(struct folder *f)
+static void session_folder_remove(struct folder *f)
 {
 	kjoule_stats_use_remove(f->uses);
 	kobject_del(&f->kobj);
 	kobject_put(&f->kobj);
 }
 
-static int session_made(struct kjoule_session *s)
+static int session_folder_add(struct kjoule_session *s)
 {
 	struct folder *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	int err;
@@ -219,19 +220,19 @@ static int session_made(struct kjoule_session *s)
 	err = kjoule_stats_use_add(s, &f->kobj, f->uses) ?:
 	      xa_err(xa_store(&folders, s->id, f, GFP_KERNEL));
 	if (err)
-		remove_folder(f);
+		session_folder_remove(f);
 	return err;
 }
 
-static void session_gone(struct kjoule_session *s)
+static void session_folder_unlist(struct kjoule_session *s)
 {
 	struct folder *f = xa_erase(&folders, s->id);
 
 	if (f)
-		remove_folder(f);
+		session_folder_remove(f);
 }
 
-static struct kjoule_watch watch = { .made = session_made, .gone = session_gone };
+static struct kjoule_watch watch = { .made = session_folder_add, .gone = session_folder_unlist };
 
 /**
  * kjoule_stats_session_init() - make a folder for each session from now on

@@ -54,27 +54,27 @@ static struct folder *to_folder(struct kobject *kobj)
 	return container_of(kobj, struct folder, kobj);
 }
 
-static bool is_frequency(const struct kjoule_source *src)
+static bool folder_is_frequency(const struct kjoule_source *src)
 {
 	return src->kind == KJOULE_KIND_FREQUENCY;
 }
 
 /* What shares its counters; a slow source is read anywhere. */
-static int scope_of(struct kjoule_source *src, unsigned int cpu)
+static int folder_scope_of_cpu(struct kjoule_source *src, unsigned int cpu)
 {
 	if (kjoule_source_is_slow(src))
 		return 0;
-	return is_frequency(src) ? cpu : kjoule_source_package(src, cpu);
+	return folder_is_frequency(src) ? cpu : kjoule_source_package(src, cpu);
 }
 
 /* A CPU that can read it, or -1. Hotplug is not held off: a CPU that goes is an error then. */
-static int reading_cpu(const struct folder *f)
+static int folder_reading_cpu(const struct folder *f)
 {
 	unsigned int cpu;
 	int owner;
 
 	for_each_online_cpu(cpu) {
-		if (scope_of(f->src, cpu) != f->scope)
+		if (folder_scope_of_cpu(f->src, cpu) != f->scope)
 			continue;
 		owner = f->src->ops->owner ? f->src->ops->owner(f->src, cpu) : -1;
 		return owner < 0 ? cpu : owner;
@@ -90,7 +90,7 @@ struct reading {
 	int err;
 };
 
-static void read_here(void *data)
+static void folder_read_on_cpu(void *data)
 {
 	struct reading *r = data;
 	struct kjoule_source *src = r->f->src;
@@ -105,7 +105,7 @@ static void read_here(void *data)
 	}
 }
 
-static int read_once(struct reading *r)
+static int folder_read_once(struct reading *r)
 {
 	struct kjoule_source *src = r->f->src;
 	int cpu;
@@ -115,22 +115,22 @@ static int read_once(struct reading *r)
 		return -ENODEV;
 	if (kjoule_source_is_slow(src))
 		return src->ops->read_value(src, r->f->domain, (s64 *)&r->raw);
-	cpu = reading_cpu(r->f);
-	return cpu < 0 ? -ENXIO : smp_call_function_single(cpu, read_here, r, 1) ?: r->err;
+	cpu = folder_reading_cpu(r->f);
+	return cpu < 0 ? -ENXIO : smp_call_function_single(cpu, folder_read_on_cpu, r, 1) ?: r->err;
 }
 
 /* Mean frequency while not halted, over a short time. */
-static int read_mean(struct reading *r)
+static int folder_read_mean(struct reading *r)
 {
 	struct kjoule_cycles before;
 	u64 reference;
-	int err = read_once(r);
+	int err = folder_read_once(r);
 
 	if (err)
 		return err;
 	before = r->cycles;
 	usleep_range(FREQUENCY_US, FREQUENCY_US + FREQUENCY_US / 10);
-	err = read_once(r);
+	err = folder_read_once(r);
 	if (err)
 		return err;
 	reference = r->cycles.reference - before.reference;
@@ -141,7 +141,7 @@ static int read_mean(struct reading *r)
 	return 0;
 }
 
-static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_value_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct folder *f = to_folder(kobj);
 	struct reading r = { .f = f };
@@ -150,7 +150,8 @@ static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	if (err)
 		return err;
 	atomic64_inc(&f->reads);
-	err = is_frequency(f->src) && f->src->ops->read_cycles ? read_mean(&r) : read_once(&r);
+	err = folder_is_frequency(f->src) && f->src->ops->read_cycles ? folder_read_mean(&r) :
+									 folder_read_once(&r);
 	if (err) {
 		atomic64_inc(&f->errors);
 		return err;
@@ -160,31 +161,31 @@ static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	return sysfs_emit(buf, "%llu\n", r.raw);
 }
 
-static ssize_t reads_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_reads_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	int err = kjoule_stats_check();
 
 	return err ?: sysfs_emit(buf, "%lld\n", atomic64_read(&to_folder(kobj)->reads));
 }
 
-static ssize_t errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	int err = kjoule_stats_check();
 
 	return err ?: sysfs_emit(buf, "%lld\n", atomic64_read(&to_folder(kobj)->errors));
 }
 
-static ssize_t unit_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_unit_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	const struct folder *f = to_folder(kobj);
 
-	if (is_frequency(f->src))
+	if (folder_is_frequency(f->src))
 		return sysfs_emit(buf, "kHz\n");
 	return sysfs_emit(buf, "%s\n", kjoule_stats_unit(f->src->domains[f->domain].quantity));
 }
 
 /* mult / 2^shift as a decimal number, exactly. */
-static ssize_t emit_scale(char *buf, u64 mult, u32 shift)
+static ssize_t folder_emit_scale(char *buf, u64 mult, u32 shift)
 {
 	u64 mask = shift < 64 ? (1ULL << shift) - 1 : U64_MAX, rest = mult & mask;
 	int len = sysfs_emit(buf, "%llu", shift < 64 ? mult >> shift : 0);
@@ -198,17 +199,17 @@ static ssize_t emit_scale(char *buf, u64 mult, u32 shift)
 	return len + sysfs_emit_at(buf, len, "\n");
 }
 
-static ssize_t scale_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_scale_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	const struct folder *f = to_folder(kobj);
 	const struct kjoule_domain *d = &f->src->domains[f->domain];
 
-	if (is_frequency(f->src))
+	if (folder_is_frequency(f->src))
 		return sysfs_emit(buf, "1\n");
-	return emit_scale(buf, d->unit_mult, d->unit_shift);
+	return folder_emit_scale(buf, d->unit_mult, d->unit_shift);
 }
 
-static ssize_t range_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_range_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	const struct folder *f = to_folder(kobj);
 	const struct kjoule_domain *d = &f->src->domains[f->domain];
@@ -217,26 +218,30 @@ static ssize_t range_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	return sysfs_emit(buf, "%llu\n", d->range ?: highest);
 }
 
-static ssize_t update_period_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_update_period_ns_show(struct kobject *kobj, struct kobj_attribute *attr,
+					    char *buf)
 {
 	const struct folder *f = to_folder(kobj);
 
 	return sysfs_emit(buf, "%llu\n", f->src->domains[f->domain].update_period_ns);
 }
 
-static ssize_t requested_only_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t folder_requested_only_show(struct kobject *kobj, struct kobj_attribute *attr,
+					  char *buf)
 {
 	return sysfs_emit(buf, "%u\n", to_folder(kobj)->src->requested_only);
 }
 
-static struct kobj_attribute value = __ATTR(value, 0400, value_show, NULL);
-static struct kobj_attribute reads = __ATTR(reads, 0400, reads_show, NULL);
-static struct kobj_attribute errors = __ATTR(errors, 0400, errors_show, NULL);
-static struct kobj_attribute unit = __ATTR_RO(unit);
-static struct kobj_attribute scale = __ATTR_RO(scale);
-static struct kobj_attribute range = __ATTR_RO(range);
-static struct kobj_attribute update_period_ns = __ATTR_RO(update_period_ns);
-static struct kobj_attribute requested_only = __ATTR_RO(requested_only);
+static struct kobj_attribute value = __ATTR(value, 0400, folder_value_show, NULL);
+static struct kobj_attribute reads = __ATTR(reads, 0400, folder_reads_show, NULL);
+static struct kobj_attribute errors = __ATTR(errors, 0400, folder_errors_show, NULL);
+static struct kobj_attribute unit = __ATTR(unit, 0444, folder_unit_show, NULL);
+static struct kobj_attribute scale = __ATTR(scale, 0444, folder_scale_show, NULL);
+static struct kobj_attribute range = __ATTR(range, 0444, folder_range_show, NULL);
+static struct kobj_attribute update_period_ns = __ATTR(update_period_ns, 0444,
+						       folder_update_period_ns_show, NULL);
+static struct kobj_attribute requested_only = __ATTR(requested_only, 0444,
+						     folder_requested_only_show, NULL);
 
 static struct attribute *folder_attrs[] = {
 	&value.attr,
@@ -258,9 +263,9 @@ static umode_t folder_visible(struct kobject *kobj, struct attribute *attr, int 
 	if (attr == &range.attr)
 		visible = src->kind == KJOULE_KIND_ENERGY;
 	else if (attr == &update_period_ns.attr)
-		visible = !is_frequency(src);
+		visible = !folder_is_frequency(src);
 	else if (attr == &requested_only.attr)
-		visible = is_frequency(src);
+		visible = folder_is_frequency(src);
 	return visible ? attr->mode : 0;
 }
 
@@ -271,18 +276,18 @@ static const struct attribute_group folder_group = {
 
 static const struct attribute_group *folder_groups[] = { &folder_group, NULL };
 
-static void folder_release(struct kobject *kobj)
+static void source_folder_release(struct kobject *kobj)
 {
 	kfree(to_folder(kobj));
 }
 
 static const struct kobj_type folder_type = {
-	.release = folder_release,
+	.release = source_folder_release,
 	.sysfs_ops = &kobj_sysfs_ops,
 	.default_groups = folder_groups,
 };
 
-static ssize_t kind_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t source_kind_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	static const char * const kinds[] = {
 		[KJOULE_KIND_ENERGY] = "energy",
@@ -295,7 +300,7 @@ static ssize_t kind_show(struct kobject *kobj, struct kobj_attribute *attr, char
 	return sysfs_emit(buf, "%s\n", kinds[sf->src->kind]);
 }
 
-static ssize_t available_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t source_available_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	char why[KJOULE_WHY_LEN];
 	int err = kjoule_stats_check();
@@ -317,8 +322,8 @@ static ssize_t source_errors_show(struct kobject *kobj, struct kobj_attribute *a
 }
 
 static struct kobj_attribute source_errors = __ATTR(errors, 0400, source_errors_show, NULL);
-static struct kobj_attribute kind = __ATTR_RO(kind);
-static struct kobj_attribute available = __ATTR(available, 0400, available_show, NULL);
+static struct kobj_attribute kind = __ATTR(kind, 0444, source_kind_show, NULL);
+static struct kobj_attribute available = __ATTR(available, 0400, source_available_show, NULL);
 
 static struct attribute *source_attrs[] = {
 	&kind.attr,
@@ -329,19 +334,19 @@ static struct attribute *source_attrs[] = {
 
 ATTRIBUTE_GROUPS(source);
 
-static void source_release(struct kobject *kobj)
+static void source_files_release(struct kobject *kobj)
 {
 	kfree(container_of(kobj, struct source_files, kobj));
 }
 
 static const struct kobj_type source_type = {
-	.release = source_release,
+	.release = source_files_release,
 	.sysfs_ops = &kobj_sysfs_ops,
 	.default_groups = source_groups,
 };
 
 /* The number of a domain of the same name before this one, so that no two folders are alike. */
-static unsigned int namesakes(const struct kjoule_source *src, unsigned int domain)
+static unsigned int folder_count_namesakes(const struct kjoule_source *src, unsigned int domain)
 {
 	unsigned int i, n = 0;
 
@@ -350,7 +355,7 @@ static unsigned int namesakes(const struct kjoule_source *src, unsigned int doma
 	return n;
 }
 
-static int add_folder(struct source_files *sf, unsigned int domain, int scope)
+static int source_files_add_folder(struct source_files *sf, unsigned int domain, int scope)
 {
 	struct folder *f = kzalloc(sizeof(*f), GFP_KERNEL);
 	const char *name = sf->src->domains[domain].name;
@@ -362,8 +367,8 @@ static int add_folder(struct source_files *sf, unsigned int domain, int scope)
 	f->src = sf->src;
 	f->domain = domain;
 	f->scope = scope;
-	n = is_frequency(f->src) ? 0 : namesakes(f->src, domain);
-	if (is_frequency(f->src))
+	n = folder_is_frequency(f->src) ? 0 : folder_count_namesakes(f->src, domain);
+	if (folder_is_frequency(f->src))
 		err = kobject_init_and_add(&f->kobj, &folder_type, &sf->kobj, "cpu%d", scope);
 	else if (n)
 		err = kobject_init_and_add(&f->kobj, &folder_type, &sf->kobj, "%s.%u-%d", name,
@@ -379,10 +384,10 @@ static int add_folder(struct source_files *sf, unsigned int domain, int scope)
 }
 
 /* Make the folders of a CPU's scope if they are not there. */
-static int add_scope(struct source_files *sf, unsigned int cpu)
+static int source_files_add_scope(struct source_files *sf, unsigned int cpu)
 {
-	unsigned int n = is_frequency(sf->src) ? 1 : sf->src->n_domains, i;
-	int scope = scope_of(sf->src, cpu), err = 0;
+	unsigned int n = folder_is_frequency(sf->src) ? 1 : sf->src->n_domains, i;
+	int scope = folder_scope_of_cpu(sf->src, cpu), err = 0;
 	struct folder *f;
 
 	lockdep_assert_held(&files_lock);
@@ -391,19 +396,19 @@ static int add_scope(struct source_files *sf, unsigned int cpu)
 			return 0;
 	}
 	for (i = 0; i < n && !err; i++)
-		err = add_folder(sf, i, scope);
+		err = source_files_add_folder(sf, i, scope);
 	return err;
 }
 
 /* A source without its folder is no reason to refuse it. */
-static void tell_failure(const struct kjoule_source *src, int err)
+static void source_files_log_error(const struct kjoule_source *src, int err)
 {
 	if (err)
 		pr_warn("kjoule: source %s: not all of its files could be made in sysfs (%d)\n",
 			src->name, err);
 }
 
-static struct source_files *add_files(struct kjoule_source *src)
+static struct source_files *source_files_add(struct kjoule_source *src)
 {
 	struct source_files *sf = kzalloc(sizeof(*sf), GFP_KERNEL);
 	int err;
@@ -423,23 +428,23 @@ static struct source_files *add_files(struct kjoule_source *src)
 	return sf;
 }
 
-static void source_comes(struct kjoule_source *src)
+static void source_files_source_added(struct kjoule_source *src)
 {
-	struct source_files *sf = add_files(src);
+	struct source_files *sf = source_files_add(src);
 	unsigned int cpu;
 	int err = sf ? 0 : -ENOMEM;
 
 	mutex_lock(&files_lock);
 	for_each_online_cpu(cpu) {
 		if (!err)
-			err = add_scope(sf, cpu);
+			err = source_files_add_scope(sf, cpu);
 	}
 	mutex_unlock(&files_lock);
-	tell_failure(src, err);
+	source_files_log_error(src, err);
 }
 
 /* Off the list already; waits for who reads right now. */
-static void remove_files(struct source_files *sf)
+static void source_files_remove(struct source_files *sf)
 {
 	struct folder *f, *next;
 
@@ -451,7 +456,7 @@ static void remove_files(struct source_files *sf)
 	kobject_put(&sf->kobj);
 }
 
-static void source_goes(struct kjoule_source *src)
+static void source_files_source_gone(struct kjoule_source *src)
 {
 	struct source_files *sf, *found = NULL;
 
@@ -464,27 +469,30 @@ static void source_goes(struct kjoule_source *src)
 		list_del(&found->list);
 	mutex_unlock(&files_lock);
 	if (found)
-		remove_files(found);
+		source_files_remove(found);
 }
 
-static struct kjoule_watch watch = { .source_comes = source_comes, .source_goes = source_goes };
+static struct kjoule_watch watch = {
+	.source_comes = source_files_source_added,
+	.source_goes = source_files_source_gone,
+};
 
 /* A CPU comes: perhaps the first of its scope. The folders of those that went stay. */
-static int cpu_comes(unsigned int cpu)
+static int source_files_cpu_online(unsigned int cpu)
 {
 	struct source_files *sf;
 
 	mutex_lock(&files_lock);
 	list_for_each_entry(sf, &files, list)
-		tell_failure(sf->src, add_scope(sf, cpu));
+		source_files_log_error(sf->src, source_files_add_scope(sf, cpu));
 	mutex_unlock(&files_lock);
 	return 0;
 }
 
-static void see(struct kjoule_source *src)
+static void source_files_init_source(struct kjoule_source *src)
 {
-	if (!add_files(src))
-		tell_failure(src, -ENOMEM);
+	if (!source_files_add(src))
+		source_files_log_error(src, -ENOMEM);
 }
 
 /**
@@ -499,10 +507,11 @@ int kjoule_stats_source_init(struct kobject *parent)
 	sources_kobj = kobject_create_and_add("sources", parent);
 	if (!sources_kobj)
 		return -ENOMEM;
-	kjoule_source_name_all(see);
+	kjoule_source_name_all(source_files_init_source);
 	kjoule_watch_add(&watch);
 	/* called for each CPU that is online now as well */
-	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kjoule:files", cpu_comes, NULL);
+	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kjoule:files",
+					  source_files_cpu_online, NULL);
 	if (hotplug_state >= 0)
 		return 0;
 	kjoule_stats_source_exit();
@@ -523,7 +532,7 @@ void kjoule_stats_source_exit(void)
 	kjoule_watch_remove(&watch);
 	list_for_each_entry_safe(sf, next, &files, list) {
 		list_del(&sf->list);
-		remove_files(sf);
+		source_files_remove(sf);
 	}
 	kobject_put(sources_kobj);
 }

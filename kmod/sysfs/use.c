@@ -40,13 +40,13 @@ static struct use *to_use(struct kobject *kobj)
 	return container_of(kobj, struct use, kobj);
 }
 
-static struct kjoule_source *used_source(const struct kjoule_session *s, unsigned int index)
+static struct kjoule_source *use_source(const struct kjoule_session *s, unsigned int index)
 {
 	return index == FREQUENCY ? s->plan.frequency : s->source[index];
 }
 
 /* What ticks have read of a source of one domain, of all CPUs together. */
-static int get_sum(const struct kjoule_session *s, unsigned int index, s64 *sum)
+static int use_get_sum(const struct kjoule_session *s, unsigned int index, s64 *sum)
 {
 	unsigned int i, n = smp_load_acquire(&s->n_meters);	/* pairs with that of a new one */
 	const struct kjoule_domain *d = &s->source[index]->domains[0];
@@ -66,7 +66,7 @@ static int get_sum(const struct kjoule_session *s, unsigned int index, s64 *sum)
 	return err;
 }
 
-static int get_facts(struct kobject *kobj, struct facts *facts)
+static int use_get_facts(struct kobject *kobj, struct facts *facts)
 {
 	const struct use *u = to_use(kobj);
 	const struct kjoule_source *src;
@@ -79,7 +79,7 @@ static int get_facts(struct kobject *kobj, struct facts *facts)
 	if (!s)
 		return -ENODEV;
 	memset(facts, 0, sizeof(*facts));
-	src = used_source(s, u->index);
+	src = use_source(s, u->index);
 	strscpy(facts->name, src->name, sizeof(facts->name));
 	if (u->own) {
 		facts->quantity = src->domains[0].quantity;
@@ -92,87 +92,88 @@ static int get_facts(struct kobject *kobj, struct facts *facts)
 	} else {
 		facts->books.errors = atomic64_read(&s->notices.errors[u->index]);
 		if (u->own)
-			facts->no_value = get_sum(s, u->index, &facts->value);
+			facts->no_value = use_get_sum(s, u->index, &facts->value);
 	}
 	kjoule_session_put(s);
 	return 0;
 }
 
-static ssize_t name_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_name_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", f.name);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", f.name);
 }
 
-static ssize_t period_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_period_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.period_ns);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.period_ns);
 }
 
-static ssize_t reads_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_reads_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.reads);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.reads);
 }
 
-static ssize_t errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.errors);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.errors);
 }
 
-static ssize_t overruns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_overruns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.overruns);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.overruns);
 }
 
-static ssize_t unit_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_unit_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", kjoule_stats_unit(f.quantity));
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", kjoule_stats_unit(f.quantity));
 }
 
 /* One count of "value" in that unit; a registered source has raw counts, and more to say. */
-static ssize_t scale_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_scale_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "1\n");
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "1\n");
 }
 
-static ssize_t update_period_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_update_period_ns_show(struct kobject *kobj, struct kobj_attribute *attr,
+					 char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.update_ns);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.update_ns);
 }
 
-static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t use_value_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return get_facts(kobj, &f) ?: f.no_value ?: sysfs_emit(buf, "%lld\n", f.value);
+	return use_get_facts(kobj, &f) ?: f.no_value ?: sysfs_emit(buf, "%lld\n", f.value);
 }
 
-static struct kobj_attribute name = __ATTR(name, 0400, name_show, NULL);
-static struct kobj_attribute errors = __ATTR(errors, 0400, errors_show, NULL);
-static struct kobj_attribute period_ns = __ATTR(period_ns, 0400, period_ns_show, NULL);
-static struct kobj_attribute reads = __ATTR(reads, 0400, reads_show, NULL);
-static struct kobj_attribute overruns = __ATTR(overruns, 0400, overruns_show, NULL);
+static struct kobj_attribute name = __ATTR(name, 0400, use_name_show, NULL);
+static struct kobj_attribute errors = __ATTR(errors, 0400, use_errors_show, NULL);
+static struct kobj_attribute period_ns = __ATTR(period_ns, 0400, use_period_ns_show, NULL);
+static struct kobj_attribute reads = __ATTR(reads, 0400, use_reads_show, NULL);
+static struct kobj_attribute overruns = __ATTR(overruns, 0400, use_overruns_show, NULL);
 
-static struct kobj_attribute unit = __ATTR(unit, 0400, unit_show, NULL);
-static struct kobj_attribute scale = __ATTR(scale, 0400, scale_show, NULL);
+static struct kobj_attribute unit = __ATTR(unit, 0400, use_unit_show, NULL);
+static struct kobj_attribute scale = __ATTR(scale, 0400, use_scale_show, NULL);
 static struct kobj_attribute update_period_ns =
-	__ATTR(update_period_ns, 0400, update_period_ns_show, NULL);
-static struct kobj_attribute value = __ATTR(value, 0400, value_show, NULL);
+	__ATTR(update_period_ns, 0400, use_update_period_ns_show, NULL);
+static struct kobj_attribute value = __ATTR(value, 0400, use_value_show, NULL);
 
 static struct attribute *use_attrs[] = {
 	&name.attr,
@@ -219,7 +220,7 @@ static const struct kobj_type use_type = {
 	.default_groups = use_groups,
 };
 
-static int add_use(struct kjoule_session *s, unsigned int index, struct kobject *folder,
+static int use_add(struct kjoule_session *s, unsigned int index, struct kobject *folder,
 		   struct kobject **kobj)
 {
 	struct use *u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
@@ -258,9 +259,9 @@ int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struc
 
 	memset(uses, 0, KJOULE_STATS_USES * sizeof(*uses));
 	for (i = 0; i < s->n_sources && !err; i++)
-		err = add_use(s, i, folder, &uses[i]);
+		err = use_add(s, i, folder, &uses[i]);
 	if (!err && s->plan.frequency)
-		err = add_use(s, FREQUENCY, folder, &uses[FREQUENCY]);
+		err = use_add(s, FREQUENCY, folder, &uses[FREQUENCY]);
 	return err;
 }
 

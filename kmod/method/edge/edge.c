@@ -18,7 +18,7 @@
 #include "session/hold.h"
 
 /* Its energy is the package's where there is such a domain. */
-static unsigned int choose_domain(const struct kjoule_source *src, u32 still)
+static unsigned int edge_choose_domain(const struct kjoule_source *src, u32 still)
 {
 	unsigned int i, first = src->n_domains;
 
@@ -34,7 +34,7 @@ static unsigned int choose_domain(const struct kjoule_source *src, u32 still)
 	return first;
 }
 
-static bool is_of_session(struct kjoule_sampler **sampler, unsigned int n, unsigned int cpu)
+static bool edge_session_has_cpu(struct kjoule_sampler **sampler, unsigned int n, unsigned int cpu)
 {
 	unsigned int i;
 
@@ -46,12 +46,13 @@ static bool is_of_session(struct kjoule_sampler **sampler, unsigned int n, unsig
 }
 
 /* Who is not held would spend energy that is taken for that of who is. */
-static bool holds_all(struct kjoule_source *src, struct kjoule_sampler **sampler, unsigned int n)
+static bool edge_holds_all_cpus(struct kjoule_source *src, struct kjoule_sampler **sampler,
+				unsigned int n)
 {
 	unsigned int cpu, i;
 
 	for_each_online_cpu(cpu) {
-		if (is_of_session(sampler, n, cpu))
+		if (edge_session_has_cpu(sampler, n, cpu))
 			continue;
 		for (i = 0; i < n; i++) {
 			if (kjoule_source_package(src, cpu) ==
@@ -95,7 +96,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		*why = "edge windows need an energy counter that ticks read, as the first source";
 		return -EOPNOTSUPP;
 	}
-	domain = choose_domain(src, still);
+	domain = edge_choose_domain(src, still);
 	if (domain == src->n_domains ||
 	    src->domains[domain].update_period_ns > KJOULE_EDGE_PERIOD_MAX_NS) {
 		*why = "edge windows need an energy counter that moves at least each 20 ms";
@@ -105,7 +106,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		*why = "edge windows need high-resolution timers, and interrupts to oneself";
 		return -EOPNOTSUPP;
 	}
-	if (!holds_all(src, sampler, n)) {
+	if (!edge_holds_all_cpus(src, sampler, n)) {
 		*why = "edge windows hold all CPUs of a package: have all of them in the session";
 		return -EINVAL;
 	}
@@ -150,7 +151,7 @@ void kjoule_edges_free(struct kjoule_edges *edges)
 }
 
 /* As the session's own records of the first source have it. */
-static unsigned int scope_of(const struct kjoule_sampler *s)
+static unsigned int edge_scope_of(const struct kjoule_sampler *s)
 {
 	unsigned int i;
 
@@ -161,13 +162,13 @@ static unsigned int scope_of(const struct kjoule_sampler *s)
 	return s->cpu;
 }
 
-static bool takes_part(const struct kjoule_sampler *s)
+static bool edge_takes_part(const struct kjoule_sampler *s)
 {
 	return s->running && !s->away;
 }
 
 /* The package's place; a new one if this is its first CPU. */
-static struct kjoule_edge *edge_of(struct kjoule_edges *edges, const struct kjoule_sampler *s)
+static struct kjoule_edge *edge_find(struct kjoule_edges *edges, const struct kjoule_sampler *s)
 {
 	int package = kjoule_source_package(edges->src, s->cpu);
 	unsigned int i;
@@ -180,13 +181,13 @@ static struct kjoule_edge *edge_of(struct kjoule_edges *edges, const struct kjou
 		return NULL;
 	if (!edges->edge[i].n) {
 		edges->edge[i].package = package;
-		edges->edge[i].scope = scope_of(s);
+		edges->edge[i].scope = edge_scope_of(s);
 	}
 	return &edges->edge[i];
 }
 
 /* Who takes part, and who leads. */
-static void gather(struct kjoule_edges *edges)
+static void edge_gather_cpus(struct kjoule_edges *edges)
 {
 	const struct kjoule_source_ops *ops = edges->src->ops;
 	unsigned int i;
@@ -201,7 +202,7 @@ static void gather(struct kjoule_edges *edges)
 		struct kjoule_edge *e;
 		int owner;
 
-		c->edge = takes_part(c->sampler) ? edge_of(edges, c->sampler) : NULL;
+		c->edge = edge_takes_part(c->sampler) ? edge_find(edges, c->sampler) : NULL;
 		e = c->edge;
 		if (!e)
 			continue;
@@ -213,7 +214,7 @@ static void gather(struct kjoule_edges *edges)
 	}
 }
 
-static void start_cpu(void *data)
+static void edge_start_on_cpu(void *data)
 {
 	kjoule_edge_begin(data);
 }
@@ -238,12 +239,12 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	if (edges->running || !kjoule_hold_is_still())
 		return;
 	/* one that is not of the session may have come */
-	if (!holds_all(edges->src, edges->sampler, edges->n)) {
+	if (!edge_holds_all_cpus(edges->src, edges->sampler, edges->n)) {
 		WRITE_ONCE(edges->paused, edges->paused + 1);
 		return;
 	}
 	edges->running = true;
-	gather(edges);
+	edge_gather_cpus(edges);
 	now = ktime_get_ns();
 	for (i = 0; i < edges->n; i++) {
 		struct kjoule_edge *e = &edges->edge[i];
@@ -256,7 +257,7 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 		struct edge_cpu *c = &edges->cpu[i];
 
 		/* one that has gone meanwhile is missed by its leader, or leads nobody */
-		if (!c->edge || !smp_call_function_single(c->sampler->cpu, start_cpu, c, 1))
+		if (!c->edge || !smp_call_function_single(c->sampler->cpu, edge_start_on_cpu, c, 1))
 			continue;
 		if (c == c->edge->leader)
 			WRITE_ONCE(c->edge->stopping, true);

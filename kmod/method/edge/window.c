@@ -64,7 +64,7 @@
 /* Should the clock stand while all CPUs spin: so many rounds are a second or some. */
 #define ROUNDS_MOST	(1U << 23)
 
-static u64 energy_uj(const struct kjoule_edges *edges, u64 total)
+static u64 window_energy_uj(const struct kjoule_edges *edges, u64 total)
 {
 	const struct kjoule_domain *d = edge_domain(edges);
 
@@ -72,7 +72,7 @@ static u64 energy_uj(const struct kjoule_edges *edges, u64 total)
 }
 
 /* Read the counter. Return: true if it has moved since the reading before. */
-static bool has_moved(struct kjoule_edge *e)
+static bool window_read_counter(struct kjoule_edge *e)
 {
 	const struct kjoule_edges *edges = e->edges;
 	u64 counts;
@@ -90,7 +90,7 @@ static bool has_moved(struct kjoule_edge *e)
 }
 
 /* Spin until the counter moves. Return: when that was, 0 if not until @until. */
-static u64 wait_edge(struct kjoule_edge *e, u64 until)
+static u64 window_wait_edge(struct kjoule_edge *e, u64 until)
 {
 	u64 now = ktime_get_ns(), before;
 	u32 rounds = 0;
@@ -98,7 +98,7 @@ static u64 wait_edge(struct kjoule_edge *e, u64 until)
 
 	do {
 		before = now;
-		moved = has_moved(e);
+		moved = window_read_counter(e);
 		now = ktime_get_ns();
 		if (moved) {
 			/* something else has had the CPU, such as the firmware or a hypervisor */
@@ -110,19 +110,19 @@ static u64 wait_edge(struct kjoule_edge *e, u64 until)
 	return 0;
 }
 
-static u64 patience_ns(const struct kjoule_edge *e)
+static u64 window_timeout_ns(const struct kjoule_edge *e)
 {
 	return EDGE_PERIODS * edge_domain(e->edges)->update_period_ns;
 }
 
-static u64 random_below(struct kjoule_edge *e, u32 number, u32 salt, u64 limit)
+static u64 window_random_below(struct kjoule_edge *e, u32 number, u32 salt, u64 limit)
 {
 	return kjoule_jitter(e->edges->seed + salt * 0x100000001ULL + e->scope, number,
 			     min_t(u64, limit, U32_MAX));
 }
 
 /* Where it is held: written before the hold, so that the books are not open while it lasts. */
-static void find_place(struct edge_cpu *c)
+static void window_find_ip(struct edge_cpu *c)
 {
 	int flags = kjoule_sampler_place(c->sampler);
 
@@ -130,12 +130,12 @@ static void find_place(struct edge_cpu *c)
 	c->flags = flags < 0 ? 0 : flags;
 }
 
-static void arrive(struct edge_cpu *c)
+static void window_arrive(struct edge_cpu *c)
 {
 	smp_store_release(&c->arrived, c->number);	/* U, pairs with V */
 }
 
-static void write_window(struct edge_cpu *c, struct kjoule_window *w, u8 flags)
+static void window_write(struct edge_cpu *c, struct kjoule_window *w, u8 flags)
 {
 	w->tick = c->sampler->tick;
 	w->scope = c->edge->scope;
@@ -149,8 +149,8 @@ static void write_window(struct edge_cpu *c, struct kjoule_window *w, u8 flags)
 static_assert(!(PLACE_FLAGS & (KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN | KJOULE_WINDOW_FAILED)));
 
 /* What a CPU knows of a window that is over. */
-static void write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 a_total,
-			  u64 c_total)
+static void window_write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 a_total,
+				 u64 c_total)
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	bool leads = c == c->edge->leader;
@@ -163,18 +163,18 @@ static void write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 
 		.from_ns = min(max(c->from_ns, a_ns), c->b_ns),
 		.b_ns = c->b_ns,
 		.c_ns = o->c_ns,
-		.a_uj = leads ? energy_uj(edges, a_total) : 0,
-		.c_uj = leads ? energy_uj(edges, c_total) : 0,
+		.a_uj = leads ? window_energy_uj(edges, a_total) : 0,
+		.c_uj = leads ? window_energy_uj(edges, c_total) : 0,
 		.ip = c->ip,
 	};
 
-	write_window(c, &w, (c->flags & PLACE_FLAGS) | (leads ? KJOULE_WINDOW_LEADER : 0) |
+	window_write(c, &w, (c->flags & PLACE_FLAGS) | (leads ? KJOULE_WINDOW_LEADER : 0) |
 		     (o->failed ? KJOULE_WINDOW_FAILED : 0));
 }
 
 /* Nothing but spinning from @a_ns on, for the leader alone to tell. */
-static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 c_total,
-		       bool failed)
+static void window_write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 c_total,
+			      bool failed)
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	struct kjoule_window w = {
@@ -184,35 +184,35 @@ static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 
 		.from_ns = a_ns,
 		.b_ns = a_ns,
 		.c_ns = c_ns,
-		.a_uj = energy_uj(edges, a_total),
-		.c_uj = energy_uj(edges, c_total),
+		.a_uj = window_energy_uj(edges, a_total),
+		.c_uj = window_energy_uj(edges, c_total),
 	};
 
-	write_window(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN |
+	window_write(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN |
 		     (failed ? KJOULE_WINDOW_FAILED : 0));
 }
 
-static enum hrtimer_restart expire(struct hrtimer *timer)
+static enum hrtimer_restart window_timer_fn(struct hrtimer *timer)
 {
 	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
 
 	/* what ran until now runs no more until it is let go */
 	c->b_ns = ktime_get_ns();
 	if (!READ_ONCE(c->edge->stopping)) {
-		find_place(c);
+		window_find_ip(c);
 		irq_work_queue(&c->work);
 	}
 	return HRTIMER_NORESTART;
 }
 
-static void again_at(struct edge_cpu *c, u64 ns)
+static void window_restart_timer(struct edge_cpu *c, u64 ns)
 {
 	if (!READ_ONCE(c->edge->stopping))
 		hrtimer_start(&c->timer, ns_to_ktime(ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
 /* The next window that it can take part in, and when it is to be held there. */
-static void join_next(struct edge_cpu *c)
+static void window_join_next(struct edge_cpu *c)
 {
 	struct kjoule_edge *e = c->edge;
 	u32 released;
@@ -224,11 +224,11 @@ static void join_next(struct edge_cpu *c)
 		smp_rmb();	/* Y, pairs with S: the second look comes after the reading */
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
-	again_at(c, hold);
+	window_restart_timer(c, hold);
 }
 
 /* Be held until the window is over. Return: true if @o is what has become of it. */
-static bool be_held(struct edge_cpu *c, u64 until, struct edge_outcome *o)
+static bool window_wait_released(struct edge_cpu *c, u64 until, struct edge_outcome *o)
 {
 	struct kjoule_edge *e = c->edge;
 	u32 released, rounds = 0;
@@ -246,45 +246,46 @@ static bool be_held(struct edge_cpu *c, u64 until, struct edge_outcome *o)
 	return released == c->number;
 }
 
-static void book_hold(struct edge_cpu *c, u64 begin, u64 end)
+static void window_count_hold(struct edge_cpu *c, u64 begin, u64 end)
 {
 	WRITE_ONCE(c->held_ns, c->held_ns + (end - begin));
 	if (end - begin > c->longest_ns)
 		WRITE_ONCE(c->longest_ns, end - begin);
 }
 
-static void held_cpu(struct irq_work *work)
+static void window_follow_work(struct irq_work *work)
 {
 	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
 	struct kjoule_edge *e = c->edge;
-	u64 now = ktime_get_ns(), end;
+	u64 now = ktime_get_ns(), end, period_ns = edge_domain(e->edges)->update_period_ns;
 	struct edge_outcome o;
 	bool told;
 
 	/* it may be too late for it */
 	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
-		arrive(c);
-		told = be_held(c, now + HOLD_PERIODS * edge_domain(e->edges)->update_period_ns, &o);
+		window_arrive(c);
+		told = window_wait_released(c, now + HOLD_PERIODS * period_ns, &o);
 		end = ktime_get_ns();
-		book_hold(c, c->b_ns, end);
+		window_count_hold(c, c->b_ns, end);
 		if (!told) {
 			if (READ_ONCE(e->stopping))
 				return;
 			o = (struct edge_outcome){ .c_ns = end, .failed = true };
 		}
-		write_outcome(c, &o, 0, 0);
+		window_write_outcome(c, &o, 0, 0);
 	}
 	/* where the leader is nowhere to be seen, look again later: that is held in vain as well */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
-		again_at(c, now + max(2 * HOLD_PERIODS * patience_ns(e),
-				      div_u64((ktime_get_ns() - now) * 1000, e->edges->duty)));
+		window_restart_timer(c, now + max(2 * HOLD_PERIODS * window_timeout_ns(e),
+						  div_u64((ktime_get_ns() - now) * 1000,
+							  e->edges->duty)));
 	else
-		join_next(c);
+		window_join_next(c);
 	c->from_ns = ktime_get_ns();
 }
 
 /* Had everybody been held when the counter moved? */
-static bool all_arrived(const struct kjoule_edge *e, u64 c_ns)
+static bool window_all_arrived(const struct kjoule_edge *e, u64 c_ns)
 {
 	const struct kjoule_edges *edges = e->edges;
 	unsigned int i;
@@ -302,22 +303,22 @@ static bool all_arrived(const struct kjoule_edge *e, u64 c_ns)
 }
 
 /* So long the program runs in a window, from its edge on. */
-static u64 run_ns(struct kjoule_edge *e, u32 number)
+static u64 window_run_ns(struct kjoule_edge *e, u32 number)
 {
 	u64 shortest = e->period_ns * RUN_MIN_256TH / 256;
 	u64 longest = e->period_ns * RUN_MAX_256TH / 256;
 
-	return shortest + random_below(e, number, 1, longest - shortest);
+	return shortest + window_random_below(e, number, 1, longest - shortest);
 }
 
 /*
  * Periods in which nothing is held, so that the time held is what it may be on the average.
  * All in 256ths of a period: after a gap g the leader looks for the edge for margin + g / 256,
- * see margin_ns(). With the hold h and the window w, held for one part in d, that makes
+ * see window_margin_ns(). With the hold h and the window w, held for one part in d, that makes
  * g + w = d (h + margin + g / 256). Of gaps of less than a period on the average some are
  * none, and no edge is looked for after these.
  */
-static u32 gap_periods(struct kjoule_edge *e, u32 number)
+static u32 window_gap_periods(struct kjoule_edge *e, u32 number)
 {
 	/* the hold of a window, and its part of those with nothing else */
 	u64 held = 256 - (RUN_MIN_256TH + RUN_MAX_256TH) / 2 + 256 / SPIN_EVERY;
@@ -333,17 +334,17 @@ static u32 gap_periods(struct kjoule_edge *e, u32 number)
 	if (gap >= 256)
 		gap = div64_u64(((held + margin) * 1000 - window * duty) * 256,
 				256 * duty - 1000);
-	return min_t(u64, GAP_MAX, (gap + random_below(e, number, 2, 256)) / 256);
+	return min_t(u64, GAP_MAX, (gap + window_random_below(e, number, 2, 256)) / 256);
 }
 
 /* So long before the edge is expected the leader begins to look for it. */
-static u64 margin_ns(const struct kjoule_edge *e, u32 gap)
+static u64 window_margin_ns(const struct kjoule_edge *e, u32 gap)
 {
 	return e->margin_ns + gap * e->period_ns / 256;
 }
 
 /* A slow CPU comes late to it, or the counter moves when it likes: then it begins earlier. */
-static void learn_margin(struct kjoule_edge *e, bool found)
+static void window_learn_margin(struct kjoule_edge *e, bool found)
 {
 	if (found)
 		e->margin_ns -= e->margin_ns / 64;
@@ -356,7 +357,8 @@ static void learn_margin(struct kjoule_edge *e, bool found)
  * The present window is over, and the next one agreed on: @gap periods after @edge_ns, the last
  * edge. The leader's own timer is set by the caller.
  */
-static void release(struct kjoule_edge *e, const struct edge_outcome *o, u64 edge_ns, u32 gap)
+static void window_release(struct kjoule_edge *e, const struct edge_outcome *o, u64 edge_ns,
+			   u32 gap)
 {
 	u32 number = e->leader->number;
 
@@ -365,13 +367,13 @@ static void release(struct kjoule_edge *e, const struct edge_outcome *o, u64 edg
 	WRITE_ONCE(e->outcome[number & 1].c_ns, o->c_ns);
 	WRITE_ONCE(e->outcome[number & 1].failed, o->failed);
 	WRITE_ONCE(e->hold_ns[(number + 1) & 1],
-		   edge_ns + gap * e->period_ns + run_ns(e, number + 1));
+		   edge_ns + gap * e->period_ns + window_run_ns(e, number + 1));
 	smp_store_release(&e->released, number);	/* W, pairs with X */
 	e->leader->number = number + 1;
 }
 
 /* Begin anew: no edge is known. For what was held in vain, the CPUs run all the longer. */
-static void begin_anew(struct kjoule_edge *e, const struct edge_outcome *o, u64 held_ns)
+static void window_restart(struct kjoule_edge *e, const struct edge_outcome *o, u64 held_ns)
 {
 	u64 now = ktime_get_ns();
 	u64 periods = div64_u64(held_ns * 1000, e->edges->duty * e->period_ns) +
@@ -379,40 +381,40 @@ static void begin_anew(struct kjoule_edge *e, const struct edge_outcome *o, u64 
 	u32 gap = min_t(u64, periods << min(e->failures, BACK_OFF), 1000);
 
 	e->failures++;
-	release(e, o, now, gap);
+	window_release(e, o, now, gap);
 	e->seek_ns = 0;
 	e->seeking = true;
 	/* somewhere in the period before there will be one */
-	again_at(e->leader, now + (gap - 1) * e->period_ns);
+	window_restart_timer(e->leader, now + (gap - 1) * e->period_ns);
 	e->leader->from_ns = ktime_get_ns();
 }
 
 /* Look for the edge that the window begins with. */
-static void seek(struct kjoule_edge *e)
+static void window_seek_edge(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
 	u64 hold = e->hold_ns[c->number & 1], begin = ktime_get_ns();
 
 	e->unsure = false;
-	has_moved(e);
+	window_read_counter(e);
 	e->unsure = false;
-	e->a_ns = wait_edge(e, max(hold, begin + e->period_ns + e->period_ns / 8));
+	e->a_ns = window_wait_edge(e, max(hold, begin + e->period_ns + e->period_ns / 8));
 	/* the others are held already */
 	if (e->a_ns >= hold)
 		e->a_ns = 0;
-	learn_margin(e, e->a_ns);
+	window_learn_margin(e, e->a_ns);
 	c->from_ns = ktime_get_ns();
-	book_hold(c, begin, c->from_ns);
+	window_count_hold(c, begin, c->from_ns);
 	e->seeking = false;
 	e->seek_ns = begin;
 	e->a_total = e->counter.total;
 	/* without an edge it is held all the same, like the others, to find the next one */
-	again_at(c, max(hold, c->from_ns));
+	window_restart_timer(c, max(hold, c->from_ns));
 	c->from_ns = ktime_get_ns();
 }
 
 /* Of the periods seen; those of a window that has one more edge in it are not counted. */
-static void learn_period(struct kjoule_edge *e, u64 ns)
+static void window_learn_period(struct kjoule_edge *e, u64 ns)
 {
 	u64 nominal = edge_domain(e->edges)->update_period_ns;
 
@@ -421,28 +423,29 @@ static void learn_period(struct kjoule_edge *e, u64 ns)
 }
 
 /* All are held for one period more. Return: the edge at its end, 0 if there was none. */
-static u64 spin(struct kjoule_edge *e, u64 a_ns)
+static u64 window_spin(struct kjoule_edge *e, u64 a_ns)
 {
 	u64 a_total = e->counter.total, c_ns;
 	bool unsure = e->unsure, failed;
 
 	e->unsure = false;
-	c_ns = wait_edge(e, a_ns + patience_ns(e));
+	c_ns = window_wait_edge(e, a_ns + window_timeout_ns(e));
 	if (!c_ns && READ_ONCE(e->stopping))
 		return 0;
 	failed = !c_ns || unsure || e->unsure;
-	write_spin(e->leader, a_ns, c_ns ?: ktime_get_ns(), a_total, e->counter.total, failed);
+	window_write_spin(e->leader, a_ns, c_ns ?: ktime_get_ns(), a_total, e->counter.total,
+			  failed);
 	if (failed) {
 		e->books.failed++;
 	} else {
-		learn_period(e, c_ns - a_ns);
+		window_learn_period(e, c_ns - a_ns);
 		e->books.spins++;
 	}
 	return c_ns;
 }
 
 /* The leader holds the others and itself until the counter moves. */
-static void hold(struct kjoule_edge *e)
+static void window_hold(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
 	u64 begin = ktime_get_ns(), a_total = e->a_total, edge;
@@ -450,65 +453,65 @@ static void hold(struct kjoule_edge *e)
 	bool unsure = e->unsure;
 	u32 gap;
 
-	arrive(c);
+	window_arrive(c);
 	/* an edge before the hold came at an unknown time: the next one ends the window */
 	e->unsure = false;
-	has_moved(e);
+	window_read_counter(e);
 	unsure |= e->unsure;
 	e->unsure = false;
-	o.c_ns = wait_edge(e, begin + patience_ns(e));
+	o.c_ns = window_wait_edge(e, begin + window_timeout_ns(e));
 	if (READ_ONCE(e->stopping)) {
-		book_hold(c, c->b_ns, ktime_get_ns());
+		window_count_hold(c, c->b_ns, ktime_get_ns());
 		return;
 	}
 	if (!o.c_ns) {
 		o.c_ns = ktime_get_ns();
 		o.failed = true;
 		e->books.failed++;
-		write_outcome(c, &o, a_total, e->counter.total);
-		book_hold(c, c->b_ns, o.c_ns);
-		begin_anew(e, &o, o.c_ns - begin);
+		window_write_outcome(c, &o, a_total, e->counter.total);
+		window_count_hold(c, c->b_ns, o.c_ns);
+		window_restart(e, &o, o.c_ns - begin);
 		return;
 	}
-	o.failed = !o.a_ns || unsure || e->unsure || !all_arrived(e, o.c_ns);
+	o.failed = !o.a_ns || unsure || e->unsure || !window_all_arrived(e, o.c_ns);
 	if (o.failed) {
 		e->books.failed++;
 	} else {
 		e->books.windows++;
 		e->failures = 0;
 	}
-	write_outcome(c, &o, a_total, e->counter.total);
+	window_write_outcome(c, &o, a_total, e->counter.total);
 	if (!o.failed)
-		learn_period(e, o.c_ns - o.a_ns);
+		window_learn_period(e, o.c_ns - o.a_ns);
 
-	edge = c->number % SPIN_EVERY ? o.c_ns : spin(e, o.c_ns);
-	book_hold(c, c->b_ns, ktime_get_ns());
+	edge = c->number % SPIN_EVERY ? o.c_ns : window_spin(e, o.c_ns);
+	window_count_hold(c, c->b_ns, ktime_get_ns());
 	if (!edge) {
-		begin_anew(e, &o, ktime_get_ns() - begin);
+		window_restart(e, &o, ktime_get_ns() - begin);
 		return;
 	}
-	gap = gap_periods(e, c->number);
-	release(e, &o, edge, gap);
+	gap = window_gap_periods(e, c->number);
+	window_release(e, &o, edge, gap);
 	e->seek_ns = 0;
 	e->a_ns = edge;
 	e->a_total = e->counter.total;
 	e->seeking = gap;
 	if (gap)
-		again_at(c, edge + gap * e->period_ns - margin_ns(e, gap));
+		window_restart_timer(c, edge + gap * e->period_ns - window_margin_ns(e, gap));
 	else
-		again_at(c, e->hold_ns[c->number & 1]);
+		window_restart_timer(c, e->hold_ns[c->number & 1]);
 	c->from_ns = ktime_get_ns();
 }
 
-static void leading_cpu(struct irq_work *work)
+static void window_lead_work(struct irq_work *work)
 {
 	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
 	struct kjoule_edge *e = c->edge;
 
 	if (e->seeking)
-		seek(e);
+		window_seek_edge(e);
 	else
-		hold(e);
+		window_hold(e);
 }
 
 /**
@@ -525,10 +528,10 @@ void kjoule_edge_begin(struct edge_cpu *c)
 	c->number = e->released + 1;
 	c->arrived = e->released;
 	c->from_ns = ktime_get_ns();
-	c->work = IRQ_WORK_INIT_HARD(leads ? leading_cpu : held_cpu);
-	hrtimer_setup(&c->timer, expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+	c->work = IRQ_WORK_INIT_HARD(leads ? window_lead_work : window_follow_work);
+	hrtimer_setup(&c->timer, window_timer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	if (leads) {
-		has_moved(e);
+		window_read_counter(e);
 		kjoule_counter_start(&e->counter, e->raw);
 		e->counter.total = 0;
 		e->seeking = true;

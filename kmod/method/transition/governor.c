@@ -15,13 +15,13 @@
  * Nobody's, it does what "performance" does: cpufreq goes back to a governor by its name when a CPU
  * comes back, whether or not there is a probe still, and a CPU has none at all if that fails.
  */
-static void run_at_most(struct cpufreq_policy *policy)
+static void governor_run_at_max(struct cpufreq_policy *policy)
 {
 	__cpufreq_driver_target(policy, policy->max, CPUFREQ_RELATION_H);
 }
 
 /* The probe that there is now, with a reference. */
-static struct kjoule_transition *adopt(struct cpufreq_policy *policy)
+static struct kjoule_transition *governor_adopt_probe(struct cpufreq_policy *policy)
 {
 	struct kjoule_transition *t = policy->governor_data;
 
@@ -65,7 +65,7 @@ static int governor_start(struct cpufreq_policy *policy)
 	return 0;
 }
 
-static void release(struct kjoule_transition *t)
+static void governor_release_probe(struct kjoule_transition *t)
 {
 	WRITE_ONCE(t->governed, false);
 	/* it is asked for and used with interrupts off */
@@ -77,7 +77,7 @@ static void governor_stop(struct cpufreq_policy *policy)
 	struct kjoule_transition *t = policy->governor_data;
 
 	if (t)
-		release(t);
+		governor_release_probe(t);
 }
 
 /* Limits hold, whatever is measured: a job that is under way ends. */
@@ -86,10 +86,10 @@ static void governor_limits(struct cpufreq_policy *policy)
 	struct kjoule_transition *t = policy->governor_data;
 
 	if (t)
-		release(t);
-	t = adopt(policy);
+		governor_release_probe(t);
+	t = governor_adopt_probe(policy);
 	if (!t) {
-		run_at_most(policy);
+		governor_run_at_max(policy);
 		return;
 	}
 	if (!policy->fast_switch_enabled)

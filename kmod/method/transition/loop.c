@@ -83,7 +83,7 @@ struct run {
 	u32 streak, more, left, too_long;
 };
 
-static noinline void adds(u32 n)
+static noinline void loop_run_adds(u32 n)
 {
 	unsigned long sum = 0;
 
@@ -95,13 +95,13 @@ static noinline void adds(u32 n)
 			     : "+r" (sum) : : "cc");
 }
 
-static u64 now_ns(void)
+static u64 loop_now_ns(void)
 {
 	return ktime_get_mono_fast_ns();
 }
 
 /* A counter that fails once tells nothing of the job. */
-static void read_cycles(struct run *r)
+static void loop_read_cycles(struct run *r)
 {
 	lockdep_assert_irqs_disabled();
 	if (r->counter && unlikely(r->counter->ops->read_cycles(r->counter, &r->at)))
@@ -109,29 +109,29 @@ static void read_cycles(struct run *r)
 }
 
 /* The fast clock may step back by a little. */
-static u64 between(u64 from, u64 to)
+static u64 loop_elapsed_ns(u64 from, u64 to)
 {
 	return to > from ? to - from : 0;
 }
 
 /* The next loop begins here. */
-static void begin_loop(struct run *r)
+static void loop_begin(struct run *r)
 {
-	read_cycles(r);
-	r->at_ns = now_ns();
+	loop_read_cycles(r);
+	r->at_ns = loop_now_ns();
 }
 
-static void begin_slice(struct run *r)
+static void slice_begin(struct run *r)
 {
 	local_irq_disable();
-	r->off_ns = now_ns();
+	r->off_ns = loop_now_ns();
 	r->after = AFTER;
-	begin_loop(r);
+	loop_begin(r);
 }
 
-static void end_slice(struct run *r)
+static void slice_end(struct run *r)
 {
-	u64 ns = between(r->off_ns, now_ns());
+	u64 ns = loop_elapsed_ns(r->off_ns, loop_now_ns());
 
 	if (ns > r->job->irqs_off_ns) {
 		r->job->irqs_off_ns = ns;
@@ -142,7 +142,7 @@ static void end_slice(struct run *r)
 }
 
 /* Of no loop, the same is written, and does not count. */
-static void tell(struct run *r)
+static void loop_store(struct run *r)
 {
 	struct kjoule_transition *t = r->t;
 
@@ -160,22 +160,22 @@ static void tell(struct run *r)
 static const struct kjoule_transition_limits none_is_like = { .lo_ns = 1 };
 
 /* NULL: nothing */
-static void await(struct run *r, const struct kjoule_transition_limits *want)
+static void loop_set_wanted(struct run *r, const struct kjoule_transition_limits *want)
 {
 	r->want = want ?: &none_is_like;
 	r->streak = 0;
 	r->streaked = false;
 }
 
-static bool like(const struct kjoule_transition_limits *want, u64 ns)
+static bool loop_matches(const struct kjoule_transition_limits *want, u64 ns)
 {
 	return ns >= want->lo_ns && ns <= want->hi_ns;
 }
 
 /* What comes out of the last loop: go on, 1: that was it, or -errno. */
-static int judge(struct run *r)
+static int loop_judge(struct run *r)
 {
-	u32 streak = like(r->want, r->last_ns) ? r->streak + 1 : 0;
+	u32 streak = loop_matches(r->want, r->last_ns) ? r->streak + 1 : 0;
 
 	u32 counted = !r->uncounted;
 
@@ -193,28 +193,28 @@ static int judge(struct run *r)
 	return !r->left;
 }
 
-/* The last loop, if it is not noted yet. Return: as of judge() */
-static int note(struct run *r)
+/* The last loop, if it is not noted yet. Return: as of loop_judge() */
+static int loop_account(struct run *r)
 {
-	tell(r);
+	loop_store(r);
 	if (!r->ran)
 		return 0;
 	r->ran = false;
-	return r->too_long > TOO_LONG ? -EDOM : judge(r);
+	return r->too_long > TOO_LONG ? -EDOM : loop_judge(r);
 }
 
 /* Interrupts are off. Return: what is said of the loop before, after which there may be none */
-static int one_loop(struct run *r)
+static int loop_time_one(struct run *r)
 {
-	int ret = note(r);
+	int ret = loop_account(r);
 
 	if (ret)
 		return ret;
-	adds(r->job->adds);
+	loop_run_adds(r->job->adds);
 	r->start_ns = r->at_ns;
 	r->last = r->at;
-	begin_loop(r);
-	r->last_ns = between(r->start_ns, r->at_ns);
+	loop_begin(r);
+	r->last_ns = loop_elapsed_ns(r->start_ns, r->at_ns);
 	r->last.cycles = r->at.cycles - r->last.cycles;
 	r->last.reference = r->at.reference - r->last.reference;
 	r->ran = true;
@@ -235,7 +235,7 @@ static int one_loop(struct run *r)
  * A change is to have loops on both sides: not right behind one that took long, which may be it,
  * unless interrupts have been off for as long as they may be.
  */
-static bool is_over(const struct run *r)
+static bool slice_is_over(const struct run *r)
 {
 	u64 ns = r->at_ns + r->usual_ns - r->off_ns;
 
@@ -243,7 +243,7 @@ static bool is_over(const struct run *r)
 }
 
 /* Interrupts are off, and on afterwards. Return: 1 (as many as were wanted), or -errno */
-static int go_on(struct run *r)
+static int loop_run_slices(struct run *r)
 {
 	int ret;
 
@@ -253,9 +253,9 @@ static int go_on(struct run *r)
 			return -ENODEV;
 		}
 		do
-			ret = one_loop(r);
-		while (!ret && !is_over(r));
-		end_slice(r);
+			ret = loop_time_one(r);
+		while (!ret && !slice_is_over(r));
+		slice_end(r);
 		if (ret >= 0 && (READ_ONCE(r->t->ending) || READ_ONCE(r->t->cancel)))
 			ret = -ECANCELED;
 		if (ret)
@@ -268,28 +268,28 @@ static int go_on(struct run *r)
 		 * few, perhaps one, and our code is nothing next to them: all are counted.
 		 */
 		r->first = LONG_LOOPS * r->usual_ns < r->job->slice_ns;
-		begin_slice(r);
+		slice_begin(r);
 	}
 }
 
-static int turn(struct run *r, u32 loops, const struct kjoule_transition_limits *want)
+static int loop_run_count(struct run *r, u32 loops, const struct kjoule_transition_limits *want)
 {
 	r->left = loops;
-	await(r, want);
-	begin_slice(r);
-	return go_on(r);
+	loop_set_wanted(r, want);
+	slice_begin(r);
+	return loop_run_slices(r);
 }
 
 /* With interrupts off, but for the way "limits", which lets them in. */
-static int request(struct run *r, u32 khz)
+static int loop_request_khz(struct run *r, u32 khz)
 {
 	struct kjoule_transition *t = r->t;
 	int err;
 
 	if (t->way == KJOULE_TRANSITION_WAY_LIMITS) {
-		end_slice(r);
+		slice_end(r);
 		err = kjoule_transition_limit(t, khz);
-		begin_slice(r);
+		slice_begin(r);
 		return err;
 	}
 	if (raw_smp_processor_id() != t->cpu)
@@ -300,38 +300,38 @@ static int request(struct run *r, u32 khz)
 }
 
 /* To a frequency, until the loops look like it. Return: 0, -ETIME: they do not, or -errno */
-static int settle(struct run *r, u32 khz, const struct kjoule_transition_limits *want)
+static int loop_settle(struct run *r, u32 khz, const struct kjoule_transition_limits *want)
 {
 	int ret;
 
-	begin_slice(r);
-	ret = request(r, khz);
+	slice_begin(r);
+	ret = loop_request_khz(r, khz);
 	if (ret) {
-		end_slice(r);
+		slice_end(r);
 		return ret;
 	}
 	r->left = U32_MAX;
-	await(r, want);
+	loop_set_wanted(r, want);
 	r->more = 1;
-	begin_loop(r);
-	ret = go_on(r);
+	loop_begin(r);
+	ret = loop_run_slices(r);
 	return ret > 0 ? 0 : ret;
 }
 
-static int time_loops(struct run *r)
+static int loop_calibrate(struct run *r)
 {
 	struct kjoule_transition_job *job = r->job;
 	u64 least = U64_MAX;
 	int ret;
 
-	begin_slice(r);
-	ret = request(r, job->to_khz);
-	end_slice(r);
+	slice_begin(r);
+	ret = loop_request_khz(r, job->to_khz);
+	slice_end(r);
 	if (ret)
 		return ret;
 	/* the best of some, which something may have come into */
 	for (u32 i = 0; i < COLD; i++) {
-		ret = turn(r, 1, NULL);
+		ret = loop_run_count(r, 1, NULL);
 		if (ret < 0)
 			return ret;
 		least = min(least, r->last_ns);
@@ -339,24 +339,24 @@ static int time_loops(struct run *r)
 	if (least > KJOULE_TRANSITION_LOOP_NS)
 		return -EDOM;
 	/* who does not know yet what a loop takes waits instead */
-	r->deadline = now_ns() + job->timeout_ns;
-	while (now_ns() < r->deadline) {
-		ret = turn(r, COLD, NULL);
+	r->deadline = loop_now_ns() + job->timeout_ns;
+	while (loop_now_ns() < r->deadline) {
+		ret = loop_run_count(r, COLD, NULL);
 		if (ret < 0)
 			break;
 	}
 	if (ret < 0 && ret != -ETIME)
 		return ret;
-	r->deadline = now_ns() + KJOULE_TRANSITION_TIMEOUT_NS;
+	r->deadline = loop_now_ns() + KJOULE_TRANSITION_TIMEOUT_NS;
 	r->keep = true;
-	r->origin_ns = now_ns();
-	ret = turn(r, job->loops, NULL);
+	r->origin_ns = loop_now_ns();
+	ret = loop_run_count(r, job->loops, NULL);
 	job->outcome = ret > 0 ? KJOULE_TRANSITION_OUTCOME_DONE : KJOULE_TRANSITION_OUTCOME_TIMEOUT;
 	return ret > 0 || ret == -ETIME ? 0 : ret;
 }
 
 /* Starts are from the request on, of loops before it as well, once it is known when it was. */
-static void move_origin(struct run *r, u64 origin)
+static void loop_move_origin(struct run *r, u64 origin)
 {
 	struct kjoule_transition *t = r->t;
 
@@ -365,7 +365,7 @@ static void move_origin(struct run *r, u64 origin)
 	r->origin_ns = origin;
 }
 
-static int follow_change(struct run *r)
+static int loop_follow_change(struct run *r)
 {
 	struct kjoule_transition_job *job = r->job;
 	/* drawn while interrupts are on: that may sleep */
@@ -373,46 +373,46 @@ static int follow_change(struct run *r)
 	int ret;
 
 	r->keep = true;
-	r->origin_ns = now_ns();
-	ret = turn(r, job->lead + get_random_u32() % (job->lead + 1), NULL);
+	r->origin_ns = loop_now_ns();
+	ret = loop_run_count(r, job->lead + get_random_u32() % (job->lead + 1), NULL);
 	if (ret < 0)
 		return ret;
 	/* the last one before the request, in its slice */
 	r->left = 2;
-	await(r, NULL);
-	begin_slice(r);
-	one_loop(r);
-	ret = note(r);
+	loop_set_wanted(r, NULL);
+	slice_begin(r);
+	loop_time_one(r);
+	ret = loop_account(r);
 	if (ret < 0) {
-		end_slice(r);
+		slice_end(r);
 		return ret;
 	}
-	job->asked_ns = now_ns();
-	ret = request(r, job->to_khz);
-	job->request_ns = between(job->asked_ns, now_ns());
+	job->asked_ns = loop_now_ns();
+	ret = loop_request_khz(r, job->to_khz);
+	job->request_ns = loop_elapsed_ns(job->asked_ns, loop_now_ns());
 	if (ret) {
-		end_slice(r);
+		slice_end(r);
 		return ret;
 	}
-	move_origin(r, job->asked_ns);
+	loop_move_origin(r, job->asked_ns);
 	r->deadline = job->asked_ns + job->timeout_ns;
 	/* what takes equally long each time is not to fall at the same place of a loop each time */
-	adds(wait);
+	loop_run_adds(wait);
 	r->left = job->loops;
-	await(r, &job->to);
+	loop_set_wanted(r, &job->to);
 	r->more = max(job->confirm, STREAK + 1) - STREAK + 1;
-	begin_loop(r);
-	ret = go_on(r);
+	loop_begin(r);
+	ret = loop_run_slices(r);
 	if (ret > 0)
 		job->outcome = r->streaked ? KJOULE_TRANSITION_OUTCOME_DONE :
 						     KJOULE_TRANSITION_OUTCOME_LOOPS;
 	return ret;
 }
 
-static int measure(struct run *r)
+static int loop_measure_change(struct run *r)
 {
 	struct kjoule_transition_job *job = r->job;
-	int ret = settle(r, job->from_khz, &job->from);
+	int ret = loop_settle(r, job->from_khz, &job->from);
 
 	if (ret == -ETIME) {
 		job->outcome = KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM;
@@ -420,8 +420,8 @@ static int measure(struct run *r)
 	}
 	if (ret)
 		return ret;
-	r->deadline = now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS);
-	ret = follow_change(r);
+	r->deadline = loop_now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS);
+	ret = loop_follow_change(r);
 	if (ret == -ETIME) {
 		job->outcome = KJOULE_TRANSITION_OUTCOME_TIMEOUT;
 		return 0;
@@ -444,7 +444,7 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	struct run r = {
 		.t = t,
 		.job = job,
-		.deadline = now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS),
+		.deadline = loop_now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS),
 		.counter = t->counter,
 	};
 	int ret;
@@ -457,7 +457,7 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	job->cut = 0;
 	job->counter[0] = '\0';
 	job->reference_khz = 0;
-	ret = job->measure ? measure(&r) : time_loops(&r);
+	ret = job->measure ? loop_measure_change(&r) : loop_calibrate(&r);
 	for (u32 i = 0; i < t->n && !r.counter; i++) {
 		t->loops[i].cycles = 0;
 		t->loops[i].reference = 0;

@@ -18,19 +18,19 @@
 #define LOOPS_A_MESSAGE		1000U
 #define LOOPS_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 
-static u32 get_u32(const struct genl_info *info, int type)
+static u32 transition_get_u32(const struct genl_info *info, int type)
 {
 	return info->attrs[type] ? nla_get_u32(info->attrs[type]) : 0;
 }
 
-static u64 get_u64(const struct genl_info *info, int type)
+static u64 transition_get_u64(const struct genl_info *info, int type)
 {
 	return info->attrs[type] ? nla_get_u64(info->attrs[type]) : 0;
 }
 
 /* The sender's probe, with a reference, or an ERR_PTR. */
-static struct kjoule_transition *find_probe(struct sk_buff *skb, const struct nlattr *id,
-					    const char **why)
+static struct kjoule_transition *transition_find_probe(struct sk_buff *skb, const struct nlattr *id,
+						       const char **why)
 {
 	struct kjoule_transition *t = id ? kjoule_transition_get(nla_get_u32(id)) : NULL;
 
@@ -45,16 +45,18 @@ static struct kjoule_transition *find_probe(struct sk_buff *skb, const struct nl
 	return ERR_PTR(-EPERM);
 }
 
-static struct kjoule_transition *find(struct sk_buff *skb, struct genl_info *info)
+static struct kjoule_transition *transition_find_or_refuse(struct sk_buff *skb,
+							   struct genl_info *info)
 {
+	struct kjoule_transition *t;
 	const char *why = NULL;
-	struct kjoule_transition *t = find_probe(skb, info->attrs[KJOULE_A_TRANSITION_ID], &why);
 
+	t = transition_find_probe(skb, info->attrs[KJOULE_A_TRANSITION_ID], &why);
 	kjoule_netlink_refuse(info, why);
 	return t;
 }
 
-static int put_cpus(struct sk_buff *skb, const struct cpumask *cpus)
+static int transition_put_cpus(struct sk_buff *skb, const struct cpumask *cpus)
 {
 	unsigned int len = DIV_ROUND_UP(cpumask_last(cpus) + 1, 8), cpu;
 	struct nlattr *attr = nla_reserve(skb, KJOULE_A_TRANSITION_CPUS, len);
@@ -69,7 +71,7 @@ static int put_cpus(struct sk_buff *skb, const struct cpumask *cpus)
 	return 0;
 }
 
-static int put_policy(struct sk_buff *skb, unsigned int cpu, bool cpus)
+static int transition_put_policy(struct sk_buff *skb, unsigned int cpu, bool cpus)
 {
 	struct cpufreq_policy *policy = cpufreq_cpu_get(cpu);
 	int err;
@@ -78,12 +80,12 @@ static int put_policy(struct sk_buff *skb, unsigned int cpu, bool cpus)
 		return 0;	/* it has gone; the next job says so */
 	err = nla_put_u32(skb, KJOULE_A_TRANSITION_MIN_KHZ, policy->min) ?:
 	      nla_put_u32(skb, KJOULE_A_TRANSITION_MAX_KHZ, policy->max) ?:
-	      (cpus ? put_cpus(skb, policy->related_cpus) : 0);
+	      (cpus ? transition_put_cpus(skb, policy->related_cpus) : 0);
 	cpufreq_cpu_put(policy);
 	return err;
 }
 
-static int put_probe(struct sk_buff *skb, const struct kjoule_transition *t)
+static int transition_put_probe(struct sk_buff *skb, const struct kjoule_transition *t)
 {
 	const char *driver = cpufreq_get_current_driver();
 
@@ -91,10 +93,10 @@ static int put_probe(struct sk_buff *skb, const struct kjoule_transition *t)
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CPU, t->cpu) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_WAY, t->way) ?:
 	       (driver ? nla_put_string(skb, KJOULE_A_TRANSITION_DRIVER, driver) : 0) ?:
-	       put_policy(skb, t->cpu, true);
+	       transition_put_policy(skb, t->cpu, true);
 }
 
-static int put_counter(struct sk_buff *skb, const struct kjoule_transition_job *job)
+static int transition_put_counter(struct sk_buff *skb, const struct kjoule_transition_job *job)
 {
 	if (!job->counter[0])
 		return 0;
@@ -102,8 +104,8 @@ static int put_counter(struct sk_buff *skb, const struct kjoule_transition_job *
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REFERENCE_KHZ, job->reference_khz, 0);
 }
 
-static int put_result(struct sk_buff *skb, const struct kjoule_transition *t,
-		      const struct kjoule_transition_job *job)
+static int transition_put_result(struct sk_buff *skb, const struct kjoule_transition *t,
+				 const struct kjoule_transition_job *job)
 {
 	return nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_OUTCOME, job->outcome) ?:
@@ -114,13 +116,13 @@ static int put_result(struct sk_buff *skb, const struct kjoule_transition *t,
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS, job->irqs_off_from_ns,
 				 0) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CUT, job->cut) ?:
-	       put_counter(skb, job) ?:
-	       put_policy(skb, t->cpu, false);
+	       transition_put_counter(skb, job) ?:
+	       transition_put_policy(skb, t->cpu, false);
 }
 
 /* Without @job: what the probe is. */
-static int answer(struct genl_info *info, const struct kjoule_transition *t,
-		  const struct kjoule_transition_job *job)
+static int transition_reply(struct genl_info *info, const struct kjoule_transition *t,
+			    const struct kjoule_transition_job *job)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *head;
@@ -129,7 +131,8 @@ static int answer(struct genl_info *info, const struct kjoule_transition *t,
 	if (!skb)
 		return -ENOMEM;
 	head = genlmsg_put_reply(skb, info, &kjoule_family, 0, info->genlhdr->cmd);
-	err = !head ? -EMSGSIZE : job ? put_result(skb, t, job) : put_probe(skb, t);
+	err = !head ? -EMSGSIZE :
+	      job ? transition_put_result(skb, t, job) : transition_put_probe(skb, t);
 	if (err) {
 		nlmsg_free(skb);
 		return err;
@@ -158,12 +161,12 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
 	owner = kjoule_port_owner(skb);
 	if (!owner)
 		return -ENOMEM;
-	t = kjoule_transition_new(owner, get_u32(info, KJOULE_A_TRANSITION_CPU),
-				  get_u32(info, KJOULE_A_TRANSITION_WAY), &why);
+	t = kjoule_transition_new(owner, transition_get_u32(info, KJOULE_A_TRANSITION_CPU),
+				  transition_get_u32(info, KJOULE_A_TRANSITION_WAY), &why);
 	kjoule_netlink_refuse(info, why);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
-	err = answer(info, t, NULL);
+	err = transition_reply(info, t, NULL);
 	if (err)
 		kjoule_transition_end(t);
 	kjoule_transition_put(t);
@@ -176,7 +179,7 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
  */
 static int transition_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct kjoule_transition *t = find(skb, info);
+	struct kjoule_transition *t = transition_find_or_refuse(skb, info);
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
@@ -185,9 +188,10 @@ static int transition_del(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-static int do_job(struct sk_buff *skb, struct genl_info *info, struct kjoule_transition_job *job)
+static int transition_do_job(struct sk_buff *skb, struct genl_info *info,
+			     struct kjoule_transition_job *job)
 {
-	struct kjoule_transition *t = find(skb, info);
+	struct kjoule_transition *t = transition_find_or_refuse(skb, info);
 	const char *why = NULL;
 	int err;
 
@@ -196,7 +200,7 @@ static int do_job(struct sk_buff *skb, struct genl_info *info, struct kjoule_tra
 	err = kjoule_transition_do(t, job, &why);
 	kjoule_netlink_refuse(info, why);
 	if (!err)
-		err = answer(info, t, job);
+		err = transition_reply(info, t, job);
 	kjoule_transition_put(t);
 	return err;
 }
@@ -205,14 +209,14 @@ static int do_job(struct sk_buff *skb, struct genl_info *info, struct kjoule_tra
 static int transition_calibrate(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
-		.adds = get_u32(info, KJOULE_A_TRANSITION_ADDS),
-		.to_khz = get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
-		.loops = get_u32(info, KJOULE_A_TRANSITION_LOOPS),
-		.timeout_ns = get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
-		.slice_ns = get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
+		.adds = transition_get_u32(info, KJOULE_A_TRANSITION_ADDS),
+		.to_khz = transition_get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
+		.loops = transition_get_u32(info, KJOULE_A_TRANSITION_LOOPS),
+		.timeout_ns = transition_get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
+		.slice_ns = transition_get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
 	};
 
-	return do_job(skb, info, &job);
+	return transition_do_job(skb, info, &job);
 }
 
 /* KJOULE_CMD_TRANSITION_TRY. Return: 0 or -errno, see kjoule_transition_do(). */
@@ -220,21 +224,21 @@ static int transition_try(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
 		.measure = true,
-		.adds = get_u32(info, KJOULE_A_TRANSITION_ADDS),
-		.from_khz = get_u32(info, KJOULE_A_TRANSITION_FROM_KHZ),
-		.to_khz = get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
-		.from = { get_u32(info, KJOULE_A_TRANSITION_FROM_LO_NS),
-			  get_u32(info, KJOULE_A_TRANSITION_FROM_HI_NS) },
-		.to = { get_u32(info, KJOULE_A_TRANSITION_TO_LO_NS),
-			get_u32(info, KJOULE_A_TRANSITION_TO_HI_NS) },
-		.lead = get_u32(info, KJOULE_A_TRANSITION_LEAD),
-		.loops = get_u32(info, KJOULE_A_TRANSITION_LOOPS),
-		.confirm = get_u32(info, KJOULE_A_TRANSITION_CONFIRM),
-		.timeout_ns = get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
-		.slice_ns = get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
+		.adds = transition_get_u32(info, KJOULE_A_TRANSITION_ADDS),
+		.from_khz = transition_get_u32(info, KJOULE_A_TRANSITION_FROM_KHZ),
+		.to_khz = transition_get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
+		.from = { transition_get_u32(info, KJOULE_A_TRANSITION_FROM_LO_NS),
+			  transition_get_u32(info, KJOULE_A_TRANSITION_FROM_HI_NS) },
+		.to = { transition_get_u32(info, KJOULE_A_TRANSITION_TO_LO_NS),
+			transition_get_u32(info, KJOULE_A_TRANSITION_TO_HI_NS) },
+		.lead = transition_get_u32(info, KJOULE_A_TRANSITION_LEAD),
+		.loops = transition_get_u32(info, KJOULE_A_TRANSITION_LOOPS),
+		.confirm = transition_get_u32(info, KJOULE_A_TRANSITION_CONFIRM),
+		.timeout_ns = transition_get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
+		.slice_ns = transition_get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
 	};
 
-	return do_job(skb, info, &job);
+	return transition_do_job(skb, info, &job);
 }
 
 /* Begin a dump of loops. Return: 0, -EPERM, -EINVAL without id, -ENOENT for an unknown one. */
@@ -246,7 +250,7 @@ static int loops_get_start(struct netlink_callback *cb)
 
 	if (err)
 		return err;
-	t = find_probe(cb->skb, kjoule_dump_attrs(cb)[KJOULE_A_TRANSITION_ID], &why);
+	t = transition_find_probe(cb->skb, kjoule_dump_attrs(cb)[KJOULE_A_TRANSITION_ID], &why);
 	if (IS_ERR(t))
 		return kjoule_netlink_refuse_dump(cb, PTR_ERR(t), why);
 	cb->args[0] = (long)t;
@@ -254,7 +258,7 @@ static int loops_get_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static int put_loops(struct sk_buff *skb, const struct netlink_callback *cb,
+static int loops_put(struct sk_buff *skb, const struct netlink_callback *cb,
 		     struct kjoule_transition *t, u32 from)
 {
 	struct kjoule_msg_to to = kjoule_netlink_dumper(cb);
@@ -290,7 +294,7 @@ static int loops_get(struct sk_buff *skb, struct netlink_callback *cb)
 
 	mutex_lock(&t->lock);
 	while (cb->args[1] < t->n) {
-		n = put_loops(skb, cb, t, cb->args[1]);
+		n = loops_put(skb, cb, t, cb->args[1]);
 		if (n < 0)
 			break;
 		cb->args[1] += n;
@@ -320,7 +324,7 @@ static int restore_add(struct sk_buff *skb, struct genl_info *info)
 	owner = kjoule_port_owner(skb);
 	if (!owner)
 		return -ENOMEM;
-	err = kjoule_restore_add(owner, get_u32(info, KJOULE_A_RESTORE_FD),
+	err = kjoule_restore_add(owner, transition_get_u32(info, KJOULE_A_RESTORE_FD),
 				 nla_data(info->attrs[KJOULE_A_RESTORE_VALUE]), &why);
 	kjoule_netlink_refuse(info, why);
 	return err;
@@ -355,7 +359,7 @@ static const struct kjoule_netlink_op ops[] = {
 	{ .cmd = KJOULE_CMD_RESTORE_NOW, .doit = restore_now },
 };
 
-static void socket_released(u64 owner)
+static void transition_socket_released(u64 owner)
 {
 	/* who switches fast must be through before his governor goes */
 	kjoule_transition_end_owned(owner);
@@ -365,5 +369,5 @@ static void socket_released(u64 owner)
 const struct kjoule_netlink_part kjoule_transition_part = {
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
-	.released = socket_released,
+	.released = transition_socket_released,
 };

@@ -36,12 +36,12 @@ static DEFINE_MUTEX(entries_lock);	/* none is taken under it, nothing is written
 static LIST_HEAD(entries);
 static LIST_HEAD(waiting);		/* for their policy's CPUs, or memory */
 
-static void write_again(struct work_struct *work);
-static DECLARE_DELAYED_WORK(again, write_again);
+static void restore_retry_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(again, restore_retry_work);
 #define AGAIN	HZ
 
 /* .../cpufreq/policyN/NAME: nothing else is anybody's to have written later. */
-static bool is_of_policy(const struct file *file)
+static bool restore_is_policy_file(const struct file *file)
 {
 	struct dentry *policy = dget_parent(file->f_path.dentry), *cpufreq = dget_parent(policy);
 	bool is = !strncmp(policy->d_name.name, "policy", 6) &&
@@ -53,26 +53,27 @@ static bool is_of_policy(const struct file *file)
 }
 
 /* It is written with its opener's rights, which the caller has to have as well. */
-static bool has_rights_of(const struct cred *opener)
+static bool restore_has_rights_of(const struct cred *opener)
 {
 	return uid_eq(opener->euid, current_euid()) &&
 	       cap_issubset(opener->cap_effective, current_cred()->cap_effective);
 }
 
-static const char *unfit(const struct file *file)
+static const char *restore_refusal(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
-	if (inode->i_sb->s_magic != SYSFS_MAGIC || !S_ISREG(inode->i_mode) || !is_of_policy(file))
+	if (inode->i_sb->s_magic != SYSFS_MAGIC || !S_ISREG(inode->i_mode) ||
+	    !restore_is_policy_file(file))
 		return "the descriptor is not of a file of a cpufreq policy in sysfs";
 	if (!(file->f_mode & FMODE_WRITE))
 		return "the descriptor is not open for writing";
-	if (!has_rights_of(file->f_cred))
+	if (!restore_has_rights_of(file->f_cred))
 		return "the file was opened by somebody with other rights";
 	return NULL;
 }
 
-static struct file *open_again(unsigned int fd, const char **why)
+static struct file *restore_reopen(unsigned int fd, const char **why)
 {
 	struct file *given = fget(fd), *file;
 
@@ -80,14 +81,14 @@ static struct file *open_again(unsigned int fd, const char **why)
 		*why = "there is no open file with that descriptor";
 		return ERR_PTR(-EBADF);
 	}
-	*why = unfit(given);
+	*why = restore_refusal(given);
 	file = *why ? ERR_PTR(-EINVAL) :
 		      dentry_open(&given->f_path, O_WRONLY | O_NONBLOCK, given->f_cred);
 	fput(given);
 	return file;
 }
 
-static unsigned int count_owned(u64 owner)
+static unsigned int restore_count_owned(u64 owner)
 {
 	struct entry *e;
 	unsigned int n = 0;
@@ -123,13 +124,13 @@ int kjoule_restore_add(u64 owner, unsigned int fd, const char *text, const char 
 		err = -EINVAL;
 		goto err_free;
 	}
-	e->file = open_again(fd, why);
+	e->file = restore_reopen(fd, why);
 	if (IS_ERR(e->file)) {
 		err = PTR_ERR(e->file);
 		goto err_free;
 	}
 	mutex_lock(&entries_lock);
-	err = count_owned(owner) < KJOULE_RESTORE_MOST ? 0 : -EUSERS;
+	err = restore_count_owned(owner) < KJOULE_RESTORE_MOST ? 0 : -EUSERS;
 	if (!err)
 		list_add(&e->node, &entries);
 	mutex_unlock(&entries_lock);
@@ -143,13 +144,13 @@ err_free:
 }
 
 /* What passes: a policy of which all CPUs are away, which takes no governor, and no memory. */
-static bool will_pass(int err)
+static bool restore_may_retry(int err)
 {
 	return err == -EBUSY || err == -ENOMEM;
 }
 
 /* With the rights of who opened the file: the one who goes may have fewer by now. */
-static int write_back(struct entry *e)
+static int restore_write_entry(struct entry *e)
 {
 	const struct cred *own = override_creds(e->file->f_cred);
 	loff_t pos = 0;
@@ -158,13 +159,13 @@ static int write_back(struct entry *e)
 	revert_creds(own);
 	if (put >= 0)
 		return 0;
-	if (!will_pass(put))
+	if (!restore_may_retry(put))
 		pr_notice_ratelimited("kjoule: %pd2 is not what it was, \"%*pE\" (error %zd)\n",
 				      e->file->f_path.dentry, (int)strlen(e->text), e->text, -put);
 	return put;
 }
 
-static void keep_for_later(struct entry *e)
+static void restore_defer_entry(struct entry *e)
 {
 	mutex_lock(&entries_lock);
 	list_add_tail(&e->node, &waiting);
@@ -172,13 +173,13 @@ static void keep_for_later(struct entry *e)
 	queue_delayed_work(system_dfl_wq, &again, AGAIN);
 }
 
-static void free_entry(struct entry *e)
+static void restore_free_entry(struct entry *e)
 {
 	fput(e->file);
 	kfree(e);
 }
 
-static void write_again(struct work_struct *work)
+static void restore_retry_work(struct work_struct *work)
 {
 	struct entry *e, *next;
 	LIST_HEAD(some);
@@ -188,14 +189,14 @@ static void write_again(struct work_struct *work)
 	mutex_unlock(&entries_lock);
 	list_for_each_entry_safe(e, next, &some, node) {
 		list_del(&e->node);
-		if (will_pass(write_back(e)))
-			keep_for_later(e);
+		if (restore_may_retry(restore_write_entry(e)))
+			restore_defer_entry(e);
 		else
-			free_entry(e);
+			restore_free_entry(e);
 	}
 }
 
-static struct entry *take_one(u64 owner, bool any)
+static struct entry *restore_unlink_entry(u64 owner, bool any)
 {
 	struct entry *e;
 
@@ -211,18 +212,18 @@ static struct entry *take_one(u64 owner, bool any)
 	return NULL;
 }
 
-static int restore(u64 owner, bool any)
+static int restore_write_all(u64 owner, bool any)
 {
 	struct entry *e;
 	int ret = 0, err;
 
-	while ((e = take_one(owner, any))) {
-		err = write_back(e);
+	while ((e = restore_unlink_entry(owner, any))) {
+		err = restore_write_entry(e);
 		ret = ret ?: err;
-		if (will_pass(err) && !any)
-			keep_for_later(e);
+		if (restore_may_retry(err) && !any)
+			restore_defer_entry(e);
 		else
-			free_entry(e);
+			restore_free_entry(e);
 	}
 	return ret;
 }
@@ -238,7 +239,7 @@ static int restore(u64 owner, bool any)
  */
 int kjoule_restore_owned(u64 owner)
 {
-	return restore(owner, false);
+	return restore_write_all(owner, false);
 }
 
 /**
@@ -250,13 +251,13 @@ void kjoule_restore_exit(void)
 {
 	struct entry *e, *next;
 
-	restore(0, true);
+	restore_write_all(0, true);
 	cancel_delayed_work_sync(&again);
 	/* a policy that is still away is somebody else's to set right: the log says which */
 	list_for_each_entry_safe(e, next, &waiting, node) {
-		if (write_back(e))
+		if (restore_write_entry(e))
 			pr_notice("kjoule: %pd2 is left as it is\n", e->file->f_path.dentry);
 		list_del(&e->node);
-		free_entry(e);
+		restore_free_entry(e);
 	}
 }

@@ -25,7 +25,7 @@ static DEFINE_MUTEX(probes_lock);
 static LIST_HEAD(probes);
 static u32 last_id;
 
-static void do_work(struct kthread_work *work)
+static void probe_work(struct kthread_work *work)
 {
 	struct kjoule_transition *t = container_of(work, struct kjoule_transition, work);
 
@@ -33,7 +33,7 @@ static void do_work(struct kthread_work *work)
 	complete(&t->done);
 }
 
-static void free_probe(struct kref *ref)
+static void probe_free(struct kref *ref)
 {
 	struct kjoule_transition *t = container_of(ref, struct kjoule_transition, ref);
 
@@ -51,7 +51,7 @@ static void free_probe(struct kref *ref)
  */
 void kjoule_transition_put(struct kjoule_transition *t)
 {
-	kref_put(&t->ref, free_probe);
+	kref_put(&t->ref, probe_free);
 }
 
 /**
@@ -70,7 +70,7 @@ bool kjoule_transition_can_switch(const struct cpufreq_policy *policy)
 	return policy->fast_switch_possible && driver && strncmp(driver, "amd", 3);
 }
 
-static int check_policy(struct cpufreq_policy *policy, u32 way, const char **why)
+static int probe_check_policy(struct cpufreq_policy *policy, u32 way, const char **why)
 {
 	if (way == KJOULE_TRANSITION_WAY_LIMITS)
 		return 0;
@@ -81,7 +81,7 @@ static int check_policy(struct cpufreq_policy *policy, u32 way, const char **why
 	return 0;
 }
 
-static int check_config(unsigned int cpu, u32 way, const char **why)
+static int probe_check_config(unsigned int cpu, u32 way, const char **why)
 {
 	struct cpufreq_policy *policy;
 	int err;
@@ -99,12 +99,12 @@ static int check_config(unsigned int cpu, u32 way, const char **why)
 		*why = "the CPU has no cpufreq policy: no driver for its frequency is loaded";
 		return -ENODEV;
 	}
-	err = check_policy(policy, way, why);
+	err = probe_check_policy(policy, way, why);
 	cpufreq_cpu_put(policy);
 	return err;
 }
 
-static struct kjoule_transition *alloc_probe(unsigned int cpu)
+static struct kjoule_transition *probe_alloc(unsigned int cpu)
 {
 	struct kjoule_transition *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 
@@ -119,7 +119,7 @@ static struct kjoule_transition *alloc_probe(unsigned int cpu)
 	/* below interrupts' threads: it would keep these waiting */
 	sched_set_fifo_low(t->worker->task);
 	init_completion(&t->done);
-	kthread_init_work(&t->work, do_work);
+	kthread_init_work(&t->work, probe_work);
 	kref_init(&t->ref);
 	mutex_init(&t->lock);
 	t->cpu = cpu;
@@ -133,7 +133,7 @@ err_free:
 }
 
 /* Has another one a CPU of the same policy? */
-static bool is_taken(unsigned int cpu)
+static bool probe_exists_for(unsigned int cpu)
 {
 	struct cpufreq_policy *policy = cpufreq_cpu_get(cpu);
 	struct kjoule_transition *t;
@@ -164,19 +164,19 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 						const char **why)
 {
 	struct kjoule_transition *t;
-	int err = check_config(cpu, way, why);
+	int err = probe_check_config(cpu, way, why);
 
 	if (!err && way == KJOULE_TRANSITION_WAY_FAST)
 		err = kjoule_governor_get(why);
 	if (err)
 		return ERR_PTR(err);
-	t = alloc_probe(cpu);
+	t = probe_alloc(cpu);
 	if (IS_ERR(t))
 		return t;
 	t->owner = owner;
 	t->way = way;
 	mutex_lock(&probes_lock);
-	if (is_taken(cpu)) {
+	if (probe_exists_for(cpu)) {
 		mutex_unlock(&probes_lock);
 		kjoule_transition_put(t);
 		*why = "somebody else measures frequency changes of this CPU or one of its policy";
@@ -239,7 +239,7 @@ struct kjoule_transition *kjoule_transition_of(const struct cpufreq_policy *poli
 	return found;
 }
 
-static bool take_off(struct kjoule_transition *t)
+static bool probe_unlink(struct kjoule_transition *t)
 {
 	bool listed;
 
@@ -259,11 +259,11 @@ static bool take_off(struct kjoule_transition *t)
 void kjoule_transition_end(struct kjoule_transition *t)
 {
 	WRITE_ONCE(t->ending, true);
-	if (take_off(t))
+	if (probe_unlink(t))
 		kjoule_transition_put(t);
 }
 
-static struct kjoule_transition *get_owned(u64 owner, bool any)
+static struct kjoule_transition *probe_get_owned(u64 owner, bool any)
 {
 	struct kjoule_transition *t, *found = NULL;
 
@@ -279,11 +279,11 @@ static struct kjoule_transition *get_owned(u64 owner, bool any)
 	return found;
 }
 
-static void end_owned(u64 owner, bool any)
+static void probe_end_owned(u64 owner, bool any)
 {
 	struct kjoule_transition *t;
 
-	while ((t = get_owned(owner, any))) {
+	while ((t = probe_get_owned(owner, any))) {
 		kjoule_transition_end(t);
 		kjoule_transition_put(t);
 	}
@@ -297,7 +297,7 @@ static void end_owned(u64 owner, bool any)
  */
 void kjoule_transition_end_owned(u64 owner)
 {
-	end_owned(owner, false);
+	probe_end_owned(owner, false);
 }
 
 /**
@@ -307,10 +307,10 @@ void kjoule_transition_end_owned(u64 owner)
  */
 void kjoule_transition_exit(void)
 {
-	end_owned(0, true);
+	probe_end_owned(0, true);
 }
 
-static int check_khz(const struct cpufreq_policy *policy, u32 khz, const char **why)
+static int job_check_khz(const struct cpufreq_policy *policy, u32 khz, const char **why)
 {
 	if (khz >= policy->min && khz <= policy->max)
 		return 0;
@@ -318,7 +318,7 @@ static int check_khz(const struct cpufreq_policy *policy, u32 khz, const char **
 	return -ERANGE;
 }
 
-static int check_job(const struct kjoule_transition_job *job, const char **why)
+static int job_check(const struct kjoule_transition_job *job, const char **why)
 {
 	if (job->adds < KJOULE_TRANSITION_ADDS_LEAST || job->adds > KJOULE_TRANSITION_ADDS_MOST) {
 		*why = "a loop has 64 to 1000000 adds";
@@ -350,7 +350,7 @@ static int check_job(const struct kjoule_transition_job *job, const char **why)
 }
 
 /* Somebody who is killed waits no longer than a slice. */
-static void do_and_wait(struct kjoule_transition *t)
+static void job_queue_and_wait(struct kjoule_transition *t)
 {
 	reinit_completion(&t->done);
 	WRITE_ONCE(t->cancel, false);
@@ -362,7 +362,7 @@ static void do_and_wait(struct kjoule_transition *t)
 }
 
 /* Pinned for a job only: between jobs its module may go. NULL: there is none that counts. */
-static struct kjoule_source *get_counter(void)
+static struct kjoule_source *job_get_counter(void)
 {
 	struct kjoule_source *src;
 	u32 still;
@@ -374,12 +374,12 @@ static struct kjoule_source *get_counter(void)
 	return NULL;
 }
 
-static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job, const char **why)
+static int job_do(struct kjoule_transition *t, struct kjoule_transition_job *job, const char **why)
 {
-	int err = check_khz(t->policy, job->to_khz, why);
+	int err = job_check_khz(t->policy, job->to_khz, why);
 
 	if (!err && job->measure)
-		err = check_khz(t->policy, job->from_khz, why);
+		err = job_check_khz(t->policy, job->from_khz, why);
 	if (err)
 		return err;
 	if (READ_ONCE(t->ending)) {
@@ -388,8 +388,8 @@ static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job
 	}
 	t->job = job;
 	t->n = 0;
-	t->counter = get_counter();
-	do_and_wait(t);
+	t->counter = job_get_counter();
+	job_queue_and_wait(t);
 	kjoule_source_put(t->counter);
 	t->counter = NULL;
 	t->job = NULL;
@@ -409,7 +409,7 @@ static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job
 }
 
 /* Both ends as they would be without us. */
-static int make_limits(struct kjoule_transition *t)
+static int probe_add_limits(struct kjoule_transition *t)
 {
 	int err;
 
@@ -427,7 +427,7 @@ static int make_limits(struct kjoule_transition *t)
 	return 0;
 }
 
-static void remove_limits(struct kjoule_transition *t)
+static void probe_remove_limits(struct kjoule_transition *t)
 {
 	if (!t->limited)
 		return;
@@ -479,7 +479,7 @@ int kjoule_transition_limit(struct kjoule_transition *t, u32 khz)
 int kjoule_transition_do(struct kjoule_transition *t, struct kjoule_transition_job *job,
 			 const char **why)
 {
-	int err = check_job(job, why);
+	int err = job_check(job, why);
 
 	if (err)
 		return err;
@@ -491,10 +491,10 @@ int kjoule_transition_do(struct kjoule_transition *t, struct kjoule_transition_j
 		goto out;
 	}
 	if (t->way == KJOULE_TRANSITION_WAY_LIMITS)
-		err = make_limits(t);
+		err = probe_add_limits(t);
 	if (!err)
-		err = do_job(t, job, why);
-	remove_limits(t);
+		err = job_do(t, job, why);
+	probe_remove_limits(t);
 	cpufreq_cpu_put(t->policy);
 	t->policy = NULL;
 out:

@@ -16,8 +16,8 @@
 #include "sampler/sampler.h"
 
 /* It is there, but not yet armed. */
-static struct perf_event *make_breakpoint(struct kjoule_vpm *v, unsigned int cpu, u64 address,
-					  perf_overflow_handler_t handler)
+static struct perf_event *breakpoint_create(struct kjoule_vpm *v, unsigned int cpu, u64 address,
+					    perf_overflow_handler_t handler)
 {
 #ifdef CONFIG_HAVE_HW_BREAKPOINT
 	struct perf_event_attr attr;
@@ -34,7 +34,7 @@ static struct perf_event *make_breakpoint(struct kjoule_vpm *v, unsigned int cpu
 #endif
 }
 
-static void drop(struct perf_event **event)
+static void breakpoint_release(struct perf_event **event)
 {
 	if (!IS_ERR_OR_NULL(*event))
 		perf_event_release_kernel(*event);
@@ -54,8 +54,8 @@ void kjoule_vpm_disarm(struct kjoule_vpm *v)
 	unsigned int i;
 
 	for (i = 0; i < v->n; i++) {
-		drop(&v->cpu[i].start);
-		drop(&v->cpu[i].stop);
+		breakpoint_release(&v->cpu[i].start);
+		breakpoint_release(&v->cpu[i].stop);
 	}
 }
 
@@ -63,7 +63,7 @@ void kjoule_vpm_disarm(struct kjoule_vpm *v)
  * Where the block's process may run: its threads' affinities, all together. Should one be changed
  * meanwhile its thread may go where it is not met; it is in the next round.
  */
-static void find_allowed(struct kjoule_vpm *v)
+static void arm_find_allowed(struct kjoule_vpm *v)
 {
 	struct task_struct *leader, *t;
 
@@ -82,8 +82,8 @@ static void find_allowed(struct kjoule_vpm *v)
 }
 
 /* Return: 0, also if the CPU is not there, -errno */
-static int prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vpm_trap *start,
-		       const struct vpm_trap *stop)
+static int arm_prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vpm_trap *start,
+			   const struct vpm_trap *stop)
 {
 	struct vpm_cpu *c = &v->cpu[i];
 	unsigned int cpu = v->sampler[i]->cpu;
@@ -92,16 +92,16 @@ static int prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vpm_tr
 	if (!cpu_online(cpu) || READ_ONCE(v->sampler[i]->away))
 		return 0;
 	if (stop->address) {
-		c->stop = make_breakpoint(v, cpu, stop->address, stop->hit);
+		c->stop = breakpoint_create(v, cpu, stop->address, stop->hit);
 		if (IS_ERR(c->stop))
 			return PTR_ERR(c->stop);
 	}
-	c->start = make_breakpoint(v, cpu, start->address, start->hit);
+	c->start = breakpoint_create(v, cpu, start->address, start->hit);
 	return PTR_ERR_OR_ZERO(c->start);
 }
 
 /* So many hits, and it is switched off. */
-static void let_hit(struct perf_event *event, int times)
+static void breakpoint_enable(struct perf_event *event, int times)
 {
 	atomic_set(&event->event_limit, times);
 	perf_event_enable(event);
@@ -122,7 +122,7 @@ void kjoule_vpm_arm(struct kjoule_vpm *v)
 
 	for (i = 0; i < v->n; i++) {
 		if (v->cpu[i].stop)
-			let_hit(v->cpu[i].stop, KJOULE_VPM_STOPS);
+			breakpoint_enable(v->cpu[i].stop, KJOULE_VPM_STOPS);
 	}
 	v->task = NULL;
 	atomic_set(&v->passes, 0);
@@ -131,13 +131,13 @@ void kjoule_vpm_arm(struct kjoule_vpm *v)
 	atomic_set(&v->state, STATE_ARMED);
 	for (i = 0; i < v->n; i++) {
 		if (v->cpu[i].start)
-			let_hit(v->cpu[i].start, 1);
+			breakpoint_enable(v->cpu[i].start, 1);
 	}
 }
 
 /* Return: on how many CPUs of @cpus they are ready, or -errno */
-static int prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus,
-			const struct vpm_trap *start, const struct vpm_trap *stop)
+static int arm_prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus,
+			    const struct vpm_trap *start, const struct vpm_trap *stop)
 {
 	unsigned int i;
 	int err, n = 0;
@@ -145,12 +145,12 @@ static int prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus,
 	for (i = 0; i < v->n; i++) {
 		if (!cpumask_test_cpu(v->sampler[i]->cpu, cpus))
 			continue;
-		err = prepare_cpu(v, i, start, stop);
+		err = arm_prepare_cpu(v, i, start, stop);
 		if (err && err != -ENODEV)
 			return err;
 		if (err) {
-			drop(&v->cpu[i].stop);
-			drop(&v->cpu[i].start);
+			breakpoint_release(&v->cpu[i].stop);
+			breakpoint_release(&v->cpu[i].start);
 		}
 		n += !!v->cpu[i].start;
 	}
@@ -178,16 +178,17 @@ int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
 {
 	int n;
 
-	find_allowed(v);
-	n = prepare_cpus(v, v->allowed, start, stop);
+	arm_find_allowed(v);
+	n = arm_prepare_cpus(v, v->allowed, start, stop);
 	if (!n)
-		n = prepare_cpus(v, cpu_online_mask, start, stop);
+		n = arm_prepare_cpus(v, cpu_online_mask, start, stop);
 	if (n < 0)
 		return n;
 	return n ? 0 : -ENODEV;
 }
 
-static void never_hit(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+static void breakpoint_ignore_hit(struct perf_event *event, struct perf_sample_data *data,
+				  struct pt_regs *regs)
 {
 }
 
@@ -211,11 +212,12 @@ int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 		if (!cpu_online(v->sampler[i]->cpu))
 			continue;
 		for (k = 0; k < 2; k++)
-			event[k] = make_breakpoint(v, v->sampler[i]->cpu,
-						   k ? place->next : place->start, never_hit);
+			event[k] = breakpoint_create(v, v->sampler[i]->cpu,
+						     k ? place->next : place->start,
+						     breakpoint_ignore_hit);
 		ret = PTR_ERR_OR_ZERO(event[0]) ?: PTR_ERR_OR_ZERO(event[1]);
 		for (k = 0; k < 2; k++)
-			drop(&event[k]);
+			breakpoint_release(&event[k]);
 		if (ret != -ENODEV)
 			break;
 		/* of a CPU that is just going nothing is known */

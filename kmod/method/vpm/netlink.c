@@ -88,7 +88,7 @@ const struct kjoule_method_ops kjoule_vpm_method = {
 };
 
 /* The number that the block has in the session's records. */
-static int answer(struct genl_info *info, const struct kjoule_session *s, u32 block)
+static int vpm_reply(struct genl_info *info, const struct kjoule_session *s, u32 block)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *head;
@@ -109,7 +109,7 @@ static int answer(struct genl_info *info, const struct kjoule_session *s, u32 bl
  * KJOULE_CMD_SESSION_BLOCK. Return: 0, -EINVAL (an address is missing, or the end is 0, or the
  * session has no readings of blocks), -ENOENT if it has ended, or -errno, see kjoule_vpm_add().
  */
-static int session_block(struct sk_buff *skb, struct genl_info *info)
+static int vpm_session_block(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_SESSION_ID, skb);
 	struct nlattr **attrs = info->attrs, *end = attrs[KJOULE_A_SESSION_BLOCK_END];
@@ -141,13 +141,13 @@ static int session_block(struct sk_buff *skb, struct genl_info *info)
 	}
 	kjoule_netlink_refuse(info, why);
 	if (ret >= 0)
-		ret = answer(info, s, ret);
+		ret = vpm_reply(info, s, ret);
 	kjoule_session_put(s);
 	return ret;
 }
 
 static const struct kjoule_netlink_op ops[] = {
-	{ .cmd = KJOULE_CMD_SESSION_BLOCK, .doit = session_block },
+	{ .cmd = KJOULE_CMD_SESSION_BLOCK, .doit = vpm_session_block },
 };
 
 const struct kjoule_netlink_part kjoule_vpm_part = { .ops = ops, .n_ops = ARRAY_SIZE(ops) };

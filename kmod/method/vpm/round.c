@@ -63,13 +63,13 @@
 /* The time between two armings doubles with each that fails, so many times. */
 #define BACK_OFF	6U
 
-static u64 random_below(u64 limit)
+static u64 round_random_below(u64 limit)
 {
 	return mul_u64_u64_shr(get_random_u64(), limit, 64);
 }
 
 /* How long it has waited for a CPU: others ran there, or interrupts of theirs. */
-static u64 waited_ns(const struct task_struct *task)
+static u64 task_waited_ns(const struct task_struct *task)
 {
 #ifdef CONFIG_SCHED_INFO
 	return task->sched_info.run_delay;
@@ -79,13 +79,13 @@ static u64 waited_ns(const struct task_struct *task)
 }
 
 /* Those after which a reading is of no use: where it is not known for how long others ran, all. */
-static u64 switches_of(const struct task_struct *task)
+static u64 task_switches(const struct task_struct *task)
 {
 	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
 /* How long all CPUs but that one have been idle since boot; constant where it is unknown. */
-static u64 others_idle_us(unsigned int where)
+static u64 round_others_idle_us(unsigned int where)
 {
 	unsigned int cpu;
 	u64 sum = 0;
@@ -98,15 +98,15 @@ static u64 others_idle_us(unsigned int where)
 }
 
 /* For how long they have not been, since the meter was started. */
-static u64 others_busy_ns(const struct kjoule_vpm *v, u64 now)
+static u64 round_others_busy_ns(const struct kjoule_vpm *v, u64 now)
 {
 	u64 all = (num_online_cpus() - 1) * (now - v->hit_ns);
 
-	return all - min(all, (others_idle_us(v->where) - v->idle_us) * NSEC_PER_USEC);
+	return all - min(all, (round_others_idle_us(v->where) - v->idle_us) * NSEC_PER_USEC);
 }
 
 /* Return: the sampler of this CPU, NULL if it has none that may write. */
-static struct kjoule_sampler *sampler_here(const struct kjoule_vpm *v)
+static struct kjoule_sampler *round_local_sampler(const struct kjoule_vpm *v)
 {
 	unsigned int i;
 
@@ -120,8 +120,8 @@ static struct kjoule_sampler *sampler_here(const struct kjoule_vpm *v)
 }
 
 /* Return: false if there is no room for it. */
-static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns, u64 uw,
-			  u64 busy_ns)
+static bool round_write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns,
+				u64 uw, u64 busy_ns)
 {
 	struct kjoule_vpm_reading rec = {
 		.tick = s->tick,
@@ -141,7 +141,7 @@ static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 re
 	return !kjoule_sampler_emit(s, KJOULE_RECORD_READING, v->flags, &rec, sizeof(rec));
 }
 
-static void book_reading(struct kjoule_vpm *v)
+static void round_count_reading(struct kjoule_vpm *v)
 {
 	v->books.readings++;
 	v->books.spoilt += !!(v->flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE));
@@ -149,7 +149,7 @@ static void book_reading(struct kjoule_vpm *v)
 }
 
 /* Hold the CPU until the meter has it. Return: 0, or -errno. */
-static int await_reading(struct kjoule_vpm *v, s64 *raw)
+static int round_wait_reading(struct kjoule_vpm *v, s64 *raw)
 {
 	u64 until = ktime_get_ns() + HOLD_INTERVALS * v->src->ready_ns;
 	u32 rounds = 0;
@@ -162,16 +162,16 @@ static int await_reading(struct kjoule_vpm *v, s64 *raw)
 	return err;
 }
 
-static void book_hold(struct kjoule_vpm *v, u64 ns)
+static void round_count_hold(struct kjoule_vpm *v, u64 ns)
 {
 	v->books.held_ns += ns;
 	if (ns > v->books.longest_ns)
 		v->books.longest_ns = ns;
 }
 
-static void hold(struct kjoule_vpm *v)
+static void round_hold_cpu(struct kjoule_vpm *v)
 {
-	struct kjoule_sampler *s = sampler_here(v);
+	struct kjoule_sampler *s = round_local_sampler(v);
 	u64 begin = ktime_get_ns(), ready_ns, busy_ns = 0;
 	s64 raw = 0;
 	int err = 0;
@@ -180,41 +180,41 @@ static void hold(struct kjoule_vpm *v)
 	if (!s || smp_processor_id() != v->where || current != v->task)
 		goto failed;
 	if (v->round == ROUND_HELD) {
-		v->idle_us = others_idle_us(v->where);
+		v->idle_us = round_others_idle_us(v->where);
 		v->hit_ns = begin;
 		v->stop_ns = begin;
 		err = v->src->ops->start(v->src, v->domain);
 	}
 	if (!err && !(v->flags & KJOULE_READING_LATE))
-		err = await_reading(v, &raw);
+		err = round_wait_reading(v, &raw);
 	ready_ns = ktime_get_ns();
-	book_hold(v, ready_ns - begin);
+	round_count_hold(v, ready_ns - begin);
 	/* one that came or went has drawn power meanwhile, and was not there to be waited on */
 	if (kjoule_hold_count() != v->moves)
 		v->flags |= KJOULE_READING_MOVED;
 	/* else the idle times are of other CPUs than at the start */
 	if (!(v->flags & (KJOULE_READING_LATE | KJOULE_READING_MOVED)))
-		busy_ns = others_busy_ns(v, ready_ns);
-	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
+		busy_ns = round_others_busy_ns(v, ready_ns);
+	if (err || !round_write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
 		goto failed;
-	book_reading(v);
+	round_count_reading(v);
 	return;
 failed:
 	atomic_set(&v->state, STATE_FAILED);
 }
 
 /* Right after the exception, on its CPU. */
-static void work(struct irq_work *work)
+static void round_hold_work(struct irq_work *work)
 {
 	struct kjoule_vpm *v = container_of(work, struct kjoule_vpm, work);
 
 	if (atomic_read(&v->state) == STATE_STOPPED)
-		hold(v);
+		round_hold_cpu(v);
 	swake_up_one(&v->wait);
 }
 
 /* Of what is met the most hardly anything is forgotten: the place that was met least makes room. */
-static void learn(struct vpm_block *b, u64 end)
+static void block_learn_end(struct vpm_block *b, u64 end)
 {
 	u32 i, least = 0;
 
@@ -233,14 +233,14 @@ static void learn(struct vpm_block *b, u64 end)
 	WRITE_ONCE(b->n_ends, max(b->n_ends, least + 1));
 }
 
-static bool is_wanted(const struct kjoule_vpm *v)
+static bool round_wants_current(const struct kjoule_vpm *v)
 {
 	return task_tgid(current) == v->at->pid && current->self_exec_id == v->at->exec_id &&
 	       kjoule_whom_runs(v->whom);
 }
 
 /* Where it will return to, if it is at the first instruction of a function. */
-static bool finds_end(struct kjoule_vpm *v, const struct pt_regs *regs)
+static bool round_find_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 {
 	const void __user *sp = (void __user *)user_stack_pointer((struct pt_regs *)regs);
 	u64 end = 0;
@@ -251,18 +251,19 @@ static bool finds_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 	if (copy_from_user_nofault(&end, sp, user_64bit_mode((struct pt_regs *)regs) ? 8 : 4) ||
 	    !end || end >= TASK_SIZE_MAX || end == v->at->place.start || end == v->at->place.next)
 		return false;
-	learn(v->at, end);
+	block_learn_end(v->at, end);
 	return end == v->end || v->round == ROUND_LEARN || v->round == ROUND_HELD;
 }
 
 /* The first instruction is about to run: the breakpoint's exception, interrupts off. */
-static void on_start(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+static void round_start_hit(struct perf_event *event, struct perf_sample_data *data,
+			    struct pt_regs *regs)
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
 
 	if (atomic_cmpxchg(&v->state, STATE_ARMED, STATE_STARTING) != STATE_ARMED)
 		return;
-	if (!is_wanted(v) || !finds_end(v, regs)) {
+	if (!round_wants_current(v) || !round_find_end(v, regs)) {
 		atomic_set(&v->state, STATE_ELSEWHERE);
 		irq_work_queue(&v->work);
 		return;
@@ -271,9 +272,9 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	v->pid = current->pid;
 	v->tgid = current->tgid;
 	v->where = smp_processor_id();
-	v->switches = switches_of(current);
+	v->switches = task_switches(current);
 	v->migrations = current->se.nr_migrations;
-	v->waited = v->round == ROUND_HELD ? 0 : waited_ns(current);
+	v->waited = v->round == ROUND_HELD ? 0 : task_waited_ns(current);
 	v->sp = user_stack_pointer(regs);
 	switch (v->round) {
 	case ROUND_LEARN:
@@ -287,7 +288,7 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	default:
 		break;
 	}
-	v->idle_us = others_idle_us(v->where);
+	v->idle_us = round_others_idle_us(v->where);
 	WRITE_ONCE(v->hit_ns, ktime_get_ns());
 	if (v->src->ops->start(v->src, v->domain)) {
 		atomic_set(&v->state, STATE_FAILED);
@@ -301,7 +302,7 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
  * A return of the same call? A recursion comes by with less of the stack. At an end that was said
  * the stack may be any, so that one within the block ends it: the man page of record says so.
  */
-static bool is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
+static bool round_is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 {
 	if (v->round != ROUND_DELAYED || v->at->place.end)
 		return true;
@@ -312,7 +313,7 @@ static bool is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
  * Not the end that is awaited. Where the block's own process passes it the breakpoint has to stay
  * for the one that is; once the meter runs, only who is in the block may end the round.
  */
-static void pass(struct kjoule_vpm *v, struct perf_event *event, int state)
+static void round_pass_end(struct kjoule_vpm *v, struct perf_event *event, int state)
 {
 	if (task_tgid(current) != v->at->pid)
 		return;
@@ -328,21 +329,22 @@ static void pass(struct kjoule_vpm *v, struct perf_event *event, int state)
 }
 
 /* The block has ended, or its first instruction: likewise. */
-static void on_stop(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+static void round_stop_hit(struct perf_event *event, struct perf_sample_data *data,
+			   struct pt_regs *regs)
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
 	int state = atomic_read_acquire(&v->state);	/* L */
 
-	if (state != STATE_STARTED || current != v->task || !is_wanted(v) ||
-	    !is_same_call(v, regs)) {
-		pass(v, event, state);
+	if (state != STATE_STARTED || current != v->task || !round_wants_current(v) ||
+	    !round_is_same_call(v, regs)) {
+		round_pass_end(v, event, state);
 		return;
 	}
 	v->stop_ns = ktime_get_ns();
 	/* of another clock */
-	v->waited = min(waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
+	v->waited = min(task_waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
 	/* it may be back, from a CPU where nobody waited for the block's end */
-	if (v->migrations != current->se.nr_migrations || v->switches != switches_of(current))
+	if (v->migrations != current->se.nr_migrations || v->switches != task_switches(current))
 		v->flags |= KJOULE_READING_MOVED;
 	v->where = smp_processor_id();
 	/* the reading was over before */
@@ -352,13 +354,13 @@ static void on_stop(struct perf_event *event, struct perf_sample_data *data, str
 	irq_work_queue(&v->work);
 }
 
-static bool is_over(const struct kjoule_vpm *v)
+static bool round_is_over(const struct kjoule_vpm *v)
 {
 	return atomic_read(&v->state) > STATE_STOPPED;
 }
 
 /* When to look again, in jiffies. A look that falls into a reading is in it. */
-static unsigned long next_look(const struct kjoule_vpm *v, int state, u64 now)
+static unsigned long round_next_check(const struct kjoule_vpm *v, int state, u64 now)
 {
 	u64 end = END_INTERVALS * v->src->ready_ns, ran;
 
@@ -369,14 +371,15 @@ static unsigned long next_look(const struct kjoule_vpm *v, int state, u64 now)
 }
 
 /* Until the round is over, or nothing will come of it. */
-static void await(struct kjoule_vpm *v)
+static void round_wait(struct kjoule_vpm *v)
 {
 	u64 until = v->armed_ns + PATIENCE_MS * NSEC_PER_MSEC, now = v->armed_ns;
 	int state = STATE_ARMED;
 
 	while (!kthread_should_stop()) {
-		if (swait_event_timeout_exclusive(v->wait, is_over(v) || kthread_should_stop(),
-						  next_look(v, state, now)))
+		if (swait_event_timeout_exclusive(v->wait,
+						  round_is_over(v) || kthread_should_stop(),
+						  round_next_check(v, state, now)))
 			return;
 		now = ktime_get_ns();
 		state = atomic_read(&v->state);
@@ -390,7 +393,7 @@ static void await(struct kjoule_vpm *v)
 }
 
 /* A process that is there, and runs the program that the block is of. */
-static bool is_there(const struct vpm_block *b)
+static bool block_is_alive(const struct vpm_block *b)
 {
 	struct task_struct *task;
 	bool there;
@@ -404,20 +407,20 @@ static bool is_there(const struct vpm_block *b)
 }
 
 /* Interrupts off, on the CPU where the block began. */
-static void write_unended(void *data)
+static void round_write_unended(void *data)
 {
 	struct kjoule_vpm *v = data;
-	struct kjoule_sampler *s = sampler_here(v);
+	struct kjoule_sampler *s = round_local_sampler(v);
 
-	if (s && write_reading(v, s, v->stop_ns, 0, 0))
-		book_reading(v);
+	if (s && round_write_reading(v, s, v->stop_ns, 0, 0))
+		round_count_reading(v);
 }
 
 /*
  * A block that is not at its end by now is a long run of it, and the readings that there are of it
  * are those of the short ones: whoever judges them has to know of the others. Disarmed.
  */
-static void tell_unended(struct kjoule_vpm *v)
+static void round_report_unended(struct kjoule_vpm *v)
 {
 	v->stop_ns = ktime_get_ns();
 	v->waited = 0;
@@ -426,11 +429,11 @@ static void tell_unended(struct kjoule_vpm *v)
 	if (kjoule_hold_count() != v->moves)
 		v->flags |= KJOULE_READING_MOVED;
 	/* a CPU that has gone meanwhile tells nothing */
-	smp_call_function_single(v->where, write_unended, v, true);
+	smp_call_function_single(v->where, round_write_unended, v, true);
 }
 
 /* What has become of a round; a reading is in the books already. */
-static void book(struct kjoule_vpm *v, int err)
+static void round_count_outcome(struct kjoule_vpm *v, int err)
 {
 	v->books.rounds++;
 	switch (err ? STATE_FAILED : atomic_read(&v->state)) {
@@ -462,7 +465,7 @@ static void book(struct kjoule_vpm *v, int err)
 	}
 }
 
-static enum vpm_round choose_round(struct kjoule_vpm *v)
+static enum vpm_round round_choose_kind(struct kjoule_vpm *v)
 {
 	if (!v->at->place.end && !v->at->n_ends)
 		return ROUND_LEARN;
@@ -477,7 +480,7 @@ static enum vpm_round choose_round(struct kjoule_vpm *v)
  * one, and less, are awaited the more seldom: nobody may come there again, and most rounds would
  * come to nothing. Return: 0 if none is known
  */
-static u64 choose_end(const struct vpm_block *b)
+static u64 block_choose_end(const struct vpm_block *b)
 {
 	u64 weight[KJOULE_VPM_CALLERS], all = 0, at;
 	u32 most = 0, i;
@@ -490,14 +493,14 @@ static u64 choose_end(const struct vpm_block *b)
 	}
 	if (!all)
 		return 0;
-	at = random_below(all);
+	at = round_random_below(all);
 	for (i = 0; at >= weight[i]; i++)
 		at -= weight[i];
 	return b->end[i];
 }
 
 /* Without a wake-up before that, unless it is to stop. */
-static void sleep_for(u64 ns)
+static void round_sleep(u64 ns)
 {
 	ktime_t time = ns_to_ktime(ns);
 
@@ -513,64 +516,64 @@ static void sleep_for(u64 ns)
  *
  * Return: 0, -ENODEV: nothing would come of it, a CPU has come or gone, or the process has
  */
-static int settle(struct kjoule_vpm *v)
+static int round_settle(struct kjoule_vpm *v)
 {
-	sleep_for(KJOULE_VPM_SETTLE_NS + random_below(TICK_NSEC));
-	if (kjoule_hold_count() != v->moves || !is_there(v->at) || kthread_should_stop())
+	round_sleep(KJOULE_VPM_SETTLE_NS + round_random_below(TICK_NSEC));
+	if (kjoule_hold_count() != v->moves || !block_is_alive(v->at) || kthread_should_stop())
 		return -ENODEV;
 	return 0;
 }
 
 /* A round begins KJOULE_VPM_SETTLE_NS before it arms, also one that does not come to that. */
-static void take_reading(struct kjoule_vpm *v)
+static void round_do(struct kjoule_vpm *v)
 {
 	struct vpm_block *b = v->at;
-	struct vpm_trap start = { .address = b->place.start, .hit = on_start };
-	struct vpm_trap stop = { .hit = on_stop };
+	struct vpm_trap start = { .address = b->place.start, .hit = round_start_hit };
+	struct vpm_trap stop = { .hit = round_stop_hit };
 	int err, settled;
 
-	v->round = choose_round(v);
+	v->round = round_choose_kind(v);
 	v->flags = v->round == ROUND_DELAYED ? KJOULE_READING_DELAYED :
 		   v->round == ROUND_HELD ? KJOULE_READING_HELD : 0;
-	v->end = b->place.end ?: choose_end(b);
+	v->end = b->place.end ?: block_choose_end(b);
 	if (v->round == ROUND_DELAYED)
 		stop.address = v->end;
 	else if (v->round == ROUND_UNDELAYED)
 		stop.address = b->place.next;
 	v->moves = kjoule_hold_count();
 	err = kjoule_hold_is_still() ? kjoule_vpm_prepare(v, &start, &stop) : -ENODEV;
-	settled = settle(v);
+	settled = round_settle(v);
 	err = err ?: settled;
 	if (!err) {
 		kjoule_vpm_arm(v);
-		await(v);
+		round_wait(v);
 	}
 	kjoule_vpm_disarm(v);
 	irq_work_sync(&v->work);
 	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
-	    !kthread_should_stop() && is_there(b))
-		tell_unended(v);
+	    !kthread_should_stop() && block_is_alive(b))
+		round_report_unended(v);
 	/* no CPU is there, one on its way, nobody to wait for: as if it had not been tried */
 	if (err == -ENODEV) {
 		v->books.skipped++;
 		return;
 	}
-	book(v, err);
+	round_count_outcome(v, err);
 	v->fails = err || atomic_read(&v->state) == STATE_FAILED ? v->fails + 1 : 0;
 	v->number++;
 	atomic_set(&v->state, STATE_OFF);
 }
 
 /* One of the blocks whose process is there. Return: NULL if there is none */
-static struct vpm_block *choose_block(struct kjoule_vpm *v)
+static struct vpm_block *round_choose_block(struct kjoule_vpm *v)
 {
 	unsigned int n = smp_load_acquire(&v->n_blocks);	/* Z, pairs with the store of it */
-	unsigned int first = n ? random_below(n) : 0, i;
+	unsigned int first = n ? round_random_below(n) : 0, i;
 
 	for (i = 0; i < n; i++) {
 		struct vpm_block *b = &v->block[(first + i) % n];
 
-		if (is_there(b))
+		if (block_is_alive(b))
 			return b;
 	}
 	return NULL;
@@ -585,7 +588,7 @@ static struct vpm_block *choose_block(struct kjoule_vpm *v)
 void kjoule_vpm_rounds_init(struct kjoule_vpm *v)
 {
 	init_swait_queue_head(&v->wait);
-	v->work = IRQ_WORK_INIT_HARD(work);
+	v->work = IRQ_WORK_INIT_HARD(round_hold_work);
 }
 
 /**
@@ -605,16 +608,16 @@ int kjoule_vpm_rounds(void *data)
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
 		u64 least = max(v->interval_ns / 2, KJOULE_VPM_SETTLE_NS);
-		u64 pause = least + random_below(2 * (v->interval_ns - least));
+		u64 pause = least + round_random_below(2 * (v->interval_ns - least));
 
-		sleep_for((pause << min(v->fails, BACK_OFF)) - KJOULE_VPM_SETTLE_NS);
+		round_sleep((pause << min(v->fails, BACK_OFF)) - KJOULE_VPM_SETTLE_NS);
 		if (kthread_should_stop())
 			break;
-		v->at = choose_block(v);
+		v->at = round_choose_block(v);
 		if (v->at)
-			take_reading(v);
+			round_do(v);
 		else
-			sleep_for(KJOULE_VPM_SETTLE_NS);
+			round_sleep(KJOULE_VPM_SETTLE_NS);
 	}
 	return 0;
 }

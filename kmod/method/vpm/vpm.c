@@ -21,7 +21,7 @@
 #define RESTS		5	/* readings when the session is made */
 #define INTERVALS	5	/* sensing intervals between two armings, if nothing is said */
 
-static int rest_once(struct kjoule_vpm *v, s64 *raw)
+static int vpm_measure_rest_once(struct kjoule_vpm *v, s64 *raw)
 {
 	unsigned int us = div_u64(v->src->ready_ns, NSEC_PER_USEC), tries;
 	unsigned long flags;
@@ -45,7 +45,7 @@ static int rest_once(struct kjoule_vpm *v, s64 *raw)
 }
 
 /* The least of some: that is nothing but the machine where nothing runs. */
-static int measure_rest(struct kjoule_vpm *v)
+static int vpm_measure_rest(struct kjoule_vpm *v)
 {
 	unsigned int i;
 	s64 raw;
@@ -54,7 +54,7 @@ static int measure_rest(struct kjoule_vpm *v)
 	v->rest_uw = U64_MAX;
 	for (i = 0; i < RESTS && (!err || err == -ECANCELED); i++) {
 		/* somebody may read it besides */
-		err = rest_once(v, &raw);
+		err = vpm_measure_rest_once(v, &raw);
 		if (!err)
 			v->rest_uw = min(v->rest_uw, kjoule_vpm_uw(v, raw));
 	}
@@ -64,7 +64,7 @@ static int measure_rest(struct kjoule_vpm *v)
 }
 
 /* The package's power where it is told. */
-static unsigned int choose_domain(const struct kjoule_source *src)
+static unsigned int vpm_choose_domain(const struct kjoule_source *src)
 {
 	unsigned int i, first = src->n_domains;
 
@@ -78,11 +78,11 @@ static unsigned int choose_domain(const struct kjoule_source *src)
 	return first;
 }
 
-static int choose_meter(struct kjoule_vpm *v, const char *source, const char **why)
+static int vpm_choose_meter(struct kjoule_vpm *v, const char *source, const char **why)
 {
 	v->src = kjoule_source_get_started(source);
 	if (!IS_ERR(v->src)) {
-		v->domain = choose_domain(v->src);
+		v->domain = vpm_choose_domain(v->src);
 		return 0;
 	}
 	*why = PTR_ERR(v->src) == -EOPNOTSUPP ? "that source is no meter that starts on command" :
@@ -91,9 +91,9 @@ static int choose_meter(struct kjoule_vpm *v, const char *source, const char **w
 	return PTR_ERR(v->src);
 }
 
-static int fill(struct kjoule_vpm *v, const char *source, u64 interval_ns, const char **why)
+static int vpm_init(struct kjoule_vpm *v, const char *source, u64 interval_ns, const char **why)
 {
-	int err = choose_meter(v, source, why);
+	int err = vpm_choose_meter(v, source, why);
 	u64 least;
 
 	if (err) {
@@ -111,7 +111,7 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 interval_ns, const
 	v->cpu = kcalloc(v->n, sizeof(*v->cpu), GFP_KERNEL_ACCOUNT);
 	if (!v->cpu || !zalloc_cpumask_var(&v->allowed, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
-	err = measure_rest(v);
+	err = vpm_measure_rest(v);
 	if (err)
 		*why = "the meter does not answer";
 	return err;
@@ -159,7 +159,7 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 interval_ns,
 	v->whom = whom;
 	v->sampler = sampler;
 	v->n = n;
-	err = fill(v, source, interval_ns, why);
+	err = vpm_init(v, source, interval_ns, why);
 	if (err)
 		kjoule_vpm_free(v);
 	else
@@ -187,7 +187,7 @@ void kjoule_vpm_free(struct kjoule_vpm *v)
 	kjoule_hold_give();
 }
 
-static int check_place(const struct kjoule_vpm_place *p, const char **why)
+static int vpm_check_place(const struct kjoule_vpm_place *p, const char **why)
 {
 	if (!p->start || p->start >= TASK_SIZE_MAX || p->next >= TASK_SIZE_MAX ||
 	    p->end >= TASK_SIZE_MAX)
@@ -202,7 +202,8 @@ static int check_place(const struct kjoule_vpm_place *p, const char **why)
 }
 
 /* Whose the block is, and of which program. Return: 0 with a reference, -ESRCH or -EINVAL */
-static int find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block *b, const char **why)
+static int vpm_find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block *b,
+			    const char **why)
 {
 	struct pid *pid = find_get_pid(nr);
 	struct task_struct *task;
@@ -245,7 +246,7 @@ static int find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block *b,
 int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
 {
 	struct vpm_block b = { .place = *place };
-	int ret = check_place(place, why) ?: find_process(v, place->pid, &b, why);
+	int ret = vpm_check_place(place, why) ?: vpm_find_process(v, place->pid, &b, why);
 
 	if (ret)
 		return ret;
