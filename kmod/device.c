@@ -46,8 +46,8 @@ static int device_open(struct inode *inode, struct file *file)
 	struct reader *r;
 	int err;
 
-	/* the module may still fail to come up; then nobody must hold a file */
-	if (!smp_load_acquire(&ready))	/* O, pairs with P */
+	/* module init may still fail: no file may be open then */
+	if (!smp_load_acquire(&ready))	/* pairs with kjoule_chardev_ready() */
 		return -ENODEV;
 	if (!perfmon_capable())
 		return -EPERM;
@@ -90,7 +90,7 @@ static int ioctl_copy_in(void *to, size_t known, const void __user *from, u32 *s
 	return copy_struct_from_user(to, known, from, *size);
 }
 
-/* The size goes back as the caller gave it: he may use the structure again. */
+/* Keep the size that the caller gave, so that the structure can be used again. */
 static int ioctl_copy_out(void __user *to, void *from, size_t known, u32 size)
 {
 	*(u32 *)from = size;
@@ -121,14 +121,14 @@ static int device_ioctl_info(void __user *arg)
 }
 
 /*
- * May the caller take the session's records? They are its maker's: another user who may open the
- * device could take them away from him and see whom he measures.
+ * May the caller read the session's records? They belong to the user that created the session:
+ * another user with access to the device could consume them and see what is measured.
  */
 static int device_check_reader(const struct kjoule_session *s)
 {
 	if (!uid_eq(s->maker, current_euid()) && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
-	/* who made it may see kernel addresses; who reads it has to be allowed to as well */
+	/* the creator may see kernel addresses; the reader needs the same rights */
 	if (s->plan.kernel_ip && !capable(CAP_PERFMON) && !capable(CAP_SYSLOG))
 		return -EPERM;
 	/* likewise the stacks of all processes */
@@ -168,7 +168,7 @@ static int device_ioctl_attach(struct reader *r, void __user *arg)
 		kjoule_session_put(s);
 		goto out;
 	}
-	/* A, pairs with B: the session is attached before who does not hold the lock sees it */
+	/* A, pairs with B in reader_session(): the session is published fully attached */
 	smp_store_release(&r->session, s);
 out:
 	mutex_unlock(&r->lock);
@@ -266,7 +266,7 @@ static __poll_t device_poll(struct file *file, poll_table *wait)
 	return events;
 }
 
-/* One ring's records behind a mark that says whose they are; 0 if none waits or fits. */
+/* One ring's records, after a mark that names the CPU; 0 if none waits or fits. */
 static ssize_t device_read_ring(struct kjoule_sampler *sampler, struct iov_iter *to)
 {
 	struct kjoule_cpu_mark mark = {
@@ -377,7 +377,7 @@ static struct miscdevice device = {
 };
 
 /**
- * kjoule_chardev_init() - make /dev/kjoule, which can not be opened yet
+ * kjoule_chardev_init() - create /dev/kjoule, which cannot be opened yet
  *
  * Its folder in sysfs is where other front ends put theirs.
  *
@@ -396,7 +396,7 @@ int kjoule_chardev_init(void)
  */
 void kjoule_chardev_ready(void)
 {
-	smp_store_release(&ready, true);	/* P, pairs with O */
+	smp_store_release(&ready, true);	/* pairs with device_open() */
 }
 
 /**

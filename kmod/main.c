@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ladder of init and exit: sources first, then the core, then the front
- * ends, so that nobody can ask for what is not there yet; and back in reverse.
+ * ends, so that nothing is reachable before it is ready; and back in reverse.
  */
 #include <linux/module.h>
 
@@ -54,7 +54,7 @@ static int __init kjoule_init(void)
 	if (err)
 		goto err_chardev;
 	kjoule_stats_debug_init();
-	/* who can reach us from here on may hold the module: nothing may fail after it */
+	/* from here on user space can pin the module: nothing may fail after this */
 	err = kjoule_netlink_init();
 	if (err)
 		goto err_stats;

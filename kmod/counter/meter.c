@@ -80,7 +80,7 @@ static u64 meter_usual_counts(const struct kjoule_domain *d)
 }
 
 /**
- * kjoule_meter_new() - counters at zero, read by nobody
+ * kjoule_meter_new() - counters at zero, without a reader
  * @src:	an energy source that the tick can read; stays
  * @index:	its number in the session
  * @still:	its domains that are not there
@@ -110,13 +110,13 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 		if (still & BIT(i))
 			continue;
 		m->sweep_ns = min(m->sweep_ns, meter_domain_sweep_ns(&src->domains[i]));
-		/* how fast events come nobody knows */
+		/* the rate of events is unknown */
 		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
 			m->wrap_ns = min(m->wrap_ns,
 					 kjoule_meter_wrap_ns(&src->domains[i]));
 		m->usual[i] = meter_usual_counts(&src->domains[i]);
 	}
-	/* the first record tells all */
+	/* the first record has all domains */
 	m->all = (1U << src->n_domains) - 1;
 	m->still = still;
 	m->moved = m->all & ~still;
@@ -125,7 +125,7 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 
 /**
  * kjoule_meter_free() - undo kjoule_meter_new()
- * @m:	nobody reads it any more
+ * @m:	no CPU reads it any more
  *
  * Context: process.
  */
@@ -135,12 +135,12 @@ void kjoule_meter_free(struct kjoule_meter *m)
 }
 
 /**
- * kjoule_meter_claim() - take a meter that nobody has
+ * kjoule_meter_claim() - claim a meter that has no reader
  * @m:		the meter
- * @cpu:	who wants it
+ * @cpu:	the claiming CPU
  * @now:	CLOCK_MONOTONIC that a reading would bear
  *
- * Who had it before may have read it later than @now: there is nothing to add to that then,
+ * The reader before may have read it later than @now: there is nothing to add to that then,
  * and in the order of their times the sums never step back.
  *
  * Context: interrupts off, on @cpu.
@@ -152,12 +152,13 @@ bool kjoule_meter_claim(struct kjoule_meter *m, unsigned int cpu, u64 now)
 
 	if (owner >= 0 && owner != cpu)
 		return false;
-	/* L, pairs with K: what the reader before has left is seen */
+	/* L, pairs with the release (K) in kjoule_meter_release(): see its readings */
 	if (cmpxchg_acquire(&m->reader, KJOULE_METER_FREE, cpu) != KJOULE_METER_FREE)
 		return false;
 	if (likely(now >= m->read_ns))
 		return true;
-	smp_store_release(&m->reader, KJOULE_METER_FREE);	/* K, pairs with L */
+	/* K, pairs with L in kjoule_meter_claim() */
+	smp_store_release(&m->reader, KJOULE_METER_FREE);
 	return false;
 }
 
@@ -266,7 +267,7 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 
 	rec = kjoule_ring_reserve(ring, KJOULE_RECORD_ENERGY, m->index, size, tick);
 	if (!rec)
-		return;		/* the counters go on; the next record tells the sum */
+		return;		/* the counters go on; the next record has the sum */
 	rec->tick = tick;
 	rec->late_ns = late_ns;
 	rec->domains = moved;
@@ -283,7 +284,7 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 /**
  * kjoule_meter_restart() - the counters may begin anew: go on from where they are at the next
  *			    reading, with the sums that there are
- * @m:	nobody reads it at the moment
+ * @m:	not claimed
  *
  * Context: any.
  */

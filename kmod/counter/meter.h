@@ -25,8 +25,8 @@ struct kjoule_sampler;
 
 /**
  * struct kjoule_meter - counters of one scope of one source
- * @reader:	CPU whose tick reads it, KJOULE_METER_FREE: none. Who takes it from FREE has it
- *		alone; the fields below are its
+ * @reader:	CPU whose tick reads it, KJOULE_METER_FREE: none. The CPU that changes it from
+ *		FREE has it alone; the fields below are its
  * @src:	where the values come from
  * @index:	the source's number in the session, for the records
  * @scope:	the lowest CPU of the session that shares the counters
@@ -98,7 +98,7 @@ void kjoule_meter_restart(struct kjoule_meter *m);
 bool kjoule_meter_ask_owner(struct kjoule_meter *m);
 
 /**
- * kjoule_meter_is_mine() - is it this CPU's to read? Takes it if nobody has it
+ * kjoule_meter_is_mine() - is it this CPU's to read? Claims a free one
  * @m:		the meter
  * @cpu:	the CPU, whose sampler ticks
  * @now:	CLOCK_MONOTONIC that a reading would bear
@@ -113,7 +113,7 @@ static __always_inline bool kjoule_meter_is_mine(struct kjoule_meter *m, unsigne
 	/* its source may have moved to another CPU */
 	if (unlikely(owner >= 0 && owner != cpu)) {
 		if (reader == cpu)
-			/* K, pairs with L */
+			/* K, pairs with L in kjoule_meter_claim() */
 			smp_store_release(&m->reader, KJOULE_METER_FREE);
 		return false;
 	}
@@ -154,14 +154,15 @@ static __always_inline u32 kjoule_meter_read(struct kjoule_meter *m, u64 now)
 /**
  * kjoule_meter_release() - let another CPU read it
  * @m:		the meter
- * @cpu:	who may have it
+ * @cpu:	the CPU that may have claimed it
  *
  * Context: interrupts off on @cpu, or @cpu's sampler has no timer.
  */
 static inline void kjoule_meter_release(struct kjoule_meter *m, unsigned int cpu)
 {
 	if (READ_ONCE(m->reader) == cpu)
-		smp_store_release(&m->reader, KJOULE_METER_FREE);	/* K, pairs with L */
+		/* K, pairs with L in kjoule_meter_claim() */
+		smp_store_release(&m->reader, KJOULE_METER_FREE);
 }
 
 #endif /* KJOULE_METER_H */

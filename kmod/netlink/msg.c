@@ -15,7 +15,7 @@ static void *msg_begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	return genlmsg_put(skb, to->portid, to->seq, &kjoule_family, to->flags, cmd);
 }
 
-/* The one that contains a domain, of those that are there, or -1. */
+/* The index of the domain that contains @domain, or -1. */
 static int msg_domain_parent(const struct kjoule_source *src, unsigned int domain, u32 still)
 {
 	int parent = src->domains[domain].parent;
@@ -47,7 +47,7 @@ static int msg_put_domain(struct sk_buff *skb, const struct kjoule_source *src, 
 	return 0;
 }
 
-/* What a source is, without what is not there; whether it can be used is kjoule_msg_source()'s. */
+/* Put a source's attributes, without absent domains; kjoule_msg_source() adds its availability. */
 static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 still)
 {
 	unsigned int i;
@@ -69,7 +69,7 @@ static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u
 	return 0;
 }
 
-/* Room for what a source is and whether it can be used; attributes by their number. */
+/* Size of a source's attributes. */
 static size_t msg_source_size(unsigned int domains)
 {
 	return KJOULE_A_SOURCE_MAX * nla_total_size(16) + nla_total_size(KJOULE_SOURCE_NAME_LEN) +
@@ -91,9 +91,9 @@ size_t kjoule_msg_source_size(void)
 /**
  * kjoule_msg_source() - a source's message
  * @skb:	the answer
- * @to:		who gets it
+ * @to:		the receiver
  * @src:	the source
- * @unavailable: 0, or why it can not be used
+ * @unavailable: 0, or why it cannot be used
  * @why:	the same in words
  * @is_default:	it is taken when none is asked for
  *
@@ -118,7 +118,7 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 	return 0;
 }
 
-/* For each CPU the lowest one that shares its counters. */
+/* For each CPU the lowest CPU that shares its counters. */
 static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 {
 	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SOURCE_SCOPES, s->n * sizeof(u32));
@@ -130,7 +130,7 @@ static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 ind
 	scope = nla_data(attr);
 	for (i = 0; i < s->n; i++) {
 		scope[i] = s->sampler[i]->cpu;
-		/* pairs with the release in sampler_join_on_cpu(): meters may be added meanwhile */
+		/* pairs with sampler_join_on_cpu(): meters may be added */
 		n = smp_load_acquire(&s->sampler[i]->n_meters);
 		for (j = 0; j < n; j++) {
 			const struct kjoule_meter *m = READ_ONCE(s->sampler[i]->meter[j]);
@@ -142,7 +142,7 @@ static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 ind
 	return 0;
 }
 
-/* What its thread has done. */
+/* Put the counters of a poller's thread. */
 static int msg_put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
 {
 	struct kjoule_poller_books b;
@@ -154,7 +154,7 @@ static int msg_put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
 	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_OVERRUNS, b.overruns, 0);
 }
 
-/* How a session uses a source: its scopes if ticks read it, the thread's books if not. */
+/* Put a session's use of a source: its scopes if ticks read it, else the poller's counters. */
 static int msg_put_use(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 {
 	if (s->poller[index])
@@ -186,7 +186,7 @@ static int msg_put_sources(struct sk_buff *skb, struct kjoule_session *s)
 	return 0;
 }
 
-/* The CPUs of a session as a mask of little endian bytes. */
+/* Put a session's CPUs as a mask of little endian bytes. */
 static int msg_put_cpus(struct sk_buff *skb, struct kjoule_session *s)
 {
 	unsigned int bytes = s->sampler[s->n - 1]->cpu / 8 + 1, i;
@@ -225,7 +225,7 @@ size_t kjoule_msg_session_size(const struct kjoule_session *s)
 /**
  * kjoule_msg_session() - a session's message
  * @skb:	the answer
- * @to:		who gets it
+ * @to:		the receiver
  * @cmd:	what it answers
  * @s:		the session, with a reference
  *
@@ -272,7 +272,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 /**
  * kjoule_msg_stats() - books of a session
  * @skb:	the answer
- * @to:		who gets it
+ * @to:		the receiver
  * @session:	its id
  * @cpu:	whose books, -1: all added up
  * @b:		the books
@@ -315,7 +315,7 @@ int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 se
 /**
  * kjoule_msg_records() - take records out of a ring, as many as there is room for
  * @skb:	the answer
- * @to:		who gets it
+ * @to:		the receiver
  * @s:		the session, attached
  * @sampler:	the CPU's
  * @head:	up to where: a head that its ring has had
@@ -338,7 +338,7 @@ ssize_t kjoule_msg_records(struct sk_buff *skb, const struct kjoule_msg_to *to,
 	    nla_put_u32(skb, KJOULE_A_RECORDS_CPU, sampler->cpu) ||
 	    skb_tailroom(skb) < NLA_HDRLEN)
 		goto none;
-	/* straight into the message; its length is known afterwards */
+	/* read straight into the message, then set its length */
 	attr = (struct nlattr *)skb_tail_pointer(skb);
 	room.iov_base = nla_data(attr);
 	room.iov_len = min_t(size_t, skb_tailroom(skb), U16_MAX) - NLA_HDRLEN;
@@ -358,7 +358,7 @@ none:
 /**
  * kjoule_msg_notice() - something has happened
  * @skb:	the message
- * @to:		who gets it
+ * @to:		the receiver
  * @n:		what
  *
  * Context: process.

@@ -29,7 +29,7 @@
 
 /**
  * kjoule_netlink_check() - may the sender ask for anything?
- * @skb:	his request
+ * @skb:	its request
  * @extack:	where words about a refusal go
  *
  * Context: process.
@@ -191,7 +191,7 @@ int kjoule_source_get_dump_start(struct netlink_callback *cb)
 /**
  * kjoule_source_get_dumpit() - dump the sources
  * @skb:	the answer
- * @cb:		of the dump; args[0] is the last id told
+ * @cb:		of the dump; args[0] is the last id sent
  *
  * Context: process.
  * Return: length, or 0 at the end.
@@ -208,7 +208,7 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	cb->args[0] = w.after;
 	if (err && err != -EMSGSIZE)
 		return err;
-	/* an empty message would be the end */
+	/* an empty message would end the dump */
 	return skb->len ?: err;
 }
 
@@ -245,7 +245,7 @@ int kjoule_netlink_refuse_unknown(struct netlink_ext_ack *extack, u32 id)
  *
  * Context: process.
  * Return: the session with a reference, or an ERR_PTR: -EINVAL without @id, -ENOENT for an unknown
- * one, -EPERM for somebody else's.
+ * one, -EPERM for another socket's.
  */
 struct kjoule_session *kjoule_netlink_find_session(struct genl_info *info, int id,
 						   const struct sk_buff *own)
@@ -318,7 +318,7 @@ int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
  * @info:	its attributes
  *
  * Context: process.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for somebody else's without
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for another socket's without
  * CAP_SYS_ADMIN.
  */
 int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
@@ -328,7 +328,7 @@ int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	/* the capability is asked for where it decides: a refusal is audited */
+	/* check the capability last: a refusal is audited */
 	if (kjoule_port_owns(skb, s->owner)) {
 		kjoule_session_end(s);
 	} else if (netlink_capable(skb, CAP_SYS_ADMIN)) {
@@ -362,7 +362,7 @@ int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* What the message of a session of now may take; a larger one that comes meanwhile is -EMSGSIZE. */
+/* Message size of the largest session; a larger one that is created later gets -EMSGSIZE. */
 static u32 netlink_session_size_max(void)
 {
 	struct kjoule_session *s;
@@ -545,7 +545,6 @@ struct genl_family kjoule_family __ro_after_init = {
 	.resv_start_op = 1,
 };
 
-/* A socket was closed. */
 static int netlink_socket_released(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct netlink_notify *notify = data;

@@ -16,7 +16,7 @@
 #include "netlink/netlink.h"
 #include "session/session.h"
 
-/* Little endian bytes to a cpumask; -EINVAL if a CPU is named that can not be. */
+/* Convert little endian bytes to a cpumask; -EINVAL if it has an impossible CPU. */
 static int request_get_cpus(const struct nlattr *attr, struct cpumask *mask)
 {
 	const u8 *bytes = nla_data(attr);

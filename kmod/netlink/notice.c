@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notices over netlink: to the multicast group "events", which asks for CAP_SYS_ADMIN of
- * who joins, and to the sockets that have asked for them (notice-listen), for which
+ * Notices over netlink: to the multicast group "events", which needs CAP_SYS_ADMIN
+ * to join, and to the sockets that have asked for them (notice-listen), for which
  * CAP_PERFMON is enough. In the initial network namespace only.
  *
- * Nobody waits for a slow listener: what finds his socket full is dropped, and he is told by
+ * Notices never wait for a slow listener: if its socket is full they are dropped, and it learns by
  * ENOBUFS.
  */
 #include <linux/capability.h>
@@ -32,7 +32,7 @@ int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
 	char words[KJOULE_WORDS_LEN];
 	int err = kjoule_port_listen(skb, false, words, sizeof(words));
 
-	/* the capability is asked for where it decides: a refusal is audited */
+	/* check the capability last: a refusal is audited */
 	if (err == -EUSERS && netlink_capable(skb, CAP_SYS_ADMIN))
 		err = kjoule_port_listen(skb, true, words, sizeof(words));
 	if (err == -EUSERS)
@@ -95,7 +95,7 @@ void kjoule_netlink_notice_init(void)
 /**
  * kjoule_netlink_notice_exit() - undo kjoule_netlink_notice_init()
  *
- * Context: process, module exit; nobody can ask for notices any more.
+ * Context: process, module exit; no requests for notices come any more.
  */
 void kjoule_netlink_notice_exit(void)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets that own something: sessions, by a number that the core is given as their owner, or a
- * place among those that are told notices. What they own ends when they are closed.
+ * Sockets that own objects: sessions, by an owner number that the core stores, or a place in the
+ * list of listeners. Owned objects end when the socket is closed.
  *
- * A port number does not tell sockets apart: it is free again, and may be somebody else's already,
- * before the release of the socket that had it is notified, and the notifier is told no more than
- * the number. So the socket itself is held until then, and is the one that was closed if it is
- * dead, which it becomes before its number is told.
+ * A port number does not identify a socket: it may be reused before the release of the socket that
+ * had it is notified, and the notifier gets only the number. So a reference to the socket is kept
+ * until then: the closed one is dead, which is set before the notification.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
@@ -37,9 +36,9 @@ struct port {
 	kuid_t listener;
 };
 
-static DEFINE_MUTEX(ports_lock);	/* none of the core's is taken under it */
+static DEFINE_MUTEX(ports_lock);	/* no lock of the core nests inside */
 static DEFINE_HASHTABLE(ports, 6);
-/* There is a limit: each notice is a message to each of them, under locks that others need. */
+/* Limited: each notice is sent to each listener, under locks that others need. */
 static LIST_HEAD(listeners);
 static u64 last_owner;
 
@@ -73,7 +72,7 @@ static struct port *port_get(const struct sk_buff *skb)
 	return p;
 }
 
-/* Its release is notified before the socket's own reference goes, so this is not the last one. */
+/* The notifier runs before the socket drops its own reference: this is not the last one. */
 static void port_free(struct port *p)
 {
 	sock_put(p->sk);
@@ -108,7 +107,7 @@ u64 kjoule_port_owner(const struct sk_buff *skb)
 
 /**
  * kjoule_port_owns() - are an owner's sessions the sender's?
- * @skb:	his request
+ * @skb:	its request
  * @owner:	the owner's number
  *
  * Context: process, while the request is handled.
@@ -147,9 +146,9 @@ static int port_add_listener(struct port *p, bool admin, char *words, size_t len
 }
 
 /**
- * kjoule_port_listen() - the sender of a request is told notices from now on
+ * kjoule_port_listen() - send notices to the sender of a request from now on
  * @skb:	the request
- * @admin:	he has CAP_SYS_ADMIN
+ * @admin:	it has CAP_SYS_ADMIN
  * @words:	set to the reason of -EUSERS
  * @len:	of @words
  *
@@ -175,9 +174,8 @@ int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_
  * @tell:	called with its number and @n
  * @n:		the notice
  *
- * One that is being closed is left out. If that begins only now, and if its number is
- * another socket's at once, that socket is told this notice, unasked: a message is sent to a
- * number.
+ * Sockets that are being closed are skipped. If the close begins only now and the number is reused
+ * at once, the new socket gets this notice: messages are sent to numbers.
  *
  * Context: process, sleeps; locks of the core may be held.
  */
@@ -243,7 +241,7 @@ void kjoule_port_exit(void)
 	mutex_lock(&ports_lock);
 	hash_for_each_safe(ports, i, next, p, node) {
 		port_unlink(p);
-		/* the last one, if the socket was closed since the notifier went; no harm */
+		/* may be the last reference: the notifier is unregistered */
 		port_free(p);
 	}
 	mutex_unlock(&ports_lock);

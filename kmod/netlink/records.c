@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draining a session by dump, for whoever can not map its rings: the operation
+ * Draining a session by dump, for readers that cannot map its rings: the operation
  * records-get. A dump is the session's reader for as long as it lasts, as an
  * open device would be, and takes what was there when it began, so that
- * a fast session can not keep it going for ever.
+ * a fast session cannot keep it going without end.
  */
 #include <linux/capability.h>
 #include <linux/mm.h>
@@ -16,7 +16,7 @@
 #include "netlink/netlink.h"
 #include "session/session.h"
 
-/* What stands around the records in a message. */
+/* Size of a message without the records. */
 #define MESSAGE_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 
 /**
@@ -31,7 +31,7 @@ struct drain {
 	u64 head[];
 };
 
-/* Its maker may see kernel addresses; whoever uses the socket has to be allowed to as well. */
+/* Kernel addresses: the creator may see them; the user of the socket needs the same rights. */
 static bool drain_may_see_kernel(struct netlink_callback *cb, const struct kjoule_session *s)
 {
 	return !s->plan.kernel_ip || netlink_capable(cb->skb, CAP_PERFMON) ||
@@ -59,7 +59,7 @@ static int drain_check(struct netlink_callback *cb, const struct kjoule_session 
 	return 0;
 }
 
-/* Note up to where to read, and have each message large enough for the longest record. */
+/* Remember the heads to read up to, and make messages large enough for the longest record. */
 static int drain_mark_heads(struct netlink_callback *cb, struct drain *d)
 {
 	struct kjoule_session *s = d->session;
@@ -144,7 +144,7 @@ int kjoule_records_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		if (kjoule_ring_left(&sampler->ring, head) &&
 		    !kjoule_msg_records(skb, &to, s, sampler, head) &&
 		    kjoule_ring_left(&sampler->ring, head))
-			return skb->len ?: -EMSGSIZE;	/* no room for one more */
+			return skb->len ?: -EMSGSIZE;	/* no room for another message */
 		if (!kjoule_ring_left(&sampler->ring, head))
 			d->at++;
 	}

@@ -13,7 +13,7 @@
 #include "compat/compat.h"
 #include "ring/ring.h"
 
-/* How often what waits is counted anew because the reader went on. */
+/* Limit of recounts while the reader advances. */
 #define COUNT_ROUNDS	3
 
 static void ring_free_pages(struct page **pages, unsigned long n)
@@ -102,21 +102,22 @@ void kjoule_ring_free(struct kjoule_ring_buffer *ring)
 	ring->page = NULL;
 }
 
-/* A tail that moves on from the last believable one, not beyond what has been published. */
+/* A sane tail does not step back, and is not beyond the published head. */
 static bool ring_tail_is_sane(u64 tail, u64 seen, u64 head)
 {
 	return !(tail % 8) && tail - seen <= head - seen;
 }
 
-/* The reader's tail if it can be believed, else the last one that could. */
+/* The reader's tail if it is sane, else the last one that was. */
 static u64 ring_tail(struct kjoule_ring_buffer *ring)
 {
-	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
+	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in kjoule_ring_read() */
 
-	/* the published head: nobody can have read what this tick has written */
+	/* the published head: later records are not readable yet */
 	if (ring_tail_is_sane(tail, ring->seen_tail, ring->page->head)) {
-		smp_store_release(&ring->seen_tail, tail);	/* G, pairs with H */
-		smp_wmb();	/* I, pairs with J: told before what was read is written over */
+		/* G, pairs with H in ring_reader_tail() */
+		smp_store_release(&ring->seen_tail, tail);
+		smp_wmb();	/* I, pairs with J in kjoule_ring_waiting(): before overwriting */
 	}
 	return ring->seen_tail;
 }
@@ -140,7 +141,7 @@ static __always_inline void *ring_room(struct kjoule_ring_buffer *ring, u64 size
 	if (!ring_fits(ring, pad + size + spare))
 		return NULL;
 	if (pad) {
-		/* shorter than the record that does not fit, so its size does */
+		/* the pad is shorter than a record, so that its size fits in 16 bits */
 		rec = (struct kjoule_record *)(ring->data + at);
 		rec->type = KJOULE_RECORD_PAD;
 		rec->flags = 0;
@@ -166,7 +167,7 @@ static __always_inline void *ring_record(struct kjoule_ring_buffer *ring, u8 typ
 	return rec;
 }
 
-/* Up to the end of the memory, or to where the reader is, whichever comes first. */
+/* Clear up to the end of the memory or the reader's tail. */
 static void ring_find_clear(struct kjoule_ring_buffer *ring)
 {
 	u64 lap_end = (ring->head | (ring->size - 1)) + 1;
@@ -204,7 +205,7 @@ static void ring_write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost 
 }
 
 /**
- * kjoule_ring_tell_lost() - tell what was lost and not told yet, when nothing more will come
+ * kjoule_ring_tell_lost() - write a pending loss record when no more records will come
  * @ring:	the ring
  *
  * There always is room for that.
@@ -231,7 +232,7 @@ void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring)
  * @tick:	low 32 bits of the current tick, for the books of what is lost
  *
  * The caller fills in what follows the header; readers see it after kjoule_ring_commit().
- * What was lost before is told first, by a KJOULE_RECORD_LOST.
+ * An earlier loss is written first, as a KJOULE_RECORD_LOST.
  *
  * Context: producer.
  * Return: the record, or NULL if there is no room (then it is booked as lost).
@@ -241,7 +242,7 @@ void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u1
 	void *rec;
 
 	if (unlikely(ring->lost)) {
-		/* both or none, or there would be no room to tell the next loss */
+		/* both or none: the next loss needs room for its record */
 		if (!ring_fits(ring, KJOULE_LOST_ROOM + 2 * size + KJOULE_LOST_ROOM))
 			goto lose;
 		ring_write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0,
@@ -258,15 +259,16 @@ lose:
 }
 
 /*
- * The reader's position as the kernel sees it from outside the producer, at most @head. The
- * tick may go on meanwhile, so that @head is an older one and the reader past it.
+ * The reader's position, at most @head, as seen from outside of the producer. Ticks go on
+ * meanwhile: @head may be old and the reader past it.
  */
 static u64 ring_reader_tail(struct kjoule_ring_buffer *ring, u64 head)
 {
-	/* in this order none is past the next, unless the tail lies */
-	u64 seen = smp_load_acquire(&ring->seen_tail);	/* H, pairs with G */
-	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
-	u64 now = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+	/* read in this order, seen <= tail <= now unless the tail is invalid */
+	u64 seen = smp_load_acquire(&ring->seen_tail);	/* H, pairs with G in ring_tail() */
+	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in kjoule_ring_read() */
+	/* C, pairs with B in kjoule_ring_commit() */
+	u64 now = smp_load_acquire(&ring->page->head);
 
 	if (!ring_tail_is_sane(tail, seen, now))
 		tail = seen;
@@ -274,8 +276,8 @@ static u64 ring_reader_tail(struct kjoule_ring_buffer *ring, u64 head)
 }
 
 /*
- * Size of the record at @tail, or 0 where a hostile tail points into the middle of one. Read
- * once: under such a tail the producer may be writing there.
+ * Size of the record at @tail, or 0 if a hostile tail points into the middle of one. Read it once:
+ * under such a tail the producer may write there.
  */
 static u16 ring_record_size(struct kjoule_ring_buffer *ring, u64 tail, u64 head)
 {
@@ -303,7 +305,8 @@ static bool ring_is_pad(struct kjoule_ring_buffer *ring, u64 tail)
  */
 u64 kjoule_ring_head(struct kjoule_ring_buffer *ring)
 {
-	return smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+	/* C, pairs with B in kjoule_ring_commit() */
+	return smp_load_acquire(&ring->page->head);
 }
 
 /**
@@ -359,8 +362,8 @@ u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 			if (!(n % 4096))
 				cond_resched();
 		}
-		smp_rmb();	/* J, pairs with I */
-		/* once more if the reader went on: what was counted may be written over */
+		smp_rmb();	/* J, pairs with I in ring_tail() */
+		/* retry if the reader advanced: counted records may be overwritten */
 	} while (n && --rounds && (s64)(READ_ONCE(ring->seen_tail) - first) > 0);
 	return min(n, written);
 }
@@ -408,13 +411,13 @@ ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_i
 	u16 size;
 
 	while (tail != head) {
-		/* a run of records up to the ring's end or the reader's */
+		/* contiguous records up to the end of the memory or the head */
 		for (end = tail; end != head; end += size) {
 			size = ring_record_size(ring, end, head);
 			if (!size) {
-				/* the tail is a lie: all that it could mean is gone */
+				/* an invalid tail: drop all records */
 				if (end == tail) {
-					/* D, pairs with A */
+					/* D, pairs with A in ring_tail() */
 					smp_store_release(&ring->tail->tail, head);
 				}
 				break;
@@ -434,7 +437,7 @@ ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_i
 		}
 		tail = end;
 		done += bytes;
-		smp_store_release(&ring->tail->tail, tail);	/* D, pairs with A */
+		smp_store_release(&ring->tail->tail, tail);	/* D, pairs with A in ring_tail() */
 	}
 	return done;
 }

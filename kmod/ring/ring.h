@@ -17,7 +17,7 @@
 #define KJOULE_RING_DEFAULT	(1UL << 20)
 #define KJOULE_RING_MAX		(1UL << 28)
 
-/* What telling a loss may take, with a pad in front of it. */
+/* Size of a lost record with a pad before it. */
 #define KJOULE_LOST_ROOM	(2 * sizeof(struct kjoule_lost))
 
 /**
@@ -100,7 +100,8 @@ static __always_inline void *kjoule_ring_reserve_quickly(struct kjoule_ring_buff
  */
 static inline void kjoule_ring_commit(struct kjoule_ring_buffer *ring)
 {
-	smp_store_release(&ring->page->head, ring->head);	/* B, pairs with C in the reader */
+	/* B, pairs with C in kjoule_ring_head() */
+	smp_store_release(&ring->page->head, ring->head);
 }
 
 /**
@@ -116,7 +117,7 @@ static inline void kjoule_ring_shrink(struct kjoule_ring_buffer *ring, struct kj
 {
 	ring->head -= rec->size - size;
 	rec->size = size;
-	/* a record that ended with the memory has let it be clear to the end of the next lap */
+	/* the record ended with the memory: clear only to the end of the next lap */
 	ring->clear_to = min(ring->clear_to, (ring->head | (ring->size - 1)) + 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who called; see callchain.h. Runs in the tick with interrupts off: a record is
+ * Call chains; see callchain.h. Runs in the tick with interrupts off: a record is
  * reserved as large as it may become, filled in place and cut to what it has
  * become, so that nothing is allocated and no large array lies on the stack.
  *
@@ -24,13 +24,13 @@
 #define DEPTH_DEFAULT	127
 #define DEPTH_MAX	1024
 #define STACK_DEFAULT	8192
-/* what the 16 bits of a record's size leave, in whole words */
+/* limit by the record's 16-bit size, in whole words */
 #define STACK_MAX	((u32)((U16_MAX & ~7U) - sizeof(struct kjoule_stack)))
 
-/* Frames of the timer's interrupt above the code that it interrupted, and some to spare. */
+/* Frames of the timer interrupt above the interrupted code, and some to spare. */
 #define TICK_FRAMES	32
 
-/* A ring holds so many of the largest records, or losing them would be the rule. */
+/* Minimum of largest records in a ring: with fewer, most would be lost. */
 #define RING_RECORDS	4
 
 static u16 chain_size(u64 flags, u32 depth)
@@ -114,7 +114,7 @@ int kjoule_callchain_check(u64 flags, u32 *depth, u32 *stack_bytes, u32 ring_byt
 	return 0;
 }
 
-/* Where the current task has left user space, NULL if it never was there. */
+/* The current task's user registers, NULL if it has none. */
 static struct pt_regs *chain_user_regs(struct pt_regs *regs)
 {
 	if (user_mode(regs))
@@ -122,7 +122,7 @@ static struct pt_regs *chain_user_regs(struct pt_regs *regs)
 	if ((current->flags & PF_KTHREAD) || !current->mm)
 		return NULL;
 	regs = task_pt_regs(current);
-	/* not so for the kernel's own workers that have a process's memory */
+	/* kernel threads may have borrowed a process's mm */
 	return user_mode(regs) ? regs : NULL;
 }
 
@@ -138,7 +138,7 @@ static u32 chain_walk_kernel(struct pt_regs *regs, u64 *ip, u32 depth, u8 *flags
 	n = stack_trace_save((unsigned long *)ip, room, 0);
 	for (from = 0; from < n && ip[from] != instruction_pointer(regs);)
 		from++;
-	/* the walk can not pass all code: better nothing than our own frames */
+	/* the unwinder does not pass all code: leave out our own frames */
 	if (from == n) {
 		*flags |= KJOULE_CHAIN_KERNEL_CUT;
 		return 0;
@@ -151,7 +151,7 @@ static u32 chain_walk_kernel(struct pt_regs *regs, u64 *ip, u32 depth, u8 *flags
 	return n;
 }
 
-/* A frame as code that keeps frame pointers makes it: the caller's frame, where to return. */
+/* A frame with frame pointer: the caller's frame, the return address. */
 struct frame {
 	u64 next;
 	u64 ip;
@@ -172,7 +172,7 @@ static bool chain_read_frame(u64 at, bool compat, struct frame *frame)
 	return true;
 }
 
-/* Callers of user code, by frame pointers: as deep as they make sense. */
+/* Walk user frames by frame pointers, as long as they are plausible. */
 static u32 chain_walk_user(struct pt_regs *regs, bool leave, u64 *ip, u32 depth, u8 *flags)
 {
 	bool compat = !user_64bit_mode(regs);
@@ -182,9 +182,9 @@ static u32 chain_walk_user(struct pt_regs *regs, bool leave, u64 *ip, u32 depth,
 
 	if (leave)
 		ip[n++] = instruction_pointer(regs);
-	/* the outermost frame has none above it */
+	/* the outermost frame has no caller */
 	for (; at; at = frame.next) {
-		/* only upwards, so a loop of frames is none */
+		/* upwards only, so that the walk ends */
 		if (n == depth || at < least || !chain_read_frame(at, compat, &frame) ||
 		    !frame.ip || frame.ip >= TASK_SIZE_MAX) {
 			*flags |= KJOULE_CHAIN_USER_CUT;
@@ -211,7 +211,7 @@ static void chain_write(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	rec->kernel = 0;
 	rec->user = 0;
 	if (in_kernel && (plan->chain & KJOULE_FLAG_KERNEL_CHAIN)) {
-		/* not even written down: the reader has the ring mapped */
+		/* do not write them at all: the reader has the ring mapped */
 		if (plan->kernel_ip)
 			rec->kernel = chain_walk_kernel(regs, rec->ip, plan->chain_depth, &flags);
 		else
@@ -224,7 +224,7 @@ static void chain_write(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	kjoule_ring_shrink(ring, &rec->rec, struct_size(rec, ip, rec->kernel + rec->user));
 }
 
-/* Page by page: one that is not there ends the copy and keeps what lies before it. */
+/* Copy page by page; stop at the first one that is not present. */
 static u32 stack_copy(u8 *to, u64 sp, u32 bytes)
 {
 	u32 done = 0, n;
@@ -260,7 +260,7 @@ static void stack_write(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	kjoule_ring_shrink(ring, &rec->rec, sizeof(*rec) + whole);
 }
 
-/* That there is one that may not be copied, and no register either. */
+/* Write that the stack was withheld, without registers. */
 static void stack_withhold(struct kjoule_ring_buffer *ring, u32 tick)
 {
 	struct kjoule_stack *rec = kjoule_ring_reserve(ring, KJOULE_RECORD_STACK,

@@ -53,12 +53,12 @@ static inline u64 kjoule_grid_elapsed(const struct kjoule_sampler *s, u64 now)
 static inline void kjoule_books_open(struct kjoule_ring_head *page)
 {
 	WRITE_ONCE(page->seq, page->seq + 1);
-	smp_wmb();	/* E, pairs with F in kjoule_sampler_books() and in the reader */
+	smp_wmb();	/* E, pairs with F in kjoule_sampler_books() and in user space */
 }
 
 static inline void kjoule_books_close(struct kjoule_ring_head *page)
 {
-	smp_wmb();	/* E, pairs with F */
+	smp_wmb();	/* E, pairs with F in kjoule_sampler_books() */
 	WRITE_ONCE(page->seq, page->seq + 1);
 }
 

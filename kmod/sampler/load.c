@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bound on what ticks take of a CPU, all sessions together; see load.h. Without it
- * short intervals, long stack copies or many sessions could leave nothing to the work
- * that they are to measure.
+ * The limit on the CPU time of ticks, all sessions together; see load.h. Without it
+ * short intervals, long stack copies or many sessions could use up the CPU that they
+ * are to measure.
  *
- * What ticks took is added up until it reaches the limit. When that took long enough
- * the count begins anew; when not, no tick is taken until the share is kept again.
- * Ticks that come all the same, of other sessions, are counted as well, so that the
- * share is kept by all of them together.
+ * The time of ticks is added up until it reaches the limit. If that took long enough
+ * the sum restarts; if not, no tick is taken until the share is met again. Ticks of
+ * other sessions meanwhile are counted as well, so that all of them together meet the
+ * share.
  */
 #include <linux/hrtimer.h>
 #include <linux/math64.h>
@@ -19,16 +19,16 @@
 #include "compat/compat.h"
 #include "sampler/load.h"
 
-/* Ticks may keep a CPU for PERCENT of this at a stretch. */
+/* Ticks may use PERCENT of this time in a row. */
 #define WINDOW_NS	(10 * NSEC_PER_MSEC)
 #define PERCENT		40
 
-/* How the bare interrupt is measured. */
+/* Measurement of the bare timer interrupt. */
 #define BARE_TIMES	16
 #define BARE_EVERY_NS	(50 * NSEC_PER_USEC)
 #define BARE_MAX_NS	(10 * NSEC_PER_MSEC)
 #define BARE_UNKNOWN_NS	NSEC_PER_USEC
-#define BARE_MOST_NS	(50 * NSEC_PER_USEC)	/* more is a host that took its time */
+#define BARE_MOST_NS	(50 * NSEC_PER_USEC)	/* longer is due to a hypervisor */
 
 u64 kjoule_load_bare_ns __read_mostly;
 
@@ -73,9 +73,9 @@ static int load_compare_ns(const void *a, const void *b)
 }
 
 /*
- * The hole that a timer leaves in what runs here: its interrupt, from entry to exit. The
- * longer ones have something else in them, or were made by a host; the shortest is no better
- * where a host's clock goes by leaps. So it is the one a quarter from the shortest.
+ * The gap that a timer interrupt leaves in the interrupted code, from entry to exit. Longer gaps
+ * contain something else, or are due to a hypervisor; the shortest is too short if a host's clock
+ * moves in steps. So take the first quartile.
  */
 static u64 load_measure_bare(void)
 {
@@ -92,7 +92,7 @@ static u64 load_measure_bare(void)
 		now = ktime_get_ns();
 		if (READ_ONCE(expired) != seen) {
 			seen = READ_ONCE(expired);
-			/* it may have come after @now was read */
+			/* the interrupt may have come after the read of @now */
 			now = ktime_get_ns();
 			hole[n++] = now - last;
 		}
@@ -148,10 +148,9 @@ u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns)
 		div_u64((load->limit_ns - load->left_ns) * 100, READ_ONCE(percent));
 	if (until > now) {
 		/*
-		 * Ticks that are always at the limit would never come to the count's
-		 * beginning: what lies further back than a window is forgotten. The time
-		 * until which this tick waits stays the same, and less than nothing is
-		 * left, or the other sessions would not ask.
+		 * Ticks that are always at the limit would never restart the sum: forget what is
+		 * older than a window. The time until which this tick waits stays the same, and the
+		 * rest is below 0, so that other sessions check as well.
 		 */
 		if ((s64)(now - load->begin_ns) > WINDOW_NS) {
 			load->begin_ns = until - WINDOW_NS;

@@ -10,7 +10,7 @@
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
 
-#define FAILS_EVERY_NS	NSEC_PER_SEC	/* between two calls of a source that fails */
+#define FAILS_EVERY_NS	NSEC_PER_SEC	/* between two calls of a failing source */
 
 static void notices_mark(struct kjoule_sampler *s, unsigned int bit)
 {
@@ -101,7 +101,7 @@ void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
 }
 
 /**
- * kjoule_poller_lost() - a slow source could not be read for long enough to be told
+ * kjoule_poller_lost() - a slow source failed for long enough for a notice
  * @p:	its poller
  *
  * Context: process, the poller's thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An idle CPU is not woken to be told that it is idle. When the scheduler switches to
+ * An idle CPU is not woken only to sample it. When the scheduler switches to
  * the idle task the samplers of that CPU take their timers off, before the idle
  * governor looks for the next timer and chooses a state by it (the cpu_idle tracepoint
  * would be too late); when it switches back they are set to the next tick of the
@@ -8,8 +8,8 @@
  *
  * A meter that only one CPU can read has to be read while any of those that share it is not
  * idle. So that CPU ticks meanwhile, even if it is idle itself. Each that is not idle counts
- * itself in its meters; who comes back from idle kicks the one that reads them, if that is
- * parked, and that one looks at each of its ticks whether anybody is left.
+ * itself in its meters; a CPU that comes back from idle kicks the one that reads them, if that is
+ * parked, and that one checks at each of its ticks whether any is left.
  *
  * All of this happens on the CPU in question with interrupts off, inside the
  * scheduler: nothing here may wake a task, allocate or print. That a reader has to be
@@ -29,13 +29,13 @@
 
 DEFINE_PER_CPU(struct hlist_head, kjoule_parking);
 
-/* Idle time that is short against the interval is not worth readings of energy at its edges. */
+/* Energy is not read around idle times much shorter than the interval. */
 static u64 park_min_idle_ns(const struct kjoule_sampler *s)
 {
 	return s->plan->interval_ns / 4;
 }
 
-/* Does another CPU, which is not idle, hang on this one's reading of energy? */
+/* Does a busy CPU depend on this one's readings of energy? */
 static bool park_is_needed(const struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -51,10 +51,10 @@ static bool park_is_needed(const struct kjoule_sampler *s)
 static void park_kick(struct kjoule_sampler *s)
 {
 	if (!atomic_xchg(&s->kicked, 1) && smp_call_function_single_async(s->cpu, &s->kick))
-		atomic_set(&s->kicked, 0);	/* offline: it looks when it is back */
+		atomic_set(&s->kicked, 0);	/* offline: rechecked when it is back online */
 }
 
-/* It is idle. Who has to tick for it looks for himself at each of his ticks. */
+/* Count this CPU as idle. A keeper that ticks for it checks at each of its ticks. */
 static void park_count_idle(struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -68,11 +68,11 @@ static void park_count_idle(struct kjoule_sampler *s)
 	}
 }
 
-/* The CPU is idle: may it be left alone, or has it to tick for others? */
+/* May this idle CPU stop its ticks, or do other CPUs need them? */
 static bool park_may_begin(struct kjoule_sampler *s)
 {
 	WRITE_ONCE(s->asleep, true);
-	smp_mb();	/* W, pairs with V: who wakes now either is counted or sees it */
+	smp_mb();	/* W, pairs with V in park_count_busy(): it counts first or sees @asleep */
 	if (park_is_needed(s))
 		WRITE_ONCE(s->asleep, false);
 	s->held = !s->asleep;
@@ -97,7 +97,7 @@ void kjoule_park_enter(struct kjoule_sampler *s, u64 now, bool in_switch)
 		return;
 	hrtimer_try_to_cancel(&s->timer);
 	kjoule_books_open(s->ring.page);
-	/* due but not taken yet: the code that it would have met is gone */
+	/* due but not taken: the code that the tick would sample is gone */
 	count = kjoule_grid_elapsed(s, now);
 	if (count)
 		kjoule_sampler_miss(s, count, 0);
@@ -123,12 +123,12 @@ static void park_end(struct kjoule_sampler *s, u64 now, bool in_switch)
 	kjoule_sampler_wake_reader(s);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
-	/* who wakes often gets no more ticks from it than the load allows */
+	/* frequent wakeups do not exceed the limit of the load */
 	hrtimer_start(&s->timer, ns_to_ktime(kjoule_tick_due(s, now, 0)),
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* A CPU is not idle any more: who keeps what it shares has to tick. */
+/* Count this CPU as busy, and kick idle keepers of its meters. */
 static void park_count_busy(struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -140,7 +140,7 @@ static void park_count_busy(struct kjoule_sampler *s)
 		if (!s->meter[i]->kept)
 			continue;
 		atomic_inc(&s->meter[i]->awake);
-		smp_mb__after_atomic();	/* V, pairs with W: counted before @asleep is looked at */
+		smp_mb__after_atomic();	/* V, pairs with W in park_may_begin() */
 		keeper = READ_ONCE(s->meter[i]->keeper);
 		if (keeper && keeper != s && READ_ONCE(keeper->asleep))
 			park_kick(keeper);
@@ -168,8 +168,8 @@ static void park_end_for_ticks(struct kjoule_sampler *s, u64 now)
 }
 
 /*
- * Whether who kicked is still there or not: a tick follows, which reads, and until then nobody
- * has to kick again. Once @kicked is not set and then @looking is not, nobody touches the sampler
+ * Runs even if the kicking CPU is idle again: a tick follows, which reads, so that no further kick
+ * is needed until then. Once @kicked and then @looking are clear, the sampler is not touched from
  * here.
  */
 static void park_kick_on_cpu(void *data)
@@ -182,7 +182,7 @@ static void park_kick_on_cpu(void *data)
 	if (s->parked && !hlist_unhashed(&s->parking))
 		park_end_for_ticks(s, now);
 	kjoule_load_take(s->load, ktime_get_ns() - now + kjoule_load_bare_ns);
-	smp_store_release(&s->looking, false);	/* Y, pairs with Z */
+	smp_store_release(&s->looking, false);	/* Y, pairs with Z in kjoule_park_finish() */
 }
 
 /**
@@ -203,7 +203,7 @@ void kjoule_park_recheck(struct kjoule_sampler *s)
 }
 
 /**
- * kjoule_park_at_tick() - nobody may need the ticks of an idle CPU any more
+ * kjoule_park_at_tick() - check whether the ticks of an idle CPU are still needed
  * @s:	of this CPU, held
  *
  * Context: its timer's callback.
@@ -233,7 +233,7 @@ void kjoule_park_prepare(struct kjoule_sampler *s)
 }
 
 /**
- * kjoule_park_finish() - wait until nobody looks after it any more
+ * kjoule_park_finish() - wait for kicks that are in flight
  * @s:	paused, as are all others of its session
  *
  * Context: process, interrupts on.
@@ -242,7 +242,7 @@ void kjoule_park_finish(struct kjoule_sampler *s)
 {
 	while (atomic_read_acquire(&s->kicked))
 		cpu_relax();
-	while (smp_load_acquire(&s->looking))	/* Z, pairs with Y */
+	while (smp_load_acquire(&s->looking))	/* Z, pairs with Y in park_kick_on_cpu() */
 		cpu_relax();
 }
 

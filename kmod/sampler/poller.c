@@ -6,9 +6,9 @@
  * the producer of the ring of the CPU that it runs on, as the tick is.
  *
  * It takes no lock of a session's: what it reads may wait for CPU hotplug, which in turn
- * waits for sessions. For the same reason who waits for it must hold none. Who stops a session does
- * not wait for ever: a reading that is under way for too long is cut off, which means that nothing
- * comes of it. The thread itself can only be waited for.
+ * waits for sessions. For the same reason a waiter for it must hold none. The wait at a session's
+ * stop is bounded: a reading that takes too long is cut off, that is, discarded. The thread itself
+ * ends only after that.
  */
 #include <linux/freezer.h>
 #include <linux/hrtimer.h>
@@ -25,12 +25,12 @@
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
 
-/* The sampler whose ring this CPU may write; NULL for a CPU that is not of the session. */
+/* The sampler of this CPU; NULL if the CPU is not in the session. */
 static struct kjoule_sampler *poller_local_sampler(struct kjoule_poller *p)
 {
 	unsigned int cpu = smp_processor_id(), low = 0, high = p->n, middle;
 
-	while (low < high) {	/* they are in ascending order */
+	while (low < high) {	/* sorted by CPU */
 		middle = (low + high) / 2;
 		if (p->sampler[middle]->cpu == cpu)
 			return p->sampler[middle];
@@ -43,8 +43,8 @@ static struct kjoule_sampler *poller_local_sampler(struct kjoule_poller *p)
 }
 
 /*
- * A CPU that goes offline drives its threads anywhere, if it is the last of those where they
- * may be; come back when there is one again.
+ * Hotplug resets the affinity of a thread when the last of its CPUs goes offline; set it again when
+ * one is back.
  */
 static void poller_restore_affinity(struct kjoule_poller *p)
 {
@@ -69,7 +69,7 @@ static int poller_write_value(struct kjoule_poller *p, struct kjoule_value *rec)
 	return err;
 }
 
-/* A counter's raw value in, its total in the domain's unit out. */
+/* Add a counter's raw value; @value is the total in the domain's unit. */
 static int poller_add_counter(struct kjoule_poller *p, unsigned int i, u64 raw, u64 now, s64 *value)
 {
 	const struct kjoule_domain *d = &p->src->domains[i];
@@ -84,7 +84,7 @@ static int poller_add_counter(struct kjoule_poller *p, unsigned int i, u64 raw, 
 		kjoule_counter_start(c, raw);
 		p->known |= BIT(i);
 	} else {
-		/* below the one before: it has gone round, or it was reset */
+		/* a step back: a wrap or a reset */
 		if (raw < c->last_raw && range)
 			most = kjoule_meter_most(d, now - p->moved_ns[i]);
 		moved = raw != c->last_raw;
@@ -120,14 +120,14 @@ static int poller_read_domain(struct kjoule_poller *p, unsigned int i)
 	err = poller_write_value(p, &rec);
 	if (!err) {
 		WRITE_ONCE(p->told[i], rec.value);
-		/* T, pairs with U */
+		/* T, pairs with U in kjoule_poller_get_value() */
 		smp_store_release(&p->told_once, p->told_once | BIT(i));
 	}
-	/* what found no room is in the ring's books; a counter's next record tells the sum */
+	/* losses are counted by the ring; a counter's next record has the sum */
 	return err == -ENOSPC ? 0 : err;
 }
 
-/* Once cut off, its books are closed: who cuts waits for readers of RCU, as for @cut above. */
+/* Do not count once cut off: the cutter waits for RCU readers, as for @cut above. */
 static void poller_count(struct kjoule_poller *p, u64 *number)
 {
 	rcu_read_lock();
@@ -172,12 +172,12 @@ static bool poller_sleep_until(struct kjoule_poller *p, u64 due)
 	for (;;) {
 		if (kthread_freezable_should_stop(&frozen) || READ_ONCE(p->stopping))
 			return false;
-		/* the machine slept: counters count on from wherever they are now */
+		/* after a suspend counters restart from their current value */
 		if (frozen)
 			p->known = 0;
 		if (ktime_get_ns() >= due)
 			return true;
-		/* who freezes threads wakes it */
+		/* the freezer wakes the thread */
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!poller_should_stop(p))
 			schedule_hrtimeout_range(&expires, NSEC_PER_USEC * 50, HRTIMER_MODE_ABS);
@@ -191,19 +191,19 @@ static int poller_thread(void *data)
 	u64 due, now;
 
 	set_freezable();
-	/* M, pairs with N: the samplers that run are seen */
+	/* M, pairs with N in kjoule_poller_start(): the samplers run */
 	wait_event_freezable(p->wait, smp_load_acquire(&p->running) || poller_should_stop(p));
 	if (!p->running)
 		goto out;
 	for (due = ktime_get_ns(); poller_sleep_until(p, due);) {
 		poller_read_source(p);
-		/* on along the grid, so that periods do not drift; what is past is left out */
+		/* keep to the grid, so that periods do not drift; skip missed ones */
 		due += p->period_ns;
 		now = ktime_get_ns();
 		if (due < now)
 			due += (div64_u64(now - due, p->period_ns) + 1) * p->period_ns;
 	}
-	/* totals reach to the session's end */
+	/* a last reading at the session's end */
 	poller_read_source(p);
 out:
 	complete_all(&p->done);
@@ -249,11 +249,11 @@ struct kjoule_poller *kjoule_poller_create(struct kjoule_source *src, u8 number,
 		err = PTR_ERR(thread);
 		goto err_free_cpus;
 	}
-	/* fails when none of them is online; it comes home when it can */
+	/* fails while none of them is online; see poller_restore_affinity() */
 	set_cpus_allowed_ptr(thread, p->cpus);
-	/* it may have ended by itself when it is waited for */
+	/* the thread may end before it is stopped */
 	p->thread = get_task_struct(thread);
-	/* at once: not to be taken for a task that hangs while nobody starts it */
+	/* wake it now: a thread that was never woken looks hung */
 	wake_up_process(thread);
 	return p;
 
@@ -367,7 +367,7 @@ int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, 
 void kjoule_poller_get_books(const struct kjoule_poller *p, struct kjoule_poller_books *books)
 {
 	books->reads = READ_ONCE(p->books.reads);
-	/* what was cut off is a value that was not got */
+	/* the reading that was cut off counts as missing */
 	books->errors = READ_ONCE(p->books.errors) + READ_ONCE(p->cut);
 	books->overruns = READ_ONCE(p->books.overruns);
 }

@@ -69,8 +69,8 @@ void kjoule_sampler_exit(struct kjoule_sampler *s)
 }
 
 /*
- * Where the counters stand before the first tick; each meter by the first CPU that comes. What can
- * not be read is booked as in a tick.
+ * Read the counters before the first tick; the first CPU of a meter does. Failures are counted as
+ * in a tick.
  */
 static void sampler_read_baseline(struct kjoule_sampler *s)
 {
@@ -136,7 +136,7 @@ void kjoule_sampler_start_away(struct kjoule_sampler *s)
 	s->running = true;
 }
 
-/* What was spent until now is told: on an idle CPU nobody has looked for a while. */
+/* Read the meters a last time: an idle CPU has not read them for a while. */
 static void sampler_pause_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
@@ -150,7 +150,7 @@ static void sampler_pause_on_cpu(void *data)
 	kjoule_books_close(s->ring.page);
 	if (s->plan->parks)
 		kjoule_park_remove(s);
-	/* the tick is not running: this is its CPU, and interrupts are off */
+	/* no tick runs: this is its CPU, with interrupts off */
 	hrtimer_try_to_cancel(&s->timer);
 	sampler_release_meters(s);
 }
@@ -198,7 +198,7 @@ static void sampler_return_on_cpu(void *data)
 	if (count)
 		kjoule_sampler_miss(s, count, s->away);
 	s->away = 0;
-	/* what the CPU counted before it went is no beginning for what it counts now */
+	/* restart: counters may have changed while the CPU was offline */
 	s->cycles_known = false;
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
@@ -239,11 +239,11 @@ void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
 	if (!s->running)
 		return;
 	s->running = false;
-	/* nothing ticks any more, whatever became of the CPU: from here on nothing wakes either */
+	/* the timer is stopped, so that nothing raises the wake work any more */
 	hrtimer_cancel(&s->timer);
 	kjoule_park_finish(s);
 	irq_work_sync(&s->wake);
-	preempt_disable();	/* who reads the books spins while they are open */
+	preempt_disable();	/* readers of the counters spin while they are open */
 	kjoule_books_open(s->ring.page);
 	if (s->parked)
 		kjoule_sampler_book_parked(s, stop_ns);
@@ -279,7 +279,7 @@ static void sampler_join_on_cpu(void *data)
 		return;
 	}
 	s->meter[i] = join->meter;
-	smp_store_release(&s->n_meters, i + 1);		/* who tells of them does not stop ticks */
+	smp_store_release(&s->n_meters, i + 1);		/* pairs with msg_put_scopes() */
 }
 
 /**
@@ -295,7 +295,7 @@ void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
 {
 	struct join join = { .sampler = s, .meter = m, .instead = instead };
 
-	/* beside its ticks only where there are any */
+	/* outside of ticks only if the timer runs */
 	if (s->running && !s->away)
 		smp_call_function_single(s->cpu, sampler_join_on_cpu, &join, 1);
 	else
@@ -311,7 +311,7 @@ static void sampler_recheck_on_cpu(void *data)
  * kjoule_sampler_owner_moved() - it has to read a meter from now on, or need not any more
  * @s:	running
  *
- * An idle CPU that nobody else can read for has to tick.
+ * An idle CPU that is the only reader of a meter has to tick.
  *
  * Context: process, sleeps; the caller keeps the session running.
  */
@@ -333,7 +333,7 @@ static void sampler_sweep_on_cpu(void *data)
 	struct kjoule_sampler *s = sweep->sampler;
 	u64 now = ktime_get_ns();
 
-	/* one that is not parked any more, and does not go offline, reads at its next tick */
+	/* a CPU that is neither parked nor going offline reads at its next tick */
 	sweep->done = !s->parked && !s->away;
 	if (!s->parked || !kjoule_meter_is_mine(sweep->meter, s->cpu, now))
 		return;
@@ -347,7 +347,7 @@ static void sampler_sweep_on_cpu(void *data)
 }
 
 /**
- * kjoule_sampler_sweep() - have an idle CPU read a meter that nobody reads
+ * kjoule_sampler_sweep() - have an idle CPU read a meter without a reader
  * @s:	a sampler that shares it
  * @m:	the meter
  *
@@ -408,7 +408,7 @@ void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
 	do {
 		while ((seq = READ_ONCE(page->seq)) & 1)
 			cpu_relax();
-		smp_rmb();	/* F, pairs with E */
+		smp_rmb();	/* F, pairs with E in kjoule_books_open() and _close() */
 		books->due = page->due;
 		books->produced = page->produced;
 		books->missed = page->missed;
@@ -423,13 +423,13 @@ void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
 		books->stacks_withheld = page->stacks_withheld;
 		head = page->head;
 		books->late_max_ns = s->late_max_ns;
-		smp_rmb();	/* F, pairs with E */
+		smp_rmb();	/* F, pairs with E in kjoule_books_open() and _close() */
 	} while (READ_ONCE(page->seq) != seq);
 	books->waiting = kjoule_ring_waiting(&s->ring, head, books->records - books->lost);
 }
 
 /**
- * kjoule_sampler_set_state() - show the session's state to who maps the ring
+ * kjoule_sampler_set_state() - show the session's state to readers of the ring
  * @s:		any
  * @state:	enum kjoule_session_state
  *

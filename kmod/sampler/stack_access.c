@@ -3,8 +3,9 @@
  * Whose stacks a session may copy; see stack_access.h. ptrace_may_access() is not for modules, and
  * sleeps; what it asks of PTRACE_MODE_ATTACH_REALCREDS is asked here, but for security modules
  * (Yama, SELinux), which cannot be asked: user and group ids all the same as the maker's real ones,
- * no capability that he has not, the same user namespace, and a process that its user may dump.
- * So a process that has executed a setuid program, or was of another user before, keeps its stack.
+ * no capability that the caller lacks, the same user namespace, and a process that its user may
+ * dump. So a process that has executed a setuid program, or was of another user before, keeps its
+ * stack.
  */
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
@@ -14,7 +15,7 @@
 #include "sampler/stack_access.h"
 #include "sampler/target.h"
 
-/* Without what a capability over the task's user namespace would add. */
+/* As for ptrace, without capabilities over the task's user namespace. */
 static bool stack_cred_may_trace(const struct cred *maker, const struct cred *task)
 {
 	return uid_eq(maker->uid, task->uid) && uid_eq(maker->uid, task->euid) &&
@@ -25,8 +26,8 @@ static bool stack_cred_may_trace(const struct cred *maker, const struct cred *ta
 }
 
 /*
- * A child of the caller that has yet to execute its program is as he is: it cannot be dumped if
- * his own program's file has capabilities. What it executes is asked for at each copy.
+ * A child of the caller before its exec has the caller's program: it is not dumpable if that file
+ * has capabilities. The program that it executes is checked at each copy.
  */
 static bool stack_task_is_child(const struct task_struct *task)
 {

@@ -16,7 +16,7 @@
 #include "sampler/switch.h"
 #include "sampler/tracepoint.h"
 
-/* The scheduler has interrupts off, and the run queue locked: it stays on this CPU. */
+/* Called with interrupts off and the run queue locked, on this CPU. */
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			       struct task_struct *next, unsigned int prev_state)
 {
@@ -28,7 +28,7 @@ static void probe_sched_switch(void *data, bool preempt, struct task_struct *pre
 		return;
 	now = ktime_get_ns();
 	hlist_for_each_entry(s, head, parking) {
-		/* what it took is not the next one's */
+		/* do not attribute the time to the next task */
 		if (!s->parked && kjoule_tick_at_switch(s, now))
 			now = ktime_get_ns();
 	}

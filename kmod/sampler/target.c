@@ -14,8 +14,8 @@
 #include "sampler/tracepoint.h"
 
 /*
- * A process of a family. It is found by its signal_struct, whose memory is not given to
- * another process before sched_process_free has told that this one is gone.
+ * A process of a family, looked up by its signal_struct, which is not reused before
+ * sched_process_free.
  */
 struct member {
 	struct hlist_node node;
@@ -27,8 +27,8 @@ static DEFINE_RAW_SPINLOCK(families_lock);
 static LIST_HEAD(families);
 
 /*
- * Memory for children to come. At a fork none can be asked for: with PREEMPT_RT that may
- * sleep, and a tracepoint must not.
+ * Memory for future children. A fork cannot allocate: with PREEMPT_RT that may sleep, and a
+ * tracepoint must not.
  */
 #define SPARE_MEMBERS	1024
 
@@ -44,7 +44,7 @@ static void member_fill_spare(struct work_struct *work)
 	while (READ_ONCE(n_spare) < SPARE_MEMBERS) {
 		m = kmalloc(sizeof(*m), GFP_KERNEL);
 		if (!m)
-			break;	/* the next fork asks again */
+			break;	/* the next fork retries */
 		raw_spin_lock_irqsave(&spare_lock, flags);
 		hlist_add_head(&m->node, &spare_members);
 		n_spare++;
@@ -96,7 +96,7 @@ static struct member *family_find(const struct kjoule_family *f, const struct si
 	return NULL;
 }
 
-/* @m may be NULL: then it is counted as lost. */
+/* @m may be NULL: the process is counted as lost. */
 static void family_add(struct kjoule_family *f, const struct signal_struct *signal,
 		       struct member *m)
 {
@@ -148,7 +148,7 @@ static void probe_sched_process_free(void *data, struct task_struct *task)
 {
 	struct kjoule_family *f;
 
-	/* the last of a process; an exec by another thread makes that one the leader before */
+	/* the last thread of a process; exec by another thread makes that the leader first */
 	if (!thread_group_leader(task))
 		return;
 	rcu_read_lock();
@@ -183,7 +183,7 @@ void kjoule_target_exit(void)
 {
 	kjoule_probes_exit(&probes);
 	member_free_spare();
-	/* families and members are freed by RCU */
+	/* wait for call_rcu() of families and members */
 	rcu_barrier();
 }
 
@@ -252,7 +252,7 @@ static void family_end(struct kjoule_family *f)
 	call_rcu(&f->rcu, family_free);
 }
 
-/* A leader may be gone before its threads; without any it only waits for its parent. */
+/* A leader may exit before its threads; without any it is a zombie. */
 static struct task_struct *target_get_living(struct pid *pid, enum pid_type type)
 {
 	struct task_struct *task = get_pid_task(pid, type);

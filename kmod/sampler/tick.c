@@ -6,7 +6,7 @@
  * (section 3.3.1).
  *
  * Nothing here allocates, prints or takes a lock. Ticks that could not happen in
- * time are counted and told by a gap record, never made up for. When the timer is
+ * time are counted and written as a gap record, never taken later. When the timer is
  * started and stopped is the business of sampler.c and park.c.
  */
 #include <linux/bitops.h>
@@ -22,7 +22,7 @@
 #include "sampler/park.h"
 #include "sampler/sampler.h"
 
-/* Mean frequency since the last tick while not halted; the last known if it was halted. */
+/* Read the mean frequency since the last tick while not idle; the last one if always idle. */
 static __always_inline void tick_read_frequency(struct kjoule_sampler *s, struct kjoule_source *src)
 {
 	u64 cycles, reference;
@@ -44,7 +44,7 @@ static __always_inline void tick_read_frequency(struct kjoule_sampler *s, struct
 		s->freq_khz = kjoule_counter_mean_khz(cycles, reference, src->reference_khz);
 }
 
-/* The task of the samples to come; told only when it is another than before. */
+/* Write the task of the following samples if it changed. */
 static __always_inline bool tick_write_task(struct kjoule_sampler *s,
 					    const struct task_struct *task)
 {
@@ -64,7 +64,7 @@ static __always_inline bool tick_write_task(struct kjoule_sampler *s,
 	return true;
 }
 
-/* Where the interrupted code was: @s->ip and KJOULE_SAMPLE_*; in a switch it is the scheduler. */
+/* Find the interrupted code: @s->ip and KJOULE_SAMPLE_*; at a switch it is the scheduler. */
 static __always_inline u8 tick_find_ip(struct kjoule_sampler *s, const struct kjoule_plan *plan,
 				       bool in_switch)
 {
@@ -89,7 +89,7 @@ static __always_inline u8 tick_find_ip(struct kjoule_sampler *s, const struct kj
 		if (regs && freq->ops->precise_ip && !freq->ops->precise_ip(freq, regs, &s->ip))
 			flags |= KJOULE_SAMPLE_PRECISE;
 	}
-	/* a precise one may be in the kernel where the registers are not */
+	/* a precise IP may be in the kernel even if the registers are not */
 	if (unlikely(!plan->kernel_ip &&
 		     ((flags & KJOULE_SAMPLE_KERNEL) || s->ip >= TASK_SIZE_MAX))) {
 		flags |= KJOULE_SAMPLE_IP_HIDDEN;
@@ -99,10 +99,10 @@ static __always_inline u8 tick_find_ip(struct kjoule_sampler *s, const struct kj
 }
 
 /**
- * kjoule_sampler_place() - who was interrupted, and where
+ * kjoule_sampler_place() - find the interrupted task and code
  * @s:	the sampler; @ip is set, 0 if hidden or not the target
  *
- * Who is told by a record if it is another than before.
+ * A task record is written if the task is another than before.
  *
  * Context: hard interrupt of a timer on the sampler's CPU.
  * Return: KJOULE_SAMPLE_*, or -ENOENT if the target does not run.
@@ -163,7 +163,7 @@ static __always_inline void tick_read_meters(struct kjoule_sampler *s, u64 now, 
 	}
 }
 
-/* What it says is taken once: the compiler can not know that nothing written here changes it. */
+/* @plan and @page come from the caller: the compiler cannot know that writes leave them alone. */
 static __always_inline void tick_take(struct kjoule_sampler *s, const struct kjoule_plan *plan,
 				      struct kjoule_ring_head *page, u64 now, bool in_switch)
 {
@@ -184,7 +184,7 @@ static __always_inline void tick_take(struct kjoule_sampler *s, const struct kjo
 	kjoule_grid_expect(s, plan, tick + 1, s->grid_ns + plan->interval_ns);
 }
 
-/* The tick that is due, after those that have passed; @begin: CLOCK_MONOTONIC. */
+/* Take the due tick, after counting those that were missed. @begin: CLOCK_MONOTONIC. */
 static __always_inline void tick_take_due(struct kjoule_sampler *s, const struct kjoule_plan *plan,
 					  struct kjoule_ring_head *page, u64 begin, bool in_switch)
 {
@@ -200,13 +200,13 @@ static __always_inline void tick_take_due(struct kjoule_sampler *s, const struct
 }
 
 /**
- * kjoule_tick_at_switch() - a tick that the scheduler has kept waiting is the last task's
+ * kjoule_tick_at_switch() - attribute a tick that the scheduler delayed to the last task
  * @s:		the sampler, not parked
  * @now:	CLOCK_MONOTONIC
  *
  * The scheduler has interrupts off from before it looks for the next task until that one runs.
- * A timer that expires meanwhile would meet the next task, and who gives up the CPU often
- * would never be met while it does.
+ * A timer that expires meanwhile would sample the next task, and a task that often gives up the CPU
+ * would never be sampled while it does.
  *
  * Context: sched_switch, on the sampler's CPU; its run queue is locked.
  * Return: true if there was one; the timer finds it taken.
@@ -216,21 +216,21 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	struct kjoule_ring_head *page = s->ring.page;
 	u64 took;
 
-	/* set later than the tick is due if ticks take much of the CPU */
+	/* the timer is set later than due if ticks use much of the CPU */
 	if (likely(now < (u64)ktime_to_ns(hrtimer_get_expires(&s->timer))) || now < s->due_ns)
 		return false;
 	kjoule_books_open(page);
 	tick_take_due(s, s->plan, page, now, true);
 	took = ktime_get_ns() - now;
 	page->tick_ns += took;
-	/* what a host takes of it is not ours */
+	/* do not count time that a hypervisor took */
 	kjoule_load_take(s->load, took + kjoule_load_bare_ns);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(page);
 	return true;
 }
 
-/* A tick that walks or copies a stack lasts the longer the deeper that is. */
+/* Write how long a tick with a call chain or stack copy took. */
 static noinline void tick_write_took(struct kjoule_sampler *s, u32 tick, u64 took_ns)
 {
 	struct kjoule_took *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_TOOK, 0,
@@ -267,12 +267,12 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 
 	end = ktime_get_ns();
 	took = end - begin;
-	OPTIMIZER_HIDE_VAR(took);	/* or it is worked out twice */
+	OPTIMIZER_HIDE_VAR(took);	/* avoid a second computation */
 	page->tick_ns += took;
 	if (unlikely(plan->chain) && page->samples != samples)
 		tick_write_took(s, s->tick - 1, took);
 	due = s->due_ns;
-	/* never let ticks alone keep the CPU */
+	/* ticks must not use the CPU alone */
 	if (unlikely(kjoule_load_add(s->load, took)) || unlikely(end >= due))
 		due = kjoule_tick_due(s, end, took);
 	kjoule_sampler_publish(s);

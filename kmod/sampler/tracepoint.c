@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attaches probes to tracepoints of the kernel while somebody needs them, and for some
+ * Attaches probes to tracepoints of the kernel while they are needed, and for some
  * seconds longer: attaching patches the kernel's code and interrupts every CPU, which
  * a series of short sessions shall not do each time. The scheduler's tracepoints are
  * not exported, so they are looked up by name.
@@ -32,7 +32,7 @@ static void probes_detach(struct kjoule_probes *p, unsigned int n)
 {
 	while (n--)
 		tracepoint_probe_unregister(p->probe[n].tp, p->probe[n].function, NULL);
-	/* none of them is running when this returns */
+	/* wait for running probes */
 	tracepoint_synchronize_unregister();
 	p->attached = false;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How a session ends: found no more, stopped, told, its threads waited for. What may take as
- * long as a device does is left to a work item, because who ends a session may hold
- * locks that others need. Called by front ends and by the list.
+ * How a session ends: unlisted, stopped, notified, its threads waited for. Waits for slow
+ * devices are left to a work item, because a caller that ends a session may hold locks
+ * that others need. Called by front ends and by the list.
  */
 #include <linux/workqueue.h>
 
@@ -12,7 +12,7 @@
 
 static struct workqueue_struct *end_queue;
 
-/* Nothing comes of it any more. Return: true if its threads can be waited for. */
+/* Stop timers and threads. Return: true if the threads can be waited for. */
 static bool session_stop_all(struct kjoule_session *s)
 {
 	bool all = kjoule_session_stop_pollers(s);
@@ -54,7 +54,7 @@ void kjoule_session_end_prepare(struct kjoule_session *s)
 	INIT_WORK(&s->ending, session_end_work);
 }
 
-/* Found no more; true for who has done it, and has the list's reference now. */
+/* Unlist the session. Return: true for the caller that did, which gets the list's reference. */
 static bool session_claim_end(struct kjoule_session *s, kuid_t by)
 {
 	if (!kjoule_session_unlist(s, by))
@@ -66,12 +66,12 @@ static bool session_claim_end(struct kjoule_session *s, kuid_t by)
 }
 
 /**
- * kjoule_session_end_by() - stop it and have it found no more, for somebody
+ * kjoule_session_end_by() - unlist and stop it on behalf of a user
  * @s:		the session; the caller's own reference stays
- * @user:	who ends another one's session; not valid: its owner, or nobody
+ * @user:	the user that ends another user's session; not valid: its owner, or the kernel
  *
  * If several do so at the same time, it was the first of them. The owner may be doing anything
- * with it meanwhile, as with a session that he ends himself: he has a reference.
+ * with it meanwhile: it has a reference.
  *
  * Only the threads of devices that hang are left behind, for a work item to wait for.
  *
@@ -99,7 +99,7 @@ void kjoule_session_end(struct kjoule_session *s)
 }
 
 /**
- * kjoule_session_end_soon() - kjoule_session_end() for who must not wait for devices
+ * kjoule_session_end_soon() - kjoule_session_end() without a wait for devices
  * @s:	the session; the caller's own reference stays
  *
  * It is not found any more at the return, and has ended if it has no slow sources.

@@ -36,7 +36,7 @@ int kjoule_hold_take(const void *session, const char **why)
 }
 
 /**
- * kjoule_hold_give() - be it no more
+ * kjoule_hold_give() - undo kjoule_hold_take()
  *
  * Context: any.
  */
@@ -58,7 +58,7 @@ void kjoule_hold_moves(unsigned int cpu, bool begins)
 		cpumask_set_cpu(cpu, &on_their_way);
 	else
 		cpumask_clear_cpu(cpu, &on_their_way);
-	atomic_inc_return_release(&moves);	/* M, pairs with N */
+	atomic_inc_return_release(&moves);	/* M, pairs with N in kjoule_hold_count() */
 }
 
 /**
@@ -82,5 +82,5 @@ bool kjoule_hold_is_still(void)
  */
 int kjoule_hold_count(void)
 {
-	return atomic_read_acquire(&moves);	/* N, pairs with M */
+	return atomic_read_acquire(&moves);	/* N, pairs with M in kjoule_hold_moves() */
 }

@@ -14,7 +14,7 @@
 #include "session/session.h"
 #include "source/watch.h"
 
-/* So many that another user than their maker has ended are remembered: all that there can be. */
+/* Remembered endings by another user than the creator: as many as there can be sessions. */
 #define ENDINGS		KJOULE_SHARE_ALL
 
 static DEFINE_MUTEX(sessions_lock);
@@ -28,7 +28,7 @@ static unsigned int n_sessions;
  */
 static LIST_HEAD(counted);
 
-/* Who has ended which session, the latest ones in turn; ids are not used again soon. */
+/* Ring of the latest endings; ids are not reused soon. */
 static struct {
 	u32 id;
 	kuid_t by;
@@ -38,7 +38,10 @@ static unsigned int n_endings;
 static int prepare_state, hotplug_state;
 static bool asleep;
 
-/* A number that was not used lately, so that a stale one finds nothing; nor does this one yet. */
+/*
+ * Allocate an id that was not used recently, so that a stale one finds nothing; the session is not
+ * published yet.
+ */
 static int session_alloc_id(struct kjoule_session *s, const struct kjoule_session_config *c,
 			    const char **why)
 {
@@ -69,8 +72,8 @@ static int session_alloc_id(struct kjoule_session *s, const struct kjoule_sessio
  * @c:		as it was asked for
  * @why:	set to the reason of a refusal
  *
- * Context: process, sleeps, without locks: who is told of it may refuse, and waits then for who
- * reads the files that it has made.
+ * Context: process, sleeps, without locks: a watch may refuse, and waits then for readers
+ * of its files.
  * Return: 0, -EUSERS or -ENOMEM.
  */
 int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_config *c,
@@ -80,7 +83,7 @@ int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_co
 
 	if (err)
 		return err;
-	/* before it can be found: nobody ends it before its making has been told */
+	/* before it is published: it cannot end before its creation is notified */
 	err = kjoule_watch_made(s);
 	mutex_lock(&sessions_lock);
 	if (err) {
@@ -88,7 +91,7 @@ int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_co
 		list_del(&s->counted);
 		WRITE_ONCE(n_sessions, n_sessions - 1);
 	} else {
-		/* no allocation: the id has its place */
+		/* no allocation: the slot is reserved */
 		kref_get(&s->ref);
 		xa_store(&sessions, s->id, s, GFP_KERNEL);
 	}
@@ -101,7 +104,7 @@ int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_co
  * @s:		the session
  * @by:		see kjoule_session_end_by()
  *
- * It is still told of CPUs that go: its timers may run.
+ * It still gets hotplug callbacks: its timers may run.
  *
  * Context: process, sleeps.
  * Return: true if it was listed: the list's reference is the caller's now, and so is calling
@@ -129,7 +132,7 @@ bool kjoule_session_unlist(struct kjoule_session *s, kuid_t by)
  * @id:	its id
  *
  * Context: process, sleeps.
- * Return: who has ended it, if not its owner; not valid: its owner, nobody, or long ago.
+ * Return: the user that ended it, if not its owner; not valid: its owner, the kernel, or long ago.
  */
 kuid_t kjoule_session_ended_by(u32 id)
 {
@@ -204,7 +207,7 @@ struct kjoule_session *kjoule_session_get_next(u32 id)
 }
 
 /**
- * kjoule_session_end_owned() - end what somebody has made
+ * kjoule_session_end_owned() - end the sessions of an owner
  * @owner:	as given to kjoule_session_create()
  *
  * Does not wait for devices: sessions with slow sources end a little later.
@@ -237,7 +240,7 @@ unsigned int kjoule_session_count(void)
 
 #define ALL_CPUS	(-1)
 
-/* Have each session do something with a CPU, or with all. */
+/* Call @call for each session, with @cpu or ALL_CPUS. */
 static void sessions_for_each(void (*call)(struct kjoule_session *s, int cpu), int cpu)
 {
 	struct kjoule_session *s;
@@ -264,7 +267,7 @@ static void session_call_samplers(struct kjoule_session *s, int cpu,
 	}
 }
 
-/* Tell the watches. */
+/* Post a hotplug event to watches. */
 static void session_post_cpu(struct kjoule_session *s, unsigned int cpu, u32 event)
 {
 	unsigned int i;
@@ -275,7 +278,7 @@ static void session_post_cpu(struct kjoule_session *s, unsigned int cpu, u32 eve
 	}
 }
 
-/* Sources may be read on another CPU from now on. */
+/* The CPU that reads a source may have changed. */
 static void session_update_owners(struct kjoule_session *s, int cpu)
 {
 	kjoule_session_ask_owners(s);
@@ -356,13 +359,13 @@ static void sessions_source_moved(void)
 }
 
 /*
- * A CPU on its way, coming to the right and going to the left, and what is told of it:
+ * CPU hotplug, online to the right and offline to the left, and its callbacks:
  *
  *	offline  |  starts to run the kernel, or ends  |  online
- *	     prepares, is dead			   comes, goes
+ *	     prepare, dead				   online, offline
  *
- * Between the two it draws power and can not be held. No program runs on it there: the scheduler
- * takes it up after it has come, and has given it up before it goes.
+ * Between the two the CPU draws power and cannot be paused. No task runs on it there: the
+ * scheduler activates it after the online callback, and deactivates it before the offline one.
  */
 static int sessions_cpu_prepare(unsigned int cpu)
 {
@@ -393,9 +396,9 @@ static int sessions_cpu_dead(unsigned int cpu)
 }
 
 /*
- * While the machine sleeps the clock stands and energy counters may go on, stand or begin
- * anew, nobody knows. So nothing is sampled from before the processes are stopped until they
- * go on: the ticks are missed, and the counters count on from where they are then.
+ * During suspend the clock stops, and energy counters may go on, stop or restart. So sampling stops
+ * before tasks are frozen and continues after they are thawed: the ticks between are missed, and
+ * the counters restart from their current values.
  */
 static int sessions_pm_notify(struct notifier_block *nb, unsigned long event, void *data)
 {
@@ -434,8 +437,8 @@ bool kjoule_sessions_asleep(void)
 }
 
 /*
- * Of both ends of their ways at once: one that began between the two registrations would be told of
- * at one end alone, and be on its way for ever.
+ * Register both states under one lock: a CPU that starts to move between two registrations would
+ * reach only one callback, and count as moving without end.
  */
 static int sessions_setup_hotplug(void)
 {
@@ -462,7 +465,7 @@ out:
 }
 
 /**
- * kjoule_sessions_init() - be told of CPUs that come and go, and of sleep
+ * kjoule_sessions_init() - register for CPU hotplug and suspend
  *
  * Context: process, module init.
  * Return: 0 or -errno.

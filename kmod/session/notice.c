@@ -12,7 +12,7 @@
 #include "session/session.h"
 #include "source/watch.h"
 
-#define LOST_NOTICE_NS	NSEC_PER_SEC	/* between two notices of loss */
+#define LOST_NOTICE_NS	NSEC_PER_SEC	/* between two loss notices */
 
 static void notices_post(struct kjoule_session *s, u32 event, int cpu, const char *source,
 			 u64 count)
@@ -116,7 +116,7 @@ static void notices_work(struct work_struct *work)
 		return;
 	next_ns = s->lost_told_ns ? s->lost_told_ns + LOST_NOTICE_NS : 0;
 	if (now < next_ns) {
-		/* the bit stays set: until then the ticks have nothing to mark */
+		/* keep the bit: ticks need not set it again */
 		queue_delayed_work(system_percpu_wq, &s->notice_work,
 				   nsecs_to_jiffies(next_ns - now) + 1);
 		return;
@@ -125,7 +125,7 @@ static void notices_work(struct work_struct *work)
 	notices_post_lost(s);
 }
 
-/* What waits for its second to pass does not keep the rest waiting. */
+/* Runs now even if a loss notice is delayed. */
 static void notices_queue_work(struct kjoule_notices *n)
 {
 	struct kjoule_session *s = container_of(n, struct kjoule_session, notices);
@@ -182,8 +182,8 @@ void kjoule_notices_out_of_reach(struct kjoule_session *s, struct kjoule_meter *
  * @index:	the source's number in it
  * @cpu:	the CPU
  *
- * The source is lost to the session there, and each of its counters is an error, each time that it
- * was tried in vain.
+ * The source is lost to the session there, and each of its counters is an error, each time that
+ * it was tried.
  *
  * Context: process, sleeps; the session is locked.
  */

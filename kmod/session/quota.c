@@ -23,7 +23,7 @@ module_param(ring_kib_per_cpu, uint, 0644);
 MODULE_PARM_DESC(ring_kib_per_cpu,
 		 "Memory for rings that each user without CAP_IPC_LOCK may have for each CPU, KiB");
 
-/* Of a user who has any. */
+/* The memory of a user that has sessions. */
 struct account {
 	struct list_head node;
 	kuid_t user;
@@ -87,8 +87,8 @@ static unsigned int quota_count_user(const struct kjoule_share *share, kuid_t us
 /**
  * kjoule_share_check() - may a user have one more of something?
  * @share:	what there is; whoever adds to it is kept out by the caller's lock
- * @user:	who
- * @admin:	he has CAP_SYS_ADMIN: then all that there are may be his
+ * @user:	the user
+ * @admin:	the user has CAP_SYS_ADMIN, and may use all that there is
  * @things:	what it is, in the plural; nine letters at most, see KJOULE_WORDS_LEN
  * @words:	set to the reason of a refusal
  * @len:	of @words
@@ -122,13 +122,13 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
 
 /**
  * kjoule_quota_take() - a user is about to have more memory for rings
- * @user:	who; the caller's RLIMIT_MEMLOCK counts
+ * @user:	the user; the caller's RLIMIT_MEMLOCK counts
  * @bytes:	how much, at least 1
  * @words:	set to the reason of a refusal
  * @len:	of @words
  *
  * Context: process, sleeps.
- * Return: 0, -EDQUOT if that is more than he may have, -ENOMEM.
+ * Return: 0, -EDQUOT if that exceeds the user's limit, -ENOMEM.
  */
 int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len)
 {
@@ -155,8 +155,8 @@ int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len)
 
 /**
  * kjoule_quota_give() - undo kjoule_quota_take()
- * @user:	who
- * @bytes:	how much was taken for him, or 0
+ * @user:	the user
+ * @bytes:	how much was charged, or 0
  *
  * Context: process, sleeps.
  */

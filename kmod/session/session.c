@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A session from its making to its stop; see session.h. Every session pins the module,
- * so that it can not be unloaded under a recording. How it ends is in end.c; which
- * sessions there are, and what they are told of CPUs and of sleep, in list.c.
+ * so that it cannot be unloaded during a recording. How it ends is in end.c; the
+ * list of sessions, and their hotplug and suspend callbacks, in list.c.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -17,7 +17,7 @@
 #include "session/quota.h"
 #include "session/session.h"
 
-/* From start to the first tick: enough to reach all CPUs. */
+/* Time from start to the first tick: enough to reach all CPUs. */
 #define START_LEAD_NS	(2 * 1000 * 1000ULL)
 
 #define KNOWN_FLAGS	(KJOULE_FLAG_INHERIT | KJOULE_FLAG_WAKE_IDLE | KJOULE_CALLCHAIN_FLAGS)
@@ -120,7 +120,7 @@ static int config_check_cpus(const struct kjoule_session_config *c, const char *
 	return 0;
 }
 
-/* Before the rings are there: memory that is not allowed is not taken either. */
+/* Before allocating the rings: do not allocate more than the quota. */
 static int session_charge_quota(struct kjoule_session *s, const struct kjoule_session_config *c,
 				unsigned int n, const char **why)
 {
@@ -161,7 +161,7 @@ static int session_make_samplers(struct kjoule_session *s, const struct cpumask 
 	return 0;
 }
 
-/* The time in which some meter has to be read, in jiffies; 0 for never. */
+/* The shortest time in which some meter has to be read, in jiffies; 0 for never. */
 static unsigned long session_sweep_jiffies(const struct kjoule_session *s)
 {
 	u64 ns = U64_MAX;
@@ -192,7 +192,7 @@ static void session_sweep_meter(struct kjoule_session *s, struct kjoule_meter *m
 	}
 }
 
-/* An idle package's counters go round as well, if slowly. */
+/* Counters of an idle package wrap as well: read them in time. */
 static void session_sweep_work(struct work_struct *work)
 {
 	struct kjoule_session *s = container_of(work, struct kjoule_session, sweep.work);
@@ -208,7 +208,7 @@ static void session_sweep_work(struct work_struct *work)
 		schedule_delayed_work(&s->sweep, session_sweep_jiffies(s));
 }
 
-/* What a session's plan and books of what was asked are before anything is got for it. */
+/* Allocate a session and fill in the requested plan. */
 static struct kjoule_session *session_alloc(const struct kjoule_session_config *c, u64 owner,
 					    unsigned int n)
 {
@@ -237,7 +237,7 @@ static struct kjoule_session *session_alloc(const struct kjoule_session_config *
 	s->plan.chain = c->flags & KJOULE_CALLCHAIN_FLAGS;
 	s->plan.chain_depth = c->chain_depth;
 	s->plan.stack_bytes = c->stack_bytes;
-	/* a record that does not fit leaves room: a mark at the very end would never be reached */
+	/* records that do not fit leave a gap: a mark at the very end may never be reached */
 	s->plan.wakeup_bytes = min(c->wakeup_bytes, c->ring_bytes - c->ring_bytes / 4);
 	s->plan.reader = &s->reader;
 	s->plan.notices = &s->notices;
@@ -270,7 +270,7 @@ static int session_get_switch(struct kjoule_session *s, const struct kjoule_sess
 	return err;
 }
 
-/* All that it needs; what has been got is kjoule_session_put()'s to give back. */
+/* Allocate all parts; on failure kjoule_session_put() releases them. */
 static int session_init(struct kjoule_session *s, const struct kjoule_session_config *c,
 			const struct cpumask *cpus, const char **why)
 {
@@ -317,15 +317,15 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 		return ERR_PTR(err);
 	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
 		return ERR_PTR(-ENOMEM);
-	/* not for longer: what follows takes its time. The start asks again who is online. */
+	/* not longer: the rest may take long. The start checks online CPUs again. */
 	cpus_read_lock();
 	err = config_check_cpus(&c, why);
-	/* all: also who may come later */
+	/* all present ones: CPUs may come online later */
 	cpumask_copy(cpus, c.cpus ?: cpu_present_mask);
 	cpus_read_unlock();
 	if (err)
 		goto out;
-	/* no new session once the module is going, though the family is still there */
+	/* no new session during module unload, although the family is still registered */
 	err = -ENODEV;
 	if (!try_module_get(THIS_MODULE))
 		goto out;
@@ -369,7 +369,7 @@ void kjoule_session_halt(struct kjoule_session *s)
 	if (s->state != KJOULE_SESSION_RUNNING)
 		return;
 	kjoule_methods_halt(s);
-	/* all timers first: no tick is due after the stop, and all CPUs end with the same one */
+	/* cancel all timers first, so that all CPUs end with the same tick */
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_pause(s->sampler[i]);
 	s->stop_ns = ktime_get_ns();
@@ -400,7 +400,7 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 
 	cpus_read_lock();
 	mutex_lock(&s->lock);
-	/* somebody else has, before this request came here; the caller has the words for that */
+	/* ended by another request; the caller has the error text */
 	if (s->ended) {
 		err = -ENOENT;
 		goto out;
@@ -436,7 +436,7 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 		kjoule_session_halt(s);
 		goto out;
 	}
-	/* before what the halt does not stop */
+	/* before the parts that a halt does not stop */
 	err = kjoule_methods_start(s, why);
 	if (err) {
 		kjoule_session_halt(s);

@@ -19,7 +19,7 @@ static int session_get_source(enum kjoule_source_kind kind, const char *name,
 	*src = kjoule_source_get(kind, name, still);
 	if (!IS_ERR(*src) || *src == ERR_PTR(-EINTR))
 		return PTR_ERR_OR_ZERO(*src);
-	/* who asks for the default takes what there is, none included */
+	/* the default may be no source at all */
 	if (!name) {
 		*src = NULL;
 		return 0;
@@ -29,7 +29,7 @@ static int session_get_source(enum kjoule_source_kind kind, const char *name,
 	return PTR_ERR_OR_ZERO(*src);
 }
 
-/* What stood still when it was chosen is not there for this session, whatever others find later. */
+/* Domains that were not updating when chosen stay absent from this session. */
 static void session_add_source(struct kjoule_session *s, struct kjoule_source *src, u32 still)
 {
 	s->still[s->n_sources] = still;
@@ -78,7 +78,7 @@ int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_
 	u32 still = 0;
 	int err;
 
-	/* who names sources does not mean the default one besides */
+	/* no default if sources are named */
 	if (c->energy || !c->n_specs) {
 		err = session_get_source(KJOULE_KIND_ENERGY, c->energy, &src, &still, why);
 		if (err)
@@ -119,7 +119,7 @@ static struct kjoule_meter *session_find_meter(struct kjoule_session *s, u32 ind
 	return NULL;
 }
 
-/* The sampler of the only CPU that can read it; NULL if there is none, or all can. */
+/* The sampler of the CPU that owns the meter's counter; NULL if absent, or all CPUs can read it. */
 static struct kjoule_sampler *meter_find_keeper(const struct kjoule_session *s,
 						const struct kjoule_meter *m)
 {
@@ -137,13 +137,13 @@ static void meter_update_keeper(const struct kjoule_session *s, struct kjoule_me
 	WRITE_ONCE(m->keeper, meter_find_keeper(s, m));
 }
 
-/* Is there a CPU in the session that can read it, as far as the source knows now? */
+/* Can a CPU of the session read it, as far as the source knows? */
 static bool meter_is_reachable(const struct kjoule_meter *m)
 {
 	return m->owner < 0 || m->keeper;
 }
 
-/* A PMU's counter can not be made before its CPU is there, and not on every CPU. */
+/* A PMU's counter can be created only while its CPU is online, and not on every CPU. */
 static bool session_has_counter(const struct kjoule_session *s, u32 index, unsigned int cpu)
 {
 	struct kjoule_source *src = s->source[index];
@@ -152,13 +152,13 @@ static bool session_has_counter(const struct kjoule_session *s, u32 index, unsig
 	       kjoule_source_package(src, cpu) != KJOULE_PACKAGE_NONE;
 }
 
-/* Two readings must not be so far apart that a counter may have gone round unseen. */
+/* A counter must not wrap unseen between two readings. */
 static bool meter_is_read_in_time(const struct kjoule_session *s, const struct kjoule_meter *m)
 {
 	return s->plan.interval_ns + s->plan.jitter_ns <= m->wrap_ns / 2;
 }
 
-/* Have @sampler share the meter of its scope, a new one if it is the first of that. */
+/* Attach the meter of its scope to @sampler, a new one for the first CPU of a scope. */
 static int session_share_meter(struct kjoule_session *s, u32 index, struct kjoule_sampler *sampler,
 			       char *words)
 {
@@ -226,7 +226,7 @@ int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_ses
 	return 0;
 }
 
-/* One more for a source; NULL for want of memory, or of a place for it. */
+/* Add a meter for a source; NULL without memory or a free slot. */
 static struct kjoule_meter *session_add_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
 {
 	struct kjoule_meter *m = NULL;
@@ -237,7 +237,7 @@ static struct kjoule_meter *session_add_meter(struct kjoule_session *s, u32 inde
 		return NULL;
 	meter_update_keeper(s, m);
 	s->meter[s->n_meters] = m;
-	smp_store_release(&s->n_meters, s->n_meters + 1);	/* notices go through them */
+	smp_store_release(&s->n_meters, s->n_meters + 1);	/* pairs with use_get_sum() */
 	if (!meter_is_reachable(m))
 		kjoule_notices_out_of_reach(s, m);
 	return m;
@@ -254,7 +254,7 @@ static struct kjoule_meter *sampler_find_meter(const struct kjoule_sampler *samp
 	return NULL;
 }
 
-/* Is it the right one? A PMU may find later that CPUs share a counter. */
+/* Is it the CPU's meter? A PMU may find late that CPUs share a counter. */
 static bool meter_covers_cpu(const struct kjoule_meter *m, unsigned int cpu)
 {
 	return m->src->origin != KJOULE_ORIGIN_PERF_PMU ||
@@ -262,8 +262,8 @@ static bool meter_covers_cpu(const struct kjoule_meter *m, unsigned int cpu)
 }
 
 /*
- * Give each CPU the meters that it has not: of a PMU that has found a counter for it since, or one
- * for which there was no memory when the CPU came. What fails is told, and tried again next time.
+ * Add missing meters to CPUs: of a PMU that has found a counter since, or after a failed
+ * allocation. Failures are notified and retried next time.
  */
 static bool session_add_missing_meters(struct kjoule_session *s, u32 index)
 {
@@ -296,8 +296,8 @@ static bool session_add_missing_meters(struct kjoule_session *s, u32 index)
  * kjoule_session_ask_owners() - sources may be read on other CPUs from now on
  * @s:	the session
  *
- * Nobody tries to read what only a CPU can that is not of the session, so that is told here. It
- * is read again when it comes back.
+ * A meter that only a CPU outside of the session can read is not read by any tick, so that is
+ * notified here. It is read again when it is within reach.
  *
  * Context: process, sleeps; the session is locked.
  */
@@ -322,7 +322,7 @@ void kjoule_session_ask_owners(struct kjoule_session *s)
 		if (!kjoule_source_is_slow(s->source[i]))
 			moved |= session_add_missing_meters(s, i);
 	}
-	/* the one that has to read now may be idle and parked, the other need not stay awake */
+	/* the new reader may be parked, the old one need not tick any more */
 	for (i = 0; i < s->n && moved && s->state == KJOULE_SESSION_RUNNING; i++)
 		kjoule_sampler_owner_moved(s->sampler[i]);
 }
@@ -347,7 +347,7 @@ static bool meter_is_read_in_package(const struct kjoule_session *s, const struc
 	return false;
 }
 
-/* Of the meters that somebody reads, the one of this CPU's scope; a new one if there is none. */
+/* The meter of this CPU's scope that has a reader; a new one if there is none. */
 static struct kjoule_meter *session_meter_for_cpu(struct kjoule_session *s, struct kjoule_meter *m,
 						  unsigned int cpu)
 {
@@ -356,7 +356,7 @@ static struct kjoule_meter *session_meter_for_cpu(struct kjoule_session *s, stru
 	struct kjoule_meter *other;
 	unsigned int i;
 
-	/* a PMU says so when it has looked: see session_add_missing_meters() */
+	/* a PMU notifies later: see session_add_missing_meters() */
 	if (src->origin == KJOULE_ORIGIN_PERF_PMU)
 		return m;
 	for (i = 0; i < s->n_meters; i++) {
@@ -376,7 +376,7 @@ static struct kjoule_meter *session_meter_for_cpu(struct kjoule_session *s, stru
  * @sampler:	of the CPU, not ticking
  *
  * While a CPU has never been online, the kernel may say anything about its package. Counters of
- * which nobody can keep books for want of memory are left out, until
+ * which have no meter for want of memory are left out, until
  * kjoule_session_ask_owners() finds some.
  *
  * Context: process, sleeps; the caller holds the session and keeps the CPU from going.
@@ -401,7 +401,7 @@ void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampl
 	sampler->placed = true;
 }
 
-/* As meter_is_read_in_time(), of a slow source. How fast events come nobody knows. */
+/* As meter_is_read_in_time(), for a slow source. The rate of events is not known. */
 static int source_check_period(const struct kjoule_source *src, u64 period_ns, char *words)
 {
 	u64 most_ns = U64_MAX;
@@ -431,7 +431,7 @@ static int source_check_period(const struct kjoule_source *src, u64 period_ns, c
 int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c,
 				const char **why)
 {
-	/* the specified ones come last */
+	/* sources by specification are last */
 	unsigned int first = s->n_sources - c->n_specs, i;
 
 	for (i = 0; i < s->n_sources; i++) {
@@ -459,9 +459,8 @@ int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_se
  * kjoule_session_recheck_sources() - a CPU may have come or gone before the session was listed
  * @s:	the session, listed
  *
- * Counters that were made for it have missed that. Registered sources need not be told: they were
- * there before, and follow hotplug by themselves while no session uses them. But who has to
- * read them may have changed.
+ * Counters created for the session have missed that. Registered sources follow hotplug themselves
+ * while no session uses them, but the CPU that has to read them may have changed.
  *
  * Context: process, sleeps.
  */
@@ -520,7 +519,7 @@ bool kjoule_session_is_slow(const struct kjoule_session *s)
  * kjoule_session_stop_pollers() - have the slow sources read for the last time
  * @s:	the session; its samplers run on
  *
- * All at once, and for a bounded time: others may wait for who stops a session. What takes longer
+ * All at once, and for a bounded time: others may wait for the caller. What takes longer
  * is cut off and counted as an error.
  *
  * Context: process, sleeps; neither the session's lock nor that of CPU hotplug is held, because a

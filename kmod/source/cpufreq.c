@@ -5,8 +5,8 @@
  * sample.
  *
  * cpufreq's own readers take its lock, which a tick must not wait for. So the
- * policies are kept here, for each CPU, and cpufreq tells when one comes or goes; the
- * tick is an RCU reader of them.
+ * policies are kept here, for each CPU, by cpufreq's notifier; the tick is an RCU reader
+ * of them.
  */
 #include <linux/cpufreq.h>
 #include <linux/module.h>
@@ -35,7 +35,7 @@ static int cpufreq_policy_notify(struct notifier_block *nb, unsigned long event,
 	mutex_lock(&policies_lock);
 	cpufreq_keep_policy(policy->related_cpus, event == CPUFREQ_CREATE_POLICY ? policy : NULL);
 	mutex_unlock(&policies_lock);
-	/* it is freed when this returns: no tick is to look at it any more */
+	/* freed after this returns: wait for ticks that use it */
 	if (event == CPUFREQ_REMOVE_POLICY)
 		synchronize_rcu();
 	return NOTIFY_DONE;
@@ -43,7 +43,7 @@ static int cpufreq_policy_notify(struct notifier_block *nb, unsigned long event,
 
 static struct notifier_block policy_notifier = { .notifier_call = cpufreq_policy_notify };
 
-/* Those that were there before us. One that is going meanwhile tells so once we are done. */
+/* Keep the existing policies. A policy that is removed meanwhile notifies us later. */
 static void cpufreq_keep_policies(void)
 {
 	struct cpufreq_policy *policy;
@@ -60,7 +60,7 @@ static void cpufreq_keep_policies(void)
 	mutex_unlock(&policies_lock);
 }
 
-/* 0 also for drivers that choose frequencies themselves and do not tell which. */
+/* 0 also for drivers that do not report their own choice. */
 static u32 cpufreq_policy_khz(struct cpufreq_policy __rcu **p)
 {
 	struct cpufreq_policy *policy;
@@ -114,7 +114,7 @@ int kjoule_cpufreq_init(void)
 {
 	int err = cpufreq_register_notifier(&policy_notifier, CPUFREQ_POLICY_NOTIFIER);
 
-	/* without cpufreq the source says that there is none */
+	/* without cpufreq the source is not available */
 	if (err && err != -EINVAL)
 		return err;
 	cpufreq_keep_policies();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Do the counters of a fast source move? That one can be read proves nothing: who is not
- * there answers as well, always the same. Called by the registry for energy sources that
+ * Are the counters of a fast source updated? A successful read proves nothing: absent
+ * counters return a constant. Called by the registry for energy sources that
  * do not know better by a probe of their own.
  */
 #include <linux/bits.h>
@@ -16,7 +16,7 @@
 #include "source/move.h"
 #include "source/source.h"
 
-/* A counter is given so many of its update periods, and the time of one count at 1 W. */
+/* Wait for this many update periods, and for one count at 1 W. */
 #define MOVE_PERIODS	20
 #define MOVE_MIN_NS	(40 * NSEC_PER_MSEC)
 #define MOVE_MAX_NS	(300 * NSEC_PER_MSEC)
@@ -36,7 +36,7 @@ static void move_read_on_cpu(void *data)
 		look->err[i] = look->src->ops->read_energy(look->src, i, &look->raw[i]);
 }
 
-/* On a CPU that can read it. Hotplug is not held off: a CPU that goes is one look less. */
+/* Read on a CPU that can. Hotplug is not locked: a CPU that goes offline is one read less. */
 static void move_read(struct look *look)
 {
 	unsigned int cpu = cpumask_any(cpu_online_mask), i;
@@ -82,7 +82,7 @@ int kjoule_source_move(struct kjoule_source *src, char *why)
 		longest = max(longest, move_timeout_ns(&src->domains[i]));
 	}
 	while (still && passed < longest) {
-		/* what has not moved by now may do yet, and others go by @src->still */
+		/* later updates may follow; others use @src->still */
 		if (fatal_signal_pending(current)) {
 			snprintf(why, KJOULE_WHY_LEN, "whoever asked was killed");
 			return -EINTR;

@@ -3,12 +3,12 @@
  * Sources that are a counter of a perf PMU, such as the kernel's own "power". User
  * space tells the PMU's type and the counter; which CPUs share one is asked of perf,
  * which moves a counter of a package to the CPU that reads it. The tick reads on that
- * CPU only, for there perf's own handling of the counter can not come between.
+ * CPU only, where perf cannot modify the counter meanwhile.
  *
- * perf takes a counter away with its CPU, and it stays dead when the CPU is back; or the
- * PMU moves it to another CPU; or it finds no room among others, and never again. A CPU that
- * was offline has a counter once it is there. A work item sees to that after each hotplug,
- * and when readings fail, because making and releasing a counter may wait for hotplug to end.
+ * A counter dies with its CPU, and stays dead when the CPU is back; or the PMU moves it to
+ * another CPU; or it gets no room among others, and stays in error. A CPU that was offline
+ * gets a counter when it comes online. A work item does that after hotplug and when readings
+ * fail, because creating and releasing a counter may wait for hotplug to end.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -72,7 +72,7 @@ static struct slot *pmu_slot_of(struct pmu_source *p, unsigned int cpu)
 	return smp_load_acquire(&p->of_cpu[cpu]);	/* Q, pairs with R in slot_share() */
 }
 
-/* The slot whose counter counts for a CPU: what sessions are told, before reading follows. */
+/* The slot whose counter counts for a CPU; sessions see it before ticks read it. */
 static struct slot *pmu_counting_slot(struct pmu_source *p, unsigned int cpu)
 {
 	struct slot *slot = pmu_slot_of(p, cpu), *joined = slot ? READ_ONCE(slot->joined) : NULL;
@@ -88,7 +88,7 @@ static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
 	if (!slot)
 		return -ENXIO;
 	event = smp_load_acquire(&slot->event);		/* O, pairs with P in slot_repair() */
-	/* dead, squeezed out by other counters, or moved */
+	/* dead, without room, or moved */
 	if (!event || READ_ONCE(event->state) != PERF_EVENT_STATE_ACTIVE ||
 	    READ_ONCE(event->oncpu) != smp_processor_id())
 		return -ENODEV;
@@ -113,10 +113,10 @@ static int pmu_owner(struct kjoule_source *src, unsigned int cpu)
 }
 
 /*
- * While a CPU comes or goes a PMU may not know yet, or no more, on which CPU it reads for it
- * (RAPL's asks perf for CPU -1 then), and a counter that perf is just moving is on neither. So
- * hotplug is held off where counters are looked at and made. The kernel's own kinds of counters
- * stay where they are, and making one may wait for hotplug by itself.
+ * During hotplug a PMU may not know which CPU reads for a CPU (RAPL's may ask perf for CPU -1), and
+ * a counter that perf moves is on neither. So lock hotplug where counters are checked and created.
+ * The kernel's own kinds of counters stay where they are, and creating one may wait for hotplug by
+ * itself.
  */
 static bool pmu_may_move(const struct pmu_source *p)
 {
@@ -149,7 +149,7 @@ static struct perf_event *pmu_create_event(const struct kjoule_spec *spec, unsig
 
 static void slot_share(struct pmu_source *p, struct slot *slot, unsigned int cpu)
 {
-	smp_store_release(&p->of_cpu[cpu], slot);	/* R, pairs with Q: the slot before */
+	smp_store_release(&p->of_cpu[cpu], slot);	/* R, pairs with Q in pmu_slot_of() */
 }
 
 static bool event_is_alive(const struct pmu_source *p, const struct perf_event *event)
@@ -160,14 +160,14 @@ static bool event_is_alive(const struct pmu_source *p, const struct perf_event *
 	       cpumask_test_cpu(cpu, p->cpus);
 }
 
-/* Off while perf moves it to another CPU, in error while it has no room: there all the same. */
+/* Off while perf moves it, in error without room: it exists all the same. */
 static bool event_exists(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) > PERF_EVENT_STATE_EXIT &&
 	       cpu_online(READ_ONCE(event->cpu));
 }
 
-/* The slot, other than @but, whose counter counts the same as one that was made for @cpu. */
+/* The slot, except @but, that counts the same as @event, created for @cpu. */
 static struct slot *slot_find_same(struct pmu_source *p, const struct perf_event *event,
 				   unsigned int cpu, const struct slot *but)
 {
@@ -186,7 +186,7 @@ static struct slot *slot_find_same(struct pmu_source *p, const struct perf_event
 	return NULL;
 }
 
-/* A new counter for a CPU, where it is read, and the slot other than @but that has it already. */
+/* Create a counter for a CPU; find its reader and the slot, except @but, that has it already. */
 static struct perf_event *pmu_request_event(struct pmu_source *p, unsigned int cpu,
 					    const struct slot *but, int *reader, struct slot **same)
 {
@@ -204,7 +204,7 @@ static struct perf_event *pmu_request_event(struct pmu_source *p, unsigned int c
 	return event;
 }
 
-/* The counter of a CPU: one that is there already, or a new one. */
+/* Find or create the counter of a CPU. */
 static int pmu_add_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 {
 	struct perf_event *event;
@@ -240,10 +240,9 @@ static int pmu_add_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 }
 
 /*
- * All CPUs of a package were away, and when the first came that was not there before, nobody could
- * know that it is the same package: what they share is counted once, where it is counted now.
- * Sessions see by pmu_package() that these CPUs have another meter from now on; only when they do
- * may the CPUs read it, or what it has counted would be taken in by the old meter once more.
+ * While all CPUs of a package were offline, the first new one could not know its package: merge
+ * slots that count the same. Sessions see by pmu_package() that these CPUs have another meter; only
+ * then may the CPUs read it, or the old meter would add its count again.
  */
 static void pmu_join_slots(struct pmu_source *p)
 {
@@ -263,7 +262,7 @@ static void pmu_join_slots(struct pmu_source *p)
 	}
 }
 
-/* Has an earlier slot a counter of the same? Made at once, they did not know of each other. */
+/* Does an earlier slot count the same? Slots created together could not know. */
 static bool slot_is_duplicate(struct pmu_source *p, const struct slot *slot)
 {
 	const struct slot *other = slot_find_same(p, slot->event, slot->event->cpu, slot);
@@ -271,7 +270,7 @@ static bool slot_is_duplicate(struct pmu_source *p, const struct slot *slot)
 	return other && other < slot;
 }
 
-/* Has it a counter that counts for it alone? Then it is followed to where it is read now. */
+/* Has the slot a live counter of its own? Then update its owner. */
 static bool slot_is_good(struct pmu_source *p, struct slot *slot)
 {
 	bool good;
@@ -284,7 +283,7 @@ static bool slot_is_good(struct pmu_source *p, struct slot *slot)
 	return good;
 }
 
-/* Follow a counter that was moved, replace one that is dead. */
+/* Follow a counter that moved, replace a dead one. */
 static void slot_repair(struct pmu_source *p, struct slot *slot)
 {
 	struct perf_event *event, *dead = slot->event;
@@ -297,16 +296,16 @@ static void slot_repair(struct pmu_source *p, struct slot *slot)
 		return;
 	WRITE_ONCE(slot->event, NULL);
 	if (dead) {
-		/* no tick that still has it is under way */
+		/* no tick uses it any more */
 		synchronize_rcu();
-		/* perf took in the last value when it took the counter from its CPU */
+		/* perf updated the count when it removed the counter from its CPU */
 		slot->base += local64_read(&dead->count);
 		perf_event_release_kernel(dead);
 	}
 	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
 		if (pmu_slot_of(p, cpu) != slot)
 			continue;
-		/* if nothing comes of it: who tries to read it counts the errors */
+		/* on failure readers count the errors */
 		WRITE_ONCE(slot->owner, cpu);
 		event = pmu_request_event(p, cpu, slot, &reader, &other);
 		if (IS_ERR(event))
@@ -321,24 +320,25 @@ static void slot_repair(struct pmu_source *p, struct slot *slot)
 			return;
 		}
 		WRITE_ONCE(slot->owner, reader);
-		smp_store_release(&slot->event, event);	/* P, pairs with O: @base before */
+		/* P, pairs with O in pmu_read(): after @base */
+		smp_store_release(&slot->event, event);
 		return;
 	}
 }
 
-/* Some PMUs count on the CPUs of one kind only, or are asked for on one CPU only. */
+/* Some PMUs count only on CPUs of one type, or on one CPU. */
 static bool pmu_error_is_absent(int err)
 {
 	return err == -ENOENT || err == -ENODEV || err == -EINVAL || err == -EOPNOTSUPP;
 }
 
 /*
- * A CPU has come. If the PMU counts there but there is no counter to be had, its slot stays without
- * one: who tries to read it counts the errors, has the loss told, and calls for mending again.
+ * A CPU came online. If it should have a counter but creation failed, its slot stays empty: readers
+ * count the errors, have the loss notified, and queue a repair.
  */
 static void pmu_add_late_cpu(struct pmu_source *p, unsigned int cpu)
 {
-	char words[KJOULE_WORDS_LEN];	/* for nobody */
+	char words[KJOULE_WORDS_LEN];	/* not shown */
 	int err = pmu_add_cpu(p, cpu, words);
 	struct slot *slot;
 
@@ -354,7 +354,7 @@ static void pmu_repair_work(struct work_struct *work)
 	struct pmu_source *p = container_of(work, struct pmu_source, mend);
 	unsigned int i, cpu;
 
-	/* wait for the hotplug that has called for this; the next one calls again */
+	/* wait for the hotplug that queued this; the next one queues it again */
 	cpus_read_lock();
 	cpus_read_unlock();
 	mutex_lock(&p->lock);
@@ -376,7 +376,7 @@ static void pmu_cpu_changes(struct kjoule_source *src, unsigned int cpu)
 	queue_work(system_dfl_wq, &pmu_source_of(src)->mend);
 }
 
-/* One that found no room among other counters stays in error for ever: a new one may find it. */
+/* A counter without room stays in error: a new one may find room. */
 static void pmu_fails(struct kjoule_source *src)
 {
 	queue_work(system_dfl_wq, &pmu_source_of(src)->mend);
@@ -393,7 +393,7 @@ static u64 slot_value(struct pmu_source *p, struct slot *slot)
 	return value;
 }
 
-/* Energy has to move, on each CPU or package. */
+/* Energy has to update, on each CPU or package. */
 static int pmu_probe(struct kjoule_source *src, char *why, size_t len)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_MOVE_TIMEOUT_MS);
@@ -403,7 +403,7 @@ static int pmu_probe(struct kjoule_source *src, char *why, size_t len)
 	if (p->spec.quantity != KJOULE_QUANTITY_ENERGY)
 		return 0;
 	for (i = 0; i < p->n; i++) {
-		/* from 0, when it was made */
+		/* counts from 0 */
 		while (!slot_value(p, &p->slot[i])) {
 			if (time_after(jiffies, end) || fatal_signal_pending(current)) {
 				snprintf(why, len, "the PMU's counter stands still on CPU %d",
@@ -444,9 +444,9 @@ static const struct kjoule_source_ops pmu_ops = {
 };
 
 /*
- * May it be read while the scheduler holds its lock, that is, when a CPU goes idle or comes back?
- * perf does so with what it counts for tasks. Of the others some wake something up or take locks
- * when they are read (graphics, controllers behind a mailbox); these only read a register.
+ * May the PMU be read with the run queue locked, when a CPU goes idle or comes back? perf does so
+ * with PMUs of task events. Some others wake tasks or take locks when read (graphics, controllers
+ * behind a mailbox); these only read a register.
  */
 static bool pmu_reads_register(const struct pmu *pmu)
 {
@@ -458,7 +458,7 @@ static bool pmu_reads_register(const struct pmu *pmu)
 	       match_string(known, ARRAY_SIZE(known), pmu->name) >= 0;
 }
 
-/* Counters for as many CPUs as the PMU has some for. */
+/* Create counters for all CPUs that the PMU has some for. */
 static int pmu_add_cpus(struct pmu_source *p, char *words)
 {
 	unsigned int cpu;
@@ -483,8 +483,8 @@ static int pmu_add_cpus(struct pmu_source *p, char *words)
  * @cpus:	of the session, whether they are online or not
  * @words:	set to the reason of a refusal
  *
- * perf asks what current may do, and asks again nobody when a counter is made anew. So it is
- * asked here, in plain words.
+ * perf checks the rights of current, and cannot when a work item creates a counter again. So the
+ * rights are checked here, with an error text.
  *
  * Context: process, sleeps.
  * Return: the source or an ERR_PTR: -EPERM, -EINVAL for what is neither energy nor events, -ENXIO

@@ -22,7 +22,7 @@ struct supply {
 	struct kjoule_spec spec;
 };
 
-/* Microwatts, from whichever of its properties the supply has. */
+/* Read power in microwatts, from a property that the supply has. */
 static int supply_read_power(struct power_supply *psy, s64 *uw)
 {
 	union power_supply_propval power, current_ua, voltage_uv;

@@ -77,7 +77,7 @@ static const char *rapl_setup(void)
 	for (i = 0; i < n; i++) {
 		struct kjoule_domain *d = &rapl.domains[rapl.n_domains];
 
-		/* whether it moves is looked at when it is used: who is at 0 now may wake up */
+		/* updates are checked at first use: a counter at 0 may start later */
 		if (rdmsrq_safe(found[i].msr, &raw))
 			continue;
 		domain_msr[rapl.n_domains] = found[i].msr;

@@ -68,7 +68,7 @@ static bool rapl_model_is_listed(const u32 *list, unsigned int n, u32 model)
 }
 
 /**
- * kjoule_rapl_unit_msr() - where the units are told
+ * kjoule_rapl_unit_msr() - the MSR with the units
  * @vendor:	of the processor
  *
  * Context: any.

@@ -34,7 +34,7 @@ static bool domain_is_sane(const struct kjoule_source *src, const struct kjoule_
 	return !d->range || (counter && kjoule_source_is_slow(src));
 }
 
-/* A meter that starts on command has both, tells power, and not later than can be waited for. */
+/* A meter that starts on command has both operations, measures power, and bounds the wait. */
 static bool source_start_is_sane(const struct kjoule_source *src)
 {
 	const struct kjoule_source_ops *ops = src->ops;
@@ -67,10 +67,10 @@ static bool source_is_sane(const struct kjoule_source *src)
 	if (src->period_ns &&
 	    (src->period_ns < KJOULE_PERIOD_MIN_NS || src->period_ns > KJOULE_PERIOD_MAX_NS))
 		return false;
-	/* without counters it is there only to say why */
+	/* without counters it only reports why */
 	if (!src->n_domains)
 		return !!src->ops->probe;
-	/* one way to be read; what is momentary is not for the tick */
+	/* one way to read it; momentary values are not for ticks */
 	if (kjoule_source_is_slow(src))
 		return !src->ops->read_energy;
 	return src->kind == KJOULE_KIND_ENERGY && src->ops->read_energy;
@@ -144,9 +144,9 @@ static int source_ask(struct kjoule_source *src, char *why)
 }
 
 /*
- * Does it work here? 0 or -errno with the reason in its @why; -EINTR: not known. That may take some
- * time, and one after another asks, so that who came to ask before the last one who did was
- * served takes the same answer. @since: CLOCK_MONOTONIC at which the caller came.
+ * Probe a source. Return: 0 or -errno with the reason in its @why; -EINTR: not known. A probe may
+ * take long and probes are serialised: a caller that came before the last probe began
+ * shares its result. @since: CLOCK_MONOTONIC at which the caller came.
  */
 static int source_probe(struct kjoule_source *src, u64 since)
 {
@@ -167,8 +167,8 @@ static int source_probe(struct kjoule_source *src, u64 since)
 }
 
 /*
- * The available source of @kind with the highest rating; a slow one only where it is named. NULL:
- * there is none; -EINTR: who asks is being killed.
+ * The available source of @kind with the highest rating; slow ones only by name. NULL: none;
+ * -EINTR: the caller is being killed.
  */
 static struct kjoule_source *source_default(enum kjoule_source_kind kind, u64 since)
 {
@@ -213,7 +213,7 @@ struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char
 		err = PTR_ERR_OR_ZERO(src) ?: -ENOENT;
 		goto out;
 	}
-	/* the default has been asked */
+	/* the default was probed already */
 	err = name ? source_probe(src, since) : 0;
 	if (err && err != -EINTR)
 		err = -ENODEV;
@@ -290,7 +290,7 @@ void kjoule_source_moved(void)
 EXPORT_SYMBOL_GPL(kjoule_source_moved);
 
 /**
- * kjoule_source_on_move() - be told by kjoule_source_moved()
+ * kjoule_source_on_move() - set the callback of kjoule_source_moved()
  * @ask:	called to ask each source for its owner again; NULL for no more
  *
  * Context: process, while there are no sessions.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Specifications; see spec.h. That something can be read proves nothing: a counter has
- * to move and a gauge to answer before a session may use it, or 0 W would be shown for
- * what is not there.
+ * Specifications; see spec.h. A successful read proves nothing: a counter has to
+ * update and a gauge to have a value before a session may use it, or absent hardware would
+ * show as 0 W.
  */
 #include <linux/bits.h>
 #include <linux/ctype.h>
@@ -19,7 +19,7 @@
 #define VALUE		(GIVEN(CLASS) | GIVEN(QUANTITY))
 #define UNIT		(GIVEN(UNIT_MULT) | GIVEN(UNIT_SHIFT))
 
-/* What goes with which origin, and what it can not do without. */
+/* Check which fields an origin allows and needs. */
 static const struct {
 	const char *name;
 	u32 may;
@@ -50,7 +50,7 @@ static const char *const attribute[] = {
 	[KJOULE_A_SPEC_PERF_CONFIG] = "perf config",
 };
 
-/* The name is shown to others, in words and in files, each a line. */
+/* Names are printed, in messages and in files with one line each. */
 static bool name_has_control(const char *name)
 {
 	while (*name && !iscntrl(*name))
@@ -99,7 +99,7 @@ static int spec_check(const struct kjoule_spec *spec, char *words)
 	return 0;
 }
 
-/* A name of one's own choice that is a registered source's would mislead who is told of it. */
+/* A chosen name must not be that of a registered source. */
 static int spec_check_name(const struct kjoule_spec *spec, char *words)
 {
 	if (spec->origin != KJOULE_ORIGIN_PERF_PMU && spec->origin != KJOULE_ORIGIN_VALUE_FILE)
@@ -111,7 +111,7 @@ static int spec_check_name(const struct kjoule_spec *spec, char *words)
 	return -EEXIST;
 }
 
-/* Does a slow source's value answer, and move if it is energy? */
+/* Does a slow source have a value, and does its energy update? */
 static int spec_watch_domain(struct kjoule_source *src, unsigned int domain, char *words)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_MOVE_TIMEOUT_MS);
@@ -124,7 +124,7 @@ static int spec_watch_domain(struct kjoule_source *src, unsigned int domain, cha
 			 -err);
 		return err == -ENOMEM ? err : -ENODEV;
 	}
-	/* events may be rare; energy is spent all the time */
+	/* events may be rare; energy always updates */
 	if (src->domains[domain].quantity != KJOULE_QUANTITY_ENERGY)
 		return 0;
 	while (time_before(jiffies, end) && !fatal_signal_pending(current)) {

@@ -3,7 +3,7 @@
  * Sources that are a file of sysfs with one number in it: powercap, hwmon, thermal
  * zones and whatever else. The file comes as a descriptor, so that its opener's
  * permission is what counts and no path is looked up in the kernel; it is opened once more
- * for the module alone. What the number means is told by who hands it over.
+ * for the module alone. The meaning of the number comes with the descriptor.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -15,14 +15,14 @@
 
 #include "source/spec.h"
 
-/* More than 64 bits, a sign and a newline need. */
+/* Longer than a 64-bit number with sign and newline. */
 #define TEXT_LEN	32
 
 /**
  * struct value_file - a source that is a file
  * @src:	the source
  * @spec:	as asked for
- * @file:	the file, open for nobody else
+ * @file:	the file, opened privately
  */
 struct value_file {
 	struct kjoule_source src;
@@ -31,13 +31,13 @@ struct value_file {
 };
 
 /*
- * With the rights of who opened the file. The thread that reads it has all capabilities, and some
- * files ask who reads.
+ * Read with the opener's credentials. The reading thread has all capabilities, and some files check
+ * the reader.
  */
 static ssize_t value_file_read_text(struct file *file, char *text, size_t len)
 {
 	const struct cred *own = override_creds(file->f_cred);
-	loff_t pos = 0;		/* sysfs makes the text anew when it is read from its beginning */
+	loff_t pos = 0;		/* sysfs regenerates the text at offset 0 */
 	ssize_t got = kernel_read(file, text, len, &pos);
 
 	revert_creds(own);
@@ -57,7 +57,7 @@ static int value_file_read(struct kjoule_source *src, unsigned int domain, s64 *
 	if (!len)
 		return -ENODATA;
 	text[len] = '\0';
-	/* more than fits, or a zero in the middle, is no number */
+	/* too long, or with a NUL: not a number */
 	if (len == sizeof(text) - 1 || strlen(text) != len)
 		return -EINVAL;
 	err = kstrtos64(text, 10, raw);
@@ -79,7 +79,7 @@ static const struct kjoule_source_ops value_file_ops = {
 	.release = value_file_release,
 };
 
-/* Is it a file that a thread may read again and again, without who knows what effect? */
+/* May a thread read the file repeatedly without side effects? */
 static const char *value_file_refusal(struct file *file)
 {
 	const struct inode *inode = file_inode(file);
@@ -94,9 +94,9 @@ static const char *value_file_refusal(struct file *file)
 }
 
 /*
- * One of our own: whoever else has @given can hold its lock for as long as he likes, by reading
- * into memory that is slow to come. What may be read was decided when it was opened, by its
- * opener's rights. Nor is it waited for who has a lease on it, which he would have to give up.
+ * Open a private file: another holder of @given can hold its lock for any time, by reading into
+ * memory that faults slowly. The rights to read were checked at open, for the opener. Do not wait
+ * for the holder of a lease either.
  */
 static struct file *value_file_reopen(const struct file *given)
 {

@@ -22,10 +22,10 @@ struct folder {
 	struct kobject *uses[KJOULE_STATS_USES];
 };
 
-/* A number of the books. */
+/* A number of struct kjoule_books. */
 struct number {
 	struct kobj_attribute attr;
-	size_t offset;		/* in struct kjoule_books */
+	size_t offset;
 };
 
 static struct kobject *parent;
@@ -196,7 +196,7 @@ static const struct kobj_type folder_type = {
 	.default_groups = session_groups,
 };
 
-/* Waits for who reads right now; a file that is still open gives ENODEV from here on. */
+/* Waits for readers; open files return -ENODEV from then on. */
 static void session_folder_remove(struct folder *f)
 {
 	kjoule_stats_use_remove(f->uses);

@@ -59,7 +59,7 @@ static bool folder_is_frequency(const struct kjoule_source *src)
 	return src->kind == KJOULE_KIND_FREQUENCY;
 }
 
-/* What shares its counters; a slow source is read anywhere. */
+/* The scope of a CPU's counters; a slow source has one. */
 static int folder_scope_of_cpu(struct kjoule_source *src, unsigned int cpu)
 {
 	if (kjoule_source_is_slow(src))
@@ -67,7 +67,7 @@ static int folder_scope_of_cpu(struct kjoule_source *src, unsigned int cpu)
 	return folder_is_frequency(src) ? cpu : kjoule_source_package(src, cpu);
 }
 
-/* A CPU that can read it, or -1. Hotplug is not held off: a CPU that goes is an error then. */
+/* A CPU that can read it, or -1. Hotplug is not locked: reading fails if the CPU goes offline. */
 static int folder_reading_cpu(const struct folder *f)
 {
 	unsigned int cpu;
@@ -82,7 +82,7 @@ static int folder_reading_cpu(const struct folder *f)
 	return -1;
 }
 
-/* What is read on another CPU, in interrupt context as in a tick. */
+/* A read on another CPU, in interrupt context as in a tick. */
 struct reading {
 	const struct folder *f;
 	struct kjoule_cycles cycles;
@@ -110,7 +110,7 @@ static int folder_read_once(struct reading *r)
 	struct kjoule_source *src = r->f->src;
 	int cpu;
 
-	/* it stood still when it was last looked at: "available" looks again */
+	/* not updating at the last check: "available" checks again */
 	if (READ_ONCE(src->still) & BIT(r->f->domain))
 		return -ENODEV;
 	if (kjoule_source_is_slow(src))
@@ -119,7 +119,7 @@ static int folder_read_once(struct reading *r)
 	return cpu < 0 ? -ENXIO : smp_call_function_single(cpu, folder_read_on_cpu, r, 1) ?: r->err;
 }
 
-/* Mean frequency while not halted, over a short time. */
+/* Mean frequency while not idle, over a short time. */
 static int folder_read_mean(struct reading *r)
 {
 	struct kjoule_cycles before;
@@ -135,7 +135,7 @@ static int folder_read_mean(struct reading *r)
 		return err;
 	reference = r->cycles.reference - before.reference;
 	if (!reference)
-		return -ENODATA;	/* halted all the time */
+		return -ENODATA;	/* idle all the time */
 	r->raw = div64_u64((r->cycles.cycles - before.cycles) * r->f->src->reference_khz,
 			   reference);
 	return 0;
@@ -345,7 +345,7 @@ static const struct kobj_type source_type = {
 	.default_groups = source_groups,
 };
 
-/* The number of a domain of the same name before this one, so that no two folders are alike. */
+/* Count earlier domains of the same name, to give each folder another name. */
 static unsigned int folder_count_namesakes(const struct kjoule_source *src, unsigned int domain)
 {
 	unsigned int i, n = 0;
@@ -383,7 +383,7 @@ static int source_files_add_folder(struct source_files *sf, unsigned int domain,
 	return err;
 }
 
-/* Make the folders of a CPU's scope if they are not there. */
+/* Create the folders of a CPU's scope if missing. */
 static int source_files_add_scope(struct source_files *sf, unsigned int cpu)
 {
 	unsigned int n = folder_is_frequency(sf->src) ? 1 : sf->src->n_domains, i;
@@ -400,7 +400,7 @@ static int source_files_add_scope(struct source_files *sf, unsigned int cpu)
 	return err;
 }
 
-/* A source without its folder is no reason to refuse it. */
+/* A source works without its folder: log the error only. */
 static void source_files_log_error(const struct kjoule_source *src, int err)
 {
 	if (err)
@@ -443,7 +443,7 @@ static void source_files_source_added(struct kjoule_source *src)
 	source_files_log_error(src, err);
 }
 
-/* Off the list already; waits for who reads right now. */
+/* Called after unlisting; waits for readers. */
 static void source_files_remove(struct source_files *sf)
 {
 	struct folder *f, *next;
@@ -477,7 +477,7 @@ static struct kjoule_watch watch = {
 	.source_goes = source_files_source_gone,
 };
 
-/* A CPU comes: perhaps the first of its scope. The folders of those that went stay. */
+/* A CPU came online: it may be the first of its scope. Folders stay when CPUs go offline. */
 static int source_files_cpu_online(unsigned int cpu)
 {
 	struct source_files *sf;
@@ -499,7 +499,7 @@ static void source_files_init_source(struct kjoule_source *src)
  * kjoule_stats_source_init() - make a folder for each source
  * @parent:	where
  *
- * Context: process, module init; other modules can not register sources yet.
+ * Context: process, module init; other modules cannot register sources yet.
  * Return: 0 or -errno.
  */
 int kjoule_stats_source_init(struct kobject *parent)
@@ -509,7 +509,7 @@ int kjoule_stats_source_init(struct kobject *parent)
 		return -ENOMEM;
 	kjoule_source_name_all(source_files_init_source);
 	kjoule_watch_add(&watch);
-	/* called for each CPU that is online now as well */
+	/* also called for each CPU that is online now */
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kjoule:files",
 					  source_files_cpu_online, NULL);
 	if (hotplug_state >= 0)
@@ -521,7 +521,7 @@ int kjoule_stats_source_init(struct kobject *parent)
 /**
  * kjoule_stats_source_exit() - undo kjoule_stats_source_init()
  *
- * Context: process, module exit; nobody registers sources.
+ * Context: process, module exit; no source can be registered any more.
  */
 void kjoule_stats_source_exit(void)
 {

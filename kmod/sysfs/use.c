@@ -12,7 +12,7 @@
 #include "session/session.h"
 #include "sysfs/sysfs.h"
 
-/* The place of the frequency source among the folders of a session. */
+/* Index of the frequency source among the folders of a session. */
 #define FREQUENCY	KJOULE_METERS_MAX
 
 /* How a session uses a source. */
@@ -21,14 +21,15 @@ struct use {
 	u32 session;
 	unsigned int index;
 	bool slow;
-	bool own;	/* made for the session, of one domain; others are below "sources" too */
+	/* of the session, one domain; others are below "sources" too */
+	bool own;
 };
 
-/* What can be told of it. */
+/* A snapshot of its values. */
 struct facts {
 	char name[KJOULE_SOURCE_NAME_LEN];
 	u64 period_ns;
-	u64 update_ns;		/* between two moves of what is read, 0 if not known */
+	u64 update_ns;		/* update period, 0 if not known */
 	struct kjoule_poller_books books;
 	enum kjoule_quantity quantity;
 	s64 value;
@@ -45,10 +46,10 @@ static struct kjoule_source *use_source(const struct kjoule_session *s, unsigned
 	return index == FREQUENCY ? s->plan.frequency : s->source[index];
 }
 
-/* What ticks have read of a source of one domain, of all CPUs together. */
+/* Sum over all CPUs of what ticks have read, for a source of one domain. */
 static int use_get_sum(const struct kjoule_session *s, unsigned int index, s64 *sum)
 {
-	unsigned int i, n = smp_load_acquire(&s->n_meters);	/* pairs with that of a new one */
+	unsigned int i, n = smp_load_acquire(&s->n_meters);	/* pairs with session_add_meter() */
 	const struct kjoule_domain *d = &s->source[index]->domains[0];
 	int err = -ENODATA;
 	u64 value = 0;
@@ -188,7 +189,7 @@ static struct attribute *use_attrs[] = {
 	NULL
 };
 
-/* What ticks read has no period, and is read too often to count. */
+/* Sources that ticks read have no period, and too many reads to count. */
 static umode_t use_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
 	const struct use *u = to_use(kobj);
@@ -266,7 +267,7 @@ int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struc
 }
 
 /**
- * kjoule_stats_use_remove() - undo kjoule_stats_use_add(); waits for who reads right now
+ * kjoule_stats_use_remove() - undo kjoule_stats_use_add(); waits for readers
  * @uses:	as set by that
  *
  * Context: process, sleeps, without locks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Edge windows of a session; see edge.h. Here is who takes part in them, who leads, and their
- * life, as netlink.c joins it to the session's. What happens in one is in window.c.
+ * Edge windows of a session; see edge.h. Assigns CPUs to packages, chooses the leaders, starts and
+ * stops the windows for netlink.c. A window itself is in window.c.
  */
 #include <asm/irq_work.h>
 #include <linux/cpumask.h>
@@ -17,7 +17,7 @@
 #include "sampler/sampler.h"
 #include "session/hold.h"
 
-/* Its energy is the package's where there is such a domain. */
+/* The package domain if there is one, else the first energy domain with an update period. */
 static unsigned int edge_choose_domain(const struct kjoule_source *src, u32 still)
 {
 	unsigned int i, first = src->n_domains;
@@ -45,7 +45,7 @@ static bool edge_session_has_cpu(struct kjoule_sampler **sampler, unsigned int n
 	return false;
 }
 
-/* Who is not held would spend energy that is taken for that of who is. */
+/* A CPU that runs would spend energy that is attributed to the paused ones. */
 static bool edge_holds_all_cpus(struct kjoule_source *src, struct kjoule_sampler **sampler,
 				unsigned int n)
 {
@@ -150,7 +150,7 @@ void kjoule_edges_free(struct kjoule_edges *edges)
 	kjoule_hold_give();
 }
 
-/* As the session's own records of the first source have it. */
+/* The scope that the session's records of the first source have. */
 static unsigned int edge_scope_of(const struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -167,7 +167,7 @@ static bool edge_takes_part(const struct kjoule_sampler *s)
 	return s->running && !s->away;
 }
 
-/* The package's place; a new one if this is its first CPU. */
+/* The state of the CPU's package; a free one for the first CPU of a package. */
 static struct kjoule_edge *edge_find(struct kjoule_edges *edges, const struct kjoule_sampler *s)
 {
 	int package = kjoule_source_package(edges->src, s->cpu);
@@ -186,7 +186,7 @@ static struct kjoule_edge *edge_find(struct kjoule_edges *edges, const struct kj
 	return &edges->edge[i];
 }
 
-/* Who takes part, and who leads. */
+/* Assign CPUs to packages and choose the leaders. */
 static void edge_gather_cpus(struct kjoule_edges *edges)
 {
 	const struct kjoule_source_ops *ops = edges->src->ops;
@@ -209,7 +209,7 @@ static void edge_gather_cpus(struct kjoule_edges *edges)
 		owner = ops->owner ? ops->owner(edges->src, cpu) : -1;
 		if (!e->n++ || owner == cpu)
 			e->leader = c;
-		/* who alone can read the counter is away */
+		/* the only CPU that can read the counter is away */
 		e->stopping = owner >= 0 && e->leader->sampler->cpu != owner;
 	}
 }
@@ -223,9 +223,9 @@ static void edge_start_on_cpu(void *data)
  * kjoule_edges_run() - let the windows begin, or go on with the CPUs that there are now
  * @edges:	halted
  *
- * There are none while a CPU is online that shares the counter and is not of the session, nor
- * while one comes or goes: it would spend energy in them and not be held. When it is there, or
- * gone, this is called again.
+ * There are no windows while a CPU that shares the counter is online outside of the session, or
+ * comes up or goes down: it would spend energy without being paused. This is called again when
+ * hotplug is done.
  *
  * Context: process, sleeps; the caller keeps CPUs from coming and going.
  */
@@ -235,10 +235,10 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	unsigned int i;
 	u64 now;
 
-	/* one may be on its way */
+	/* a CPU may be coming up or going down */
 	if (edges->running || !kjoule_hold_is_still())
 		return;
-	/* one that is not of the session may have come */
+	/* a CPU outside of the session may have come online */
 	if (!edge_holds_all_cpus(edges->src, edges->sampler, edges->n)) {
 		WRITE_ONCE(edges->paused, edges->paused + 1);
 		return;
@@ -256,7 +256,7 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	for (i = 0; i < edges->n; i++) {
 		struct edge_cpu *c = &edges->cpu[i];
 
-		/* one that has gone meanwhile is missed by its leader, or leads nobody */
+		/* a CPU that went offline is missed by its leader, or leads an empty set */
 		if (!c->edge || !smp_call_function_single(c->sampler->cpu, edge_start_on_cpu, c, 1))
 			continue;
 		if (c == c->edge->leader)
@@ -266,10 +266,10 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 }
 
 /**
- * kjoule_edges_halt() - let nobody be held any more
+ * kjoule_edges_halt() - stop the windows
  * @edges:	running or not
  *
- * Who is held is let go. The window that this falls into is not written.
+ * Paused CPUs are released. The window that this falls into is not written.
  *
  * Context: process, sleeps; the caller keeps CPUs from coming and going.
  */
@@ -288,7 +288,7 @@ void kjoule_edges_halt(struct kjoule_edges *edges)
 			continue;
 		hrtimer_cancel(&c->timer);
 		irq_work_sync(&c->work);
-		/* the work may have set it, not having seen that it is to stop */
+		/* the work may have restarted it before it saw @stopping */
 		hrtimer_cancel(&c->timer);
 		c->edge = NULL;
 	}

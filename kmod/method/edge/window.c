@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Edge windows, one after the other; see edge.h. The CPUs of a package take part each with a timer
- * of its own, with which edge.c has them begin. One of them leads: it looks for the edges, says
- * when the next window's hold begins, and lets the others go.
+ * of its own, which edge.c starts. One of them leads: it polls for the edges, publishes when
+ * the CPUs are paused next, and releases them.
  *
  * A window w, all times CLOCK_MONOTONIC:
  *
- *	a	the leader sees the counter move; the CPUs run
- *	b	each CPU's timer expires, as agreed: it spins with interrupts off, in an interrupt
- *		of its own, so that other timers are not held up by this one
- *	c	the leader sees the counter move again, and lets all go
+ *	a	the leader sees the counter update; the CPUs run
+ *	b	each CPU's timer expires, as published: it busy-waits with interrupts off, in
+ *		irq_work, so that other timers of the CPU are not delayed by this one
+ *	c	the leader sees the next update, and releases all CPUs
  *
- * c is the a of the next window, unless the CPUs may be held for a smaller part of the time than
- * that takes: then they run for some periods, and the leader alone looks for the next a, a
- * little before it is expected. Every SPIN_EVERY-th time all are held for one period more: a
- * window in which nothing but spinning is.
+ * c is the a of the next window, unless that exceeds the duty: then the CPUs run for some periods,
+ * and the leader alone polls for the next a, a little before it is expected. Every SPIN_EVERY-th
+ * time all CPUs are paused for one more period: a window with busy-waits only.
  *
- * Every wait is bounded. Who is held goes on by itself after HOLD_PERIODS, the leader gives up
- * an edge after EDGE_PERIODS. A window that went wrong is written as failed, counted, and the
- * next one begins.
+ * Every wait is bounded: of a paused CPU by HOLD_PERIODS, of the leader for an edge by
+ * EDGE_PERIODS. A window that went wrong is recorded and counted as failed, and the next one
+ * begins.
  *
- *  leader					held CPU
+ *  leader					paused CPU
  *  ------					--------
  *						take part in w	(U)
- *  see who takes part in w	(V)
+ *  check all take part in w	(V)
  *  released = w - 1 is seen	(S)
  *  write outcome of w, plan of w + 1
  *  store-release released = w	(W)		read released	(X)
  *						read outcome and plan
  *						read released again	(Y)
  *
- * U pairs with V: who was seen to take part was held before the edge. W pairs with X. Outcome and
- * plan have two places each, by the lowest bit of w. S pairs with Y: who is so late that he has
- * read something of the window after the next one, sees from the second look that the next one is
- * over, too, and takes part in one that is not.
+ * U (window_arrive()) pairs with V (window_all_arrived()): a CPU that is seen to take part was
+ * paused before the edge. W (window_release()) pairs with X (window_wait_released()). Outcome and
+ * plan have two places each, by the lowest bit of w. S pairs with Y: a CPU that is so late that it
+ * read something of the window after the next one sees from its second read of @released that the
+ * next one is over, too, and takes part in a later one.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -46,22 +46,22 @@
 #include "method/edge/window.h"
 #include "sampler/sampler.h"
 
-#define EDGE_PERIODS	2	/* the leader waits so long for an edge */
-#define HOLD_PERIODS	6	/* nobody is held for longer, whatever becomes of the leader */
+#define EDGE_PERIODS	2	/* limit of the leader's wait for an edge */
+#define HOLD_PERIODS	6	/* no CPU is paused for longer, even without a leader */
 #define SPIN_EVERY	16	/* windows */
-#define GAP_MAX		64	/* periods between two windows; the next edge is not far off then */
+#define GAP_MAX		64	/* limit between two windows, to predict the next edge */
 
 /* Of the period: the shortest and the longest time in which a window's program runs. */
 #define RUN_MIN_256TH	26
 #define RUN_MAX_256TH	243
 
-/* The time without windows doubles with each that fails, so many times. */
+/* The gap doubles with each failed window, up to this many times. */
 #define BACK_OFF	6
 
-/* Two looks that are further apart than this part of a period do not time the counter's move. */
+/* Two reads further apart than period / LOOKS_APART do not time an update precisely. */
 #define LOOKS_APART	64
 
-/* Should the clock stand while all CPUs spin: so many rounds are a second or some. */
+/* Limit of a busy-wait, about a second, in case the clock does not advance. */
 #define ROUNDS_MOST	(1U << 23)
 
 static u64 window_energy_uj(const struct kjoule_edges *edges, u64 total)
@@ -132,7 +132,8 @@ static void window_find_ip(struct edge_cpu *c)
 
 static void window_arrive(struct edge_cpu *c)
 {
-	smp_store_release(&c->arrived, c->number);	/* U, pairs with V */
+	/* U, pairs with V in window_all_arrived() */
+	smp_store_release(&c->arrived, c->number);
 }
 
 static void window_write(struct edge_cpu *c, struct kjoule_window *w, u8 flags)
@@ -154,7 +155,7 @@ static void window_write_outcome(struct edge_cpu *c, const struct edge_outcome *
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	bool leads = c == c->edge->leader;
-	/* without an edge it is only told from when until when it was held, or looked for one */
+	/* without an edge the record has only the time that the CPU was paused or polled */
 	u64 a_ns = o->a_ns ?: c->b_ns;
 	struct kjoule_window w = {
 		.number = c->number,
@@ -172,7 +173,7 @@ static void window_write_outcome(struct edge_cpu *c, const struct edge_outcome *
 		     (o->failed ? KJOULE_WINDOW_FAILED : 0));
 }
 
-/* Nothing but spinning from @a_ns on, for the leader alone to tell. */
+/* A window without running code, from @a_ns on; written by the leader only. */
 static void window_write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 c_total,
 			      bool failed)
 {
@@ -211,7 +212,7 @@ static void window_restart_timer(struct edge_cpu *c, u64 ns)
 		hrtimer_start(&c->timer, ns_to_ktime(ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* The next window that it can take part in, and when it is to be held there. */
+/* Find the next window that the CPU can take part in, and start its timer for that. */
 static void window_join_next(struct edge_cpu *c)
 {
 	struct kjoule_edge *e = c->edge;
@@ -219,21 +220,23 @@ static void window_join_next(struct edge_cpu *c)
 	u64 hold;
 
 	do {
-		released = smp_load_acquire(&e->released);	/* X, pairs with W */
+		/* X, pairs with W in window_release() */
+		released = smp_load_acquire(&e->released);
 		hold = READ_ONCE(e->hold_ns[(released + 1) & 1]);
-		smp_rmb();	/* Y, pairs with S: the second look comes after the reading */
+		smp_rmb();	/* Y, pairs with S */
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
 	window_restart_timer(c, hold);
 }
 
-/* Be held until the window is over. Return: true if @o is what has become of it. */
+/* Busy-wait until the window is over. Return: true if @o is its outcome. */
 static bool window_wait_released(struct edge_cpu *c, u64 until, struct edge_outcome *o)
 {
 	struct kjoule_edge *e = c->edge;
 	u32 released, rounds = 0;
 
-	while ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
+	/* X, pairs with W in window_release() */
+	while ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {
 		if (READ_ONCE(e->stopping) || ktime_get_ns() > until || ++rounds > ROUNDS_MOST)
 			return false;
 		cpu_relax();
@@ -241,7 +244,7 @@ static bool window_wait_released(struct edge_cpu *c, u64 until, struct edge_outc
 	o->a_ns = READ_ONCE(e->outcome[c->number & 1].a_ns);
 	o->c_ns = READ_ONCE(e->outcome[c->number & 1].c_ns);
 	o->failed = READ_ONCE(e->outcome[c->number & 1].failed);
-	smp_rmb();	/* Y, pairs with S */
+	smp_rmb();	/* Y, pairs with S in window_release() */
 	released = READ_ONCE(e->released);
 	return released == c->number;
 }
@@ -261,8 +264,9 @@ static void window_follow_work(struct irq_work *work)
 	struct edge_outcome o;
 	bool told;
 
-	/* it may be too late for it */
-	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
+	/* skip a window that is over already */
+	/* X, pairs with W in window_release() */
+	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {
 		window_arrive(c);
 		told = window_wait_released(c, now + HOLD_PERIODS * period_ns, &o);
 		end = ktime_get_ns();
@@ -274,7 +278,7 @@ static void window_follow_work(struct irq_work *work)
 		}
 		window_write_outcome(c, &o, 0, 0);
 	}
-	/* where the leader is nowhere to be seen, look again later: that is held in vain as well */
+	/* without a leader retry later; that pause counts against the duty as well */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
 		window_restart_timer(c, now + max(2 * HOLD_PERIODS * window_timeout_ns(e),
 						  div_u64((ktime_get_ns() - now) * 1000,
@@ -284,7 +288,7 @@ static void window_follow_work(struct irq_work *work)
 	c->from_ns = ktime_get_ns();
 }
 
-/* Had everybody been held when the counter moved? */
+/* Were all CPUs paused when the counter was updated? */
 static bool window_all_arrived(const struct kjoule_edge *e, u64 c_ns)
 {
 	const struct kjoule_edges *edges = e->edges;
@@ -302,7 +306,7 @@ static bool window_all_arrived(const struct kjoule_edge *e, u64 c_ns)
 	return true;
 }
 
-/* So long the program runs in a window, from its edge on. */
+/* Time from the edge until the CPUs are paused. */
 static u64 window_run_ns(struct kjoule_edge *e, u32 number)
 {
 	u64 shortest = e->period_ns * RUN_MIN_256TH / 256;
@@ -312,11 +316,10 @@ static u64 window_run_ns(struct kjoule_edge *e, u32 number)
 }
 
 /*
- * Periods in which nothing is held, so that the time held is what it may be on the average.
- * All in 256ths of a period: after a gap g the leader looks for the edge for margin + g / 256,
- * see window_margin_ns(). With the hold h and the window w, held for one part in d, that makes
- * g + w = d (h + margin + g / 256). Of gaps of less than a period on the average some are
- * none, and no edge is looked for after these.
+ * Periods in which no CPU is paused, to meet the duty on average. All in 256ths of a period: after
+ * a gap g the leader polls for the edge for margin + g / 256, see window_margin_ns(). With the
+ * pause h and the window w, paused for one part in d, that makes g + w = d (h + margin + g / 256).
+ * If the mean gap is below one period some gaps are 0, and no edge is polled for after these.
  */
 static u32 window_gap_periods(struct kjoule_edge *e, u32 number)
 {
@@ -337,13 +340,13 @@ static u32 window_gap_periods(struct kjoule_edge *e, u32 number)
 	return min_t(u64, GAP_MAX, (gap + window_random_below(e, number, 2, 256)) / 256);
 }
 
-/* So long before the edge is expected the leader begins to look for it. */
+/* The leader starts to poll this long before the expected edge. */
 static u64 window_margin_ns(const struct kjoule_edge *e, u32 gap)
 {
 	return e->margin_ns + gap * e->period_ns / 256;
 }
 
-/* A slow CPU comes late to it, or the counter moves when it likes: then it begins earlier. */
+/* Start to poll earlier after a missed edge: a slow CPU, or an irregular update period. */
 static void window_learn_margin(struct kjoule_edge *e, bool found)
 {
 	if (found)
@@ -354,25 +357,27 @@ static void window_learn_margin(struct kjoule_edge *e, bool found)
 }
 
 /*
- * The present window is over, and the next one agreed on: @gap periods after @edge_ns, the last
- * edge. The leader's own timer is set by the caller.
+ * Finish the current window and publish the next one, @gap periods after the last edge @edge_ns.
+ * The caller restarts the leader's own timer.
  */
 static void window_release(struct kjoule_edge *e, const struct edge_outcome *o, u64 edge_ns,
 			   u32 gap)
 {
 	u32 number = e->leader->number;
 
-	smp_wmb();	/* S, pairs with Y: before what was told two windows ago is gone */
+	/* S, pairs with Y in window_join_next() and window_wait_released(): order before reuse */
+	smp_wmb();
 	WRITE_ONCE(e->outcome[number & 1].a_ns, o->a_ns);
 	WRITE_ONCE(e->outcome[number & 1].c_ns, o->c_ns);
 	WRITE_ONCE(e->outcome[number & 1].failed, o->failed);
 	WRITE_ONCE(e->hold_ns[(number + 1) & 1],
 		   edge_ns + gap * e->period_ns + window_run_ns(e, number + 1));
-	smp_store_release(&e->released, number);	/* W, pairs with X */
+	/* W, pairs with X in window_wait_released() */
+	smp_store_release(&e->released, number);
 	e->leader->number = number + 1;
 }
 
-/* Begin anew: no edge is known. For what was held in vain, the CPUs run all the longer. */
+/* Restart without a known edge. The gap makes up for the time paused without a result. */
 static void window_restart(struct kjoule_edge *e, const struct edge_outcome *o, u64 held_ns)
 {
 	u64 now = ktime_get_ns();
@@ -384,12 +389,12 @@ static void window_restart(struct kjoule_edge *e, const struct edge_outcome *o, 
 	window_release(e, o, now, gap);
 	e->seek_ns = 0;
 	e->seeking = true;
-	/* somewhere in the period before there will be one */
+	/* an edge comes in the period before that */
 	window_restart_timer(e->leader, now + (gap - 1) * e->period_ns);
 	e->leader->from_ns = ktime_get_ns();
 }
 
-/* Look for the edge that the window begins with. */
+/* Poll for the edge that begins the window. */
 static void window_seek_edge(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
@@ -399,7 +404,7 @@ static void window_seek_edge(struct kjoule_edge *e)
 	window_read_counter(e);
 	e->unsure = false;
 	e->a_ns = window_wait_edge(e, max(hold, begin + e->period_ns + e->period_ns / 8));
-	/* the others are held already */
+	/* too late: the other CPUs are paused already */
 	if (e->a_ns >= hold)
 		e->a_ns = 0;
 	window_learn_margin(e, e->a_ns);
@@ -408,12 +413,12 @@ static void window_seek_edge(struct kjoule_edge *e)
 	e->seeking = false;
 	e->seek_ns = begin;
 	e->a_total = e->counter.total;
-	/* without an edge it is held all the same, like the others, to find the next one */
+	/* pause without an edge as well, like the other CPUs, to find the next one */
 	window_restart_timer(c, max(hold, c->from_ns));
 	c->from_ns = ktime_get_ns();
 }
 
-/* Of the periods seen; those of a window that has one more edge in it are not counted. */
+/* Average of the measured periods, without those that contain a second edge. */
 static void window_learn_period(struct kjoule_edge *e, u64 ns)
 {
 	u64 nominal = edge_domain(e->edges)->update_period_ns;
@@ -422,7 +427,7 @@ static void window_learn_period(struct kjoule_edge *e, u64 ns)
 		e->period_ns += (s64)(ns - e->period_ns) / 16;
 }
 
-/* All are held for one period more. Return: the edge at its end, 0 if there was none. */
+/* Keep all CPUs paused for one more period. Return: the edge at its end, 0 if there was none. */
 static u64 window_spin(struct kjoule_edge *e, u64 a_ns)
 {
 	u64 a_total = e->counter.total, c_ns;
@@ -444,7 +449,7 @@ static u64 window_spin(struct kjoule_edge *e, u64 a_ns)
 	return c_ns;
 }
 
-/* The leader holds the others and itself until the counter moves. */
+/* Pause all CPUs until the counter is updated. */
 static void window_hold(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
@@ -454,7 +459,7 @@ static void window_hold(struct kjoule_edge *e)
 	u32 gap;
 
 	window_arrive(c);
-	/* an edge before the hold came at an unknown time: the next one ends the window */
+	/* an edge before the pause was not timed: the next one ends the window */
 	e->unsure = false;
 	window_read_counter(e);
 	unsure |= e->unsure;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cpufreq governor "kjoule". Only a governor may switch fast, so there has to be one of our
- * own; it does nothing by itself while there is a probe of the policy (transition.c). Whoever
- * chooses another one takes the policy away from it.
+ * The cpufreq governor "kjoule". Only a governor may switch fast, so the module has its
+ * own; it does nothing by itself while there is a probe of the policy (transition.c). Choosing
+ * another governor ends that.
  */
 #include <linux/cpufreq.h>
 #include <linux/module.h>
@@ -12,15 +12,15 @@
 #include "method/transition/transition.h"
 
 /*
- * Nobody's, it does what "performance" does: cpufreq goes back to a governor by its name when a CPU
- * comes back, whether or not there is a probe still, and a CPU has none at all if that fails.
+ * Without a probe it does what "performance" does: cpufreq restores a governor by its name when a
+ * CPU comes back, whether or not there is still a probe, and if that fails the CPU has no governor.
  */
 static void governor_run_at_max(struct cpufreq_policy *policy)
 {
 	__cpufreq_driver_target(policy, policy->max, CPUFREQ_RELATION_H);
 }
 
-/* The probe that there is now, with a reference. */
+/* The policy's current probe, with a reference. */
 static struct kjoule_transition *governor_adopt_probe(struct cpufreq_policy *policy)
 {
 	struct kjoule_transition *t = policy->governor_data;
@@ -58,7 +58,7 @@ static int governor_start(struct cpufreq_policy *policy)
 
 	if (!t)
 		return 0;
-	/* a transition notifier forbids it, silently; and the driver may be another one by now */
+	/* transition notifiers disable fast switching silently; the driver may have changed */
 	if (!policy->fast_switch_enabled || !kjoule_transition_can_switch(policy))
 		return -EOPNOTSUPP;
 	WRITE_ONCE(t->governed, true);
@@ -68,7 +68,7 @@ static int governor_start(struct cpufreq_policy *policy)
 static void governor_release_probe(struct kjoule_transition *t)
 {
 	WRITE_ONCE(t->governed, false);
-	/* it is asked for and used with interrupts off */
+	/* @governed is read and used with interrupts off */
 	synchronize_rcu();
 }
 
@@ -80,7 +80,7 @@ static void governor_stop(struct cpufreq_policy *policy)
 		governor_release_probe(t);
 }
 
-/* Limits hold, whatever is measured: a job that is under way ends. */
+/* Limits take effect even while a job runs: the job ends. */
 static void governor_limits(struct cpufreq_policy *policy)
 {
 	struct kjoule_transition *t = policy->governor_data;
@@ -102,7 +102,7 @@ static void governor_limits(struct cpufreq_policy *policy)
 static struct cpufreq_governor governor = {
 	.name = "kjoule",
 	.owner = THIS_MODULE,
-	/* a target is meant, not a least that hardware may go above */
+	/* request the target exactly, not a minimum */
 	.flags = CPUFREQ_GOV_STRICT_TARGET,
 	.init = governor_init,
 	.exit = governor_exit,

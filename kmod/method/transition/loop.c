@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread,
- * the timing itself with interrupts off, for a slice at a time. Between slices they are let in, and
- * nothing is known of that time but how long it was: it shows in the loops' starts. In a slice
- * one loop's end is the next one's start, so that a change is in one of them: what there is to
- * note of a loop is noted in the next one's time, and of none (the slice's first) it takes as long.
+ * the timing itself with interrupts off, for a slice at a time. Between slices interrupts are on,
+ * and only the length of that time is known, from the loops' starts. In a slice the end of a loop
+ * is the start of the next one, so that a change is in one of them: a loop is stored in the next
+ * one's time, and the first loop of a slice has the same cost.
  *
- *	lead			at least so many loops at the first frequency, at random up to
- *				twice as many: the request is to come at any time of whatever
- *				grid the hardware has
+ *	lead			this many loops at the first frequency or more, at random up to
+ *				twice as many: the request has a random phase to any grid of
+ *				the hardware
  *	request			the last thing before it, and the first after it, are a loop; with
  *				way "fast" there is nothing else in this slice before
- *	loops			until the change was seen and as many as were asked for have
- *				confirmed it, or until the time is up
+ *	loops			until the change was detected and confirmed by the requested
+ *				number, or until the timeout
  *
- * Of what the change looks like no more is known here than what a loop takes at either
- * frequency, in order not to go on for ever: STREAK loops in a row that look like the second one.
+ * A change is detected only to end the job: STREAK loops in a row that match the loop time at the
+ * second frequency. User space evaluates it.
  */
 #include <linux/cpufreq.h>
 #include <linux/irqflags.h>
@@ -30,10 +30,10 @@
 
 #define STREAK		10U
 
-/* What the first frequency of a change is given at least, before there is anything to time. */
+/* Minimum time at the first frequency before a change. */
 #define SETTLE_NS	200000000ULL
 
-/* Not looked at: code and data come into the caches. */
+/* Discarded loops: they fill the caches. */
 #define COLD		3U
 
 /* Loops after one that takes half as long again as the one before, in its slice. */
@@ -50,23 +50,23 @@
  * @t:		the probe
  * @job:	the job
  * @deadline:	CLOCK_MONOTONIC
- * @off_ns:	since when interrupts are off
+ * @off_ns:	when interrupts were disabled
  * @start_ns:	of the last loop
- * @last_ns:	it took
- * @ran:	there is one that is not noted yet
- * @at_ns:	where the next one begins
+ * @last_ns:	its duration
+ * @ran:	the last loop is not stored yet
+ * @at_ns:	start of the next loop
  * @usual_ns:	the last one that was not long
  * @after:	loops since one that was
- * @origin_ns:	what starts are told from
- * @keep:	are loops to be told?
+ * @origin_ns:	what starts are relative to
+ * @keep:	are loops stored?
  * @counter:	of cycles, NULL: none, or it could not be read
  * @last:	cycles of the last loop
- * @at:		what the counter said at @at_ns
- * @first:	the next loop is the first one behind an interruption of ours
+ * @at:		the counter at @at_ns
+ * @first:	the next loop is the first one of a slice after a break
  * @uncounted:	the last one was
  * @want:	what loops are compared to
  * @streak:	of loops that were like that
- * @streaked:	it has been long enough
+ * @streaked:	it was long enough
  * @more:	loops to go once there are STREAK of them
  * @left:	loops to go
  * @too_long:	loops in a row that took too long
@@ -100,7 +100,7 @@ static u64 loop_now_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
-/* A counter that fails once tells nothing of the job. */
+/* A counter that failed once is not used again in the job. */
 static void loop_read_cycles(struct run *r)
 {
 	lockdep_assert_irqs_disabled();
@@ -114,7 +114,6 @@ static u64 loop_elapsed_ns(u64 from, u64 to)
 	return to > from ? to - from : 0;
 }
 
-/* The next loop begins here. */
 static void loop_begin(struct run *r)
 {
 	loop_read_cycles(r);
@@ -141,7 +140,7 @@ static void slice_end(struct run *r)
 	cond_resched();
 }
 
-/* Of no loop, the same is written, and does not count. */
+/* Also executed before the first loop, which is not counted: the cost is always the same. */
 static void loop_store(struct run *r)
 {
 	struct kjoule_transition *t = r->t;
@@ -159,7 +158,7 @@ static void loop_store(struct run *r)
 
 static const struct kjoule_transition_limits none_is_like = { .lo_ns = 1 };
 
-/* NULL: nothing */
+/* @want NULL: no loop matches */
 static void loop_set_wanted(struct run *r, const struct kjoule_transition_limits *want)
 {
 	r->want = want ?: &none_is_like;
@@ -172,16 +171,16 @@ static bool loop_matches(const struct kjoule_transition_limits *want, u64 ns)
 	return ns >= want->lo_ns && ns <= want->hi_ns;
 }
 
-/* What comes out of the last loop: go on, 1: that was it, or -errno. */
+/* Evaluate the last loop. Return: 0 to go on, 1 if done, or -errno */
 static int loop_judge(struct run *r)
 {
 	u32 streak = loop_matches(r->want, r->last_ns) ? r->streak + 1 : 0;
 
 	u32 counted = !r->uncounted;
 
-	/* the same for every loop, without branches: what it takes is part of the next one */
+	/* no branches: the cost is part of the next loop's time and must not vary */
 	r->streak = streak * counted + r->streak * !counted;
-	/* what is to come confirms what has been, which was in time */
+	/* the loops to come only confirm the change, which was in time */
 	if (unlikely(r->streak == STREAK && !r->streaked)) {
 		r->streaked = true;
 		r->left = min(r->left, r->more);
@@ -193,7 +192,7 @@ static int loop_judge(struct run *r)
 	return !r->left;
 }
 
-/* The last loop, if it is not noted yet. Return: as of loop_judge() */
+/* Store and evaluate the last loop if that is pending. Return: as loop_judge() */
 static int loop_account(struct run *r)
 {
 	loop_store(r);
@@ -203,7 +202,7 @@ static int loop_account(struct run *r)
 	return r->too_long > TOO_LONG ? -EDOM : loop_judge(r);
 }
 
-/* Interrupts are off. Return: what is said of the loop before, after which there may be none */
+/* Interrupts are off. Return: as loop_account() of the loop before; no loop runs unless it is 0 */
 static int loop_time_one(struct run *r)
 {
 	int ret = loop_account(r);
@@ -220,7 +219,7 @@ static int loop_time_one(struct run *r)
 	r->ran = true;
 	r->uncounted = r->first;
 	r->first = false;
-	/* a change stands in one of them; with more it is the loop */
+	/* a change takes part of one loop; more of them in a row means long loops */
 	r->too_long = r->last_ns > KJOULE_TRANSITION_LOOP_NS ? r->too_long + 1 : 0;
 	if (r->usual_ns && 2 * r->last_ns > 3 * r->usual_ns && r->after) {
 		r->after = 0;
@@ -232,8 +231,8 @@ static int loop_time_one(struct run *r)
 }
 
 /*
- * A change is to have loops on both sides: not right behind one that took long, which may be it,
- * unless interrupts have been off for as long as they may be.
+ * A change needs loops on both sides: do not end a slice right behind a long loop, which may
+ * contain it, unless interrupts have been off for the maximum time.
  */
 static bool slice_is_over(const struct run *r)
 {
@@ -262,10 +261,9 @@ static int loop_run_slices(struct run *r)
 			return ret;
 		r->job->cut++;
 		/*
-		 * A slice's first loop has less before it than the others, so that it is
-		 * shorter: by our code, not by a change. It says what is to be said of the
-		 * loop before, and is not counted itself. Of long loops a slice has only a
-		 * few, perhaps one, and our code is nothing next to them: all are counted.
+		 * The first loop of a slice is shorter, because less of our code runs before it: it
+		 * is not counted. Slices with long loops have only a few of them, and our code is
+		 * negligible: all are counted.
 		 */
 		r->first = LONG_LOOPS * r->usual_ns < r->job->slice_ns;
 		slice_begin(r);
@@ -280,7 +278,7 @@ static int loop_run_count(struct run *r, u32 loops, const struct kjoule_transiti
 	return loop_run_slices(r);
 }
 
-/* With interrupts off, but for the way "limits", which lets them in. */
+/* Called with interrupts off; the way "limits" enables them meanwhile. */
 static int loop_request_khz(struct run *r, u32 khz)
 {
 	struct kjoule_transition *t = r->t;
@@ -299,7 +297,7 @@ static int loop_request_khz(struct run *r, u32 khz)
 	return cpufreq_driver_fast_switch(t->policy, khz) ? 0 : -EIO;
 }
 
-/* To a frequency, until the loops look like it. Return: 0, -ETIME: they do not, or -errno */
+/* Switch to a frequency and wait until the loops match it. Return: 0, -ETIME or -errno */
 static int loop_settle(struct run *r, u32 khz, const struct kjoule_transition_limits *want)
 {
 	int ret;
@@ -329,7 +327,7 @@ static int loop_calibrate(struct run *r)
 	slice_end(r);
 	if (ret)
 		return ret;
-	/* the best of some, which something may have come into */
+	/* the minimum of some loops: others may have been disturbed */
 	for (u32 i = 0; i < COLD; i++) {
 		ret = loop_run_count(r, 1, NULL);
 		if (ret < 0)
@@ -338,7 +336,7 @@ static int loop_calibrate(struct run *r)
 	}
 	if (least > KJOULE_TRANSITION_LOOP_NS)
 		return -EDOM;
-	/* who does not know yet what a loop takes waits instead */
+	/* without a known loop time, wait instead */
 	r->deadline = loop_now_ns() + job->timeout_ns;
 	while (loop_now_ns() < r->deadline) {
 		ret = loop_run_count(r, COLD, NULL);
@@ -355,7 +353,7 @@ static int loop_calibrate(struct run *r)
 	return ret > 0 || ret == -ETIME ? 0 : ret;
 }
 
-/* Starts are from the request on, of loops before it as well, once it is known when it was. */
+/* Make start times relative to the request, those of earlier loops as well. */
 static void loop_move_origin(struct run *r, u64 origin)
 {
 	struct kjoule_transition *t = r->t;
@@ -368,7 +366,7 @@ static void loop_move_origin(struct run *r, u64 origin)
 static int loop_follow_change(struct run *r)
 {
 	struct kjoule_transition_job *job = r->job;
-	/* drawn while interrupts are on: that may sleep */
+	/* with interrupts on: this may sleep */
 	u32 wait = get_random_u32() % job->adds;
 	int ret;
 
@@ -377,7 +375,7 @@ static int loop_follow_change(struct run *r)
 	ret = loop_run_count(r, job->lead + get_random_u32() % (job->lead + 1), NULL);
 	if (ret < 0)
 		return ret;
-	/* the last one before the request, in its slice */
+	/* the last loop before the request, in the same slice */
 	r->left = 2;
 	loop_set_wanted(r, NULL);
 	slice_begin(r);

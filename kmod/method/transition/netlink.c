@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The operations of probes of frequency changes (transition.c), and of what is restored when a
- * socket is closed (restore.c). Who made a probe is the only one to use it.
+ * socket is closed (restore.c). Only the socket that created a probe may use it.
  */
 #include <linux/capability.h>
 #include <linux/cpufreq.h>
@@ -175,7 +175,7 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
 
 /*
  * KJOULE_CMD_TRANSITION_DEL.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for somebody else's.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for another socket's probe.
  */
 static int transition_del(struct sk_buff *skb, struct genl_info *info)
 {
@@ -282,10 +282,8 @@ static int loops_put(struct sk_buff *skb, const struct netlink_callback *cb,
 }
 
 /*
- * Fill a buffer with messages of loops.
- * A job that is begun meanwhile, by another thread of the same socket, replaces them: there is
- * less to come then.
- * Return: length, or 0 at the end.
+ * Fill a buffer with messages of loops. A concurrent job of the same socket replaces the loops:
+ * there may be fewer. Return: length, or 0 at the end.
  */
 static int loops_get(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -361,7 +359,7 @@ static const struct kjoule_netlink_op ops[] = {
 
 static void transition_socket_released(u64 owner)
 {
-	/* who switches fast must be through before his governor goes */
+	/* fast probes must be done before their governor is restored */
 	kjoule_transition_end_owned(owner);
 	kjoule_restore_owned(owner);
 }

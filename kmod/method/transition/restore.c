@@ -22,7 +22,7 @@
  * struct entry - something to be written back
  * @node:	in @entries, the last one first
  * @owner:	whose it is
- * @file:	open for nobody else
+ * @file:	a private open file
  * @text:	what to write
  */
 struct entry {
@@ -40,7 +40,7 @@ static void restore_retry_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(again, restore_retry_work);
 #define AGAIN	HZ
 
-/* .../cpufreq/policyN/NAME: nothing else is anybody's to have written later. */
+/* Only .../cpufreq/policyN/NAME may be registered to be written later. */
 static bool restore_is_policy_file(const struct file *file)
 {
 	struct dentry *policy = dget_parent(file->f_path.dentry), *cpufreq = dget_parent(policy);
@@ -52,7 +52,7 @@ static bool restore_is_policy_file(const struct file *file)
 	return is;
 }
 
-/* It is written with its opener's rights, which the caller has to have as well. */
+/* The write uses the opener's credentials: the caller needs the same rights. */
 static bool restore_has_rights_of(const struct cred *opener)
 {
 	return uid_eq(opener->euid, current_euid()) &&
@@ -143,13 +143,13 @@ err_free:
 	return err;
 }
 
-/* What passes: a policy of which all CPUs are away, which takes no governor, and no memory. */
+/* Retry while all CPUs of a policy are offline (it takes no governor) and without memory. */
 static bool restore_may_retry(int err)
 {
 	return err == -EBUSY || err == -ENOMEM;
 }
 
-/* With the rights of who opened the file: the one who goes may have fewer by now. */
+/* Use the opener's credentials: the closing process may have fewer by now. */
 static int restore_write_entry(struct entry *e)
 {
 	const struct cred *own = override_creds(e->file->f_cred);
@@ -253,7 +253,7 @@ void kjoule_restore_exit(void)
 
 	restore_write_all(0, true);
 	cancel_delayed_work_sync(&again);
-	/* a policy that is still away is somebody else's to set right: the log says which */
+	/* a policy that is still offline is left to the administrator: log its name */
 	list_for_each_entry_safe(e, next, &waiting, node) {
 		if (restore_write_entry(e))
 			pr_notice("kjoule: %pd2 is left as it is\n", e->file->f_path.dentry);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probes of frequency changes: which there are, and whose, one a policy. What a probe is asked to
- * do is done by a thread of its own, bound to the CPU, before all else that is scheduled
- * there; one who asks waits for it. Called by netlink.c.
+ * Probes of frequency changes: their list and owners, one for each policy. A probe's jobs run in a
+ * FIFO thread of its own, bound to the CPU; the requester waits for them. Called by netlink.c.
  *
  * A probe of the way "limits" has requests of freq QoS while it does something, and so cpufreq's
- * own rules hold against everybody else's; one of the way "fast" does nothing unless the
+ * own rules apply to all other requests; one of the way "fast" does nothing unless the
  * policy's governor is ours (governor.c), which its owner has to see to.
  */
 #include <linux/cpu.h>
@@ -20,7 +19,7 @@
 #include "compat/compat.h"
 #include "method/transition/transition.h"
 
-/* cpufreq's are taken outside of it: its governor looks for probes */
+/* nests inside cpufreq's locks: its governor looks up probes */
 static DEFINE_MUTEX(probes_lock);
 static LIST_HEAD(probes);
 static u32 last_id;
@@ -116,7 +115,7 @@ static struct kjoule_transition *probe_alloc(unsigned int cpu)
 	t->worker = kthread_run_worker_on_cpu(cpu, 0, "kjoule-transit");
 	if (IS_ERR(t->worker))
 		goto err_loops;
-	/* below interrupts' threads: it would keep these waiting */
+	/* below threaded interrupts, which must not be delayed */
 	sched_set_fifo_low(t->worker->task);
 	init_completion(&t->done);
 	kthread_init_work(&t->work, probe_work);
@@ -132,7 +131,7 @@ err_free:
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Has another one a CPU of the same policy? */
+/* Is there another probe for the CPU's policy? */
 static bool probe_exists_for(unsigned int cpu)
 {
 	struct cpufreq_policy *policy = cpufreq_cpu_get(cpu);
@@ -157,7 +156,7 @@ static bool probe_exists_for(unsigned int cpu)
  *
  * Context: process, sleeps.
  * Return: the probe with a reference, to be ended, or an ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP
- * (a driver that can not switch fast), -EBUSY (the policy has one), -ENOMEM, or what cpufreq says
+ * (a driver that cannot switch fast), -EBUSY (the policy has one), -ENOMEM, or what cpufreq says
  * of the governor.
  */
 struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
@@ -182,12 +181,12 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 		*why = "somebody else measures frequency changes of this CPU or one of its policy";
 		return ERR_PTR(-EBUSY);
 	}
-	/* 0 is nobody's */
+	/* 0 is not a valid id */
 	t->id = ++last_id ?: ++last_id;
 	kref_get(&t->ref);
 	list_add_tail(&t->node, &probes);
 	mutex_unlock(&probes_lock);
-	/* a governor of ours that has lost its probe takes this one */
+	/* lets a kjoule governor without a probe adopt this one */
 	cpufreq_update_policy(cpu);
 	return t;
 }
@@ -252,7 +251,7 @@ static bool probe_unlink(struct kjoule_transition *t)
 
 /**
  * kjoule_transition_end() - a probe does nothing any more
- * @t:	the probe; the caller keeps his reference
+ * @t:	the probe; the caller's reference stays
  *
  * Context: process, sleeps.
  */
@@ -349,7 +348,7 @@ static int job_check(const struct kjoule_transition_job *job, const char **why)
 	return 0;
 }
 
-/* Somebody who is killed waits no longer than a slice. */
+/* A killed requester cancels the job, which ends within a slice. */
 static void job_queue_and_wait(struct kjoule_transition *t)
 {
 	reinit_completion(&t->done);
@@ -361,7 +360,10 @@ static void job_queue_and_wait(struct kjoule_transition *t)
 	}
 }
 
-/* Pinned for a job only: between jobs its module may go. NULL: there is none that counts. */
+/*
+ * Pin the source for a job only, so that its module can be unloaded between jobs. NULL: no counter
+ * of cycles.
+ */
 static struct kjoule_source *job_get_counter(void)
 {
 	struct kjoule_source *src;
@@ -408,7 +410,7 @@ static int job_do(struct kjoule_transition *t, struct kjoule_transition_job *job
 	return t->err;
 }
 
-/* Both ends as they would be without us. */
+/* Start with limits that have no effect. */
 static int probe_add_limits(struct kjoule_transition *t)
 {
 	int err;
@@ -434,7 +436,7 @@ static void probe_remove_limits(struct kjoule_transition *t)
 	t->limited = false;
 	freq_qos_remove_request(&t->max);
 	freq_qos_remove_request(&t->min);
-	/* now, and not whenever cpufreq's own work comes round to it */
+	/* now: cpufreq's own work may run much later */
 	cpufreq_update_policy(t->cpu);
 }
 
@@ -453,7 +455,7 @@ int kjoule_transition_limit(struct kjoule_transition *t, u32 khz)
 	bool up = khz > t->min.pnode.prio;
 	int err;
 
-	/* never the lower one above the upper one */
+	/* keep min below max at all times */
 	err = freq_qos_update_request(up ? &t->max : &t->min, khz);
 	if (err >= 0)
 		err = freq_qos_update_request(up ? &t->min : &t->max, khz);

@@ -2,7 +2,7 @@
 /*
  * The breakpoints of a round; see round.h. They are made some ticks before it and released
  * after it, on those of the session's CPUs on which the block's process may run, by the thread that
- * makes the rounds: a debug register is taken then, and in use only while somebody is waited for.
+ * makes the rounds: a debug register is taken then, and in use only during a round.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -15,7 +15,7 @@
 #include "method/vpm/round.h"
 #include "sampler/sampler.h"
 
-/* It is there, but not yet armed. */
+/* Created disabled. */
 static struct perf_event *breakpoint_create(struct kjoule_vpm *v, unsigned int cpu, u64 address,
 					    perf_overflow_handler_t handler)
 {
@@ -45,7 +45,7 @@ static void breakpoint_release(struct perf_event **event)
  * kjoule_vpm_disarm() - undo kjoule_vpm_prepare(), finished or not, and kjoule_vpm_arm()
  * @v:	any
  *
- * Nobody is in a handler of theirs at the return.
+ * No handler runs any more when it returns.
  *
  * Context: process, sleeps.
  */
@@ -60,8 +60,8 @@ void kjoule_vpm_disarm(struct kjoule_vpm *v)
 }
 
 /*
- * Where the block's process may run: its threads' affinities, all together. Should one be changed
- * meanwhile its thread may go where it is not met; it is in the next round.
+ * Find the CPUs that the block's process may run on: the union of its threads' affinities. A thread
+ * whose affinity changes during a round may not hit; the next round has the new affinity.
  */
 static void arm_find_allowed(struct kjoule_vpm *v)
 {
@@ -73,7 +73,7 @@ static void arm_find_allowed(struct kjoule_vpm *v)
 	if (leader) {
 		for_each_thread(leader, t) {
 			cpumask_or(v->allowed, v->allowed, &t->cpus_mask);
-			/* of most programs the first thread says it all */
+			/* for most programs the first thread is enough */
 			if (cpumask_subset(cpu_online_mask, v->allowed))
 				break;
 		}
@@ -81,14 +81,14 @@ static void arm_find_allowed(struct kjoule_vpm *v)
 	rcu_read_unlock();
 }
 
-/* Return: 0, also if the CPU is not there, -errno */
+/* Return: 0, also if the CPU is offline, or -errno */
 static int arm_prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vpm_trap *start,
 			   const struct vpm_trap *stop)
 {
 	struct vpm_cpu *c = &v->cpu[i];
 	unsigned int cpu = v->sampler[i]->cpu;
 
-	/* there, and with a ring that may be written */
+	/* online, and its ring may be written */
 	if (!cpu_online(cpu) || READ_ONCE(v->sampler[i]->away))
 		return 0;
 	if (stop->address) {
@@ -100,7 +100,7 @@ static int arm_prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vp
 	return PTR_ERR_OR_ZERO(c->start);
 }
 
-/* So many hits, and it is switched off. */
+/* perf disables the event after this many hits. */
 static void breakpoint_enable(struct perf_event *event, int times)
 {
 	atomic_set(&event->event_limit, times);
@@ -108,11 +108,11 @@ static void breakpoint_enable(struct perf_event *event, int times)
 }
 
 /**
- * kjoule_vpm_arm() - from now on who comes by is met
+ * kjoule_vpm_arm() - enable the breakpoints
  * @v:		kjoule_vpm_prepare() has succeeded
  *
- * Those that stop first: who comes by then has both. The round's state is %STATE_ARMED from before
- * the first hit on.
+ * Stops are enabled before starts, so that both are at the first hit of a start. The round's state
+ * is %STATE_ARMED before that.
  *
  * Context: process, sleeps.
  */
@@ -163,15 +163,15 @@ static int arm_prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus,
  * @start:	goes with its first hit
  * @stop:	where it is wanted: is armed before @start, and goes with its hits or the disarming
  *
- * They are not armed yet. A breakpoint of a CPU that is just going is none.
+ * They are not armed yet. A CPU that is going offline has none.
  *
  * Each breakpoint of a CPU takes up to three interrupts there: to be made, to be armed and to be
  * released. So CPUs that the block's process may not run on are left alone, idle or not. If that
- * leaves none, all of them are prepared, so that a process that is nowhere in the session is told
- * like any that does not come by.
+ * leaves none, all of them are prepared: a process that cannot run in the session is counted as
+ * one that was not hit.
  *
  * Context: process, sleeps; to be followed by kjoule_vpm_disarm() in any case.
- * Return: 0, -ENODEV (there is no CPU for it), or -errno if a breakpoint can not be had.
+ * Return: 0, -ENODEV (there is no CPU for it), or -errno if no breakpoint is available.
  */
 int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
 		       const struct vpm_trap *stop)
@@ -220,7 +220,7 @@ int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 			breakpoint_release(&event[k]);
 		if (ret != -ENODEV)
 			break;
-		/* of a CPU that is just going nothing is known */
+		/* ignore a CPU that is going offline */
 		ret = 0;
 	}
 	if (ret == -ENOSPC || ret == -EBUSY)

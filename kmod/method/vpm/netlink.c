@@ -87,7 +87,7 @@ const struct kjoule_method_ops kjoule_vpm_method = {
 	.free = vpm_free,
 };
 
-/* The number that the block has in the session's records. */
+/* Reply with the block's number in the session's records. */
 static int vpm_reply(struct genl_info *info, const struct kjoule_session *s, u32 block)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A round: somebody is awaited at a block, the meter started, the program held until the reading
- * is ready. A thread of the session's makes one after the other (vpm.c starts and ends it). What
+ * A round: wait for a hit at a block, start the meter, pause the program until the reading is
+ * ready. A thread of the session's makes one after the other (vpm.c starts and ends it). What
  * happens at a hit is done in the breakpoint's exception and in an interrupt right after it.
  *
- * A round, with what its record tells in brackets:
+ * A round, with the record's fields in brackets:
  *
  *	prepared	there are breakpoints on the block's first instruction, and on where it is
- *			to be stopped; some time is given to what they set off
- *	armed		[armed_ns] they are switched on
- *	started		[hit_ns] the first hit: the meter is started. That breakpoint takes itself
- *			away with its first hit
- *	stopped		[stop_ns] the program is held, interrupts off, until the reading is ready
+ *			to be stopped; wait for the kernel work that this causes
+ *	armed		[armed_ns] they are enabled
+ *	started		[hit_ns] the first hit: the meter is started. That breakpoint
+ *			is disabled by its first hit
+ *	stopped		[stop_ns] the CPU is paused, interrupts off, until the reading is ready
  *	done		[ready_ns]
  *
  * Half of the rounds stop at the block's end (delayed), the other half at its second instruction.
  * Everything else is alike: two exceptions, a breakpoint that goes, and the time from the second
- * one to the hold. So the differences of energy and of time between the two halves are those of the
- * block alone, and the block's latency needs no asking. Every HELD_EVERY-th round starts the meter
- * when the program is held already: that is the power of holding, which equation 4 calls idle.
+ * one to the pause. So the differences of energy and time between the two halves are those of the
+ * block alone, and its latency need not be known. Every HELD_EVERY-th round starts the meter when
+ * the CPU is paused already: that is the power of a paused CPU, which equation 4 calls idle.
  *
- * Breakpoints are on the CPUs that were there when they were made. None is made while a CPU is on
- * its way, and a reading is of no use if one comes or goes from then until it is ready: it would
- * have that CPU's power in it, and the program may have passed the block's end over there, where
- * nobody waits.
+ * Breakpoints are on the CPUs that were online when they were created. None is created during CPU
+ * hotplug, and a reading with hotplug before its end is spoilt: it contains that CPU's power, and
+ * the program may have passed the block's end on that CPU, which has no breakpoint.
  *
- * A function ends where it returns to. That is learnt from the stack at the first hits; a round
- * awaits one return address, and is given up where the function was called from elsewhere.
+ * A function ends at its return address. That is learnt from the stack at the first hits; a round
+ * waits for one return address, and is given up if the function was called from elsewhere.
  *
- * That address is where other ways may join: the program passes it before it calls the function, or
- * in calls from within it. Each time is an exception. They are borne, KJOULE_VPM_PASSES in a round.
+ * The program may pass that address on other paths: before it calls the function, or in calls from
+ * within it. Each pass is an exception, of which a round allows KJOULE_VPM_PASSES.
  *
  * Every wait is bounded: an arming by PATIENCE_MS, a hold by HOLD_INTERVALS and by ROUNDS_MOST.
  */
@@ -50,17 +49,17 @@
 #include "sampler/sampler.h"
 #include "session/hold.h"
 
-#define PATIENCE_MS	1000	/* until somebody comes by */
-#define LOOK_MS		20	/* at the least, between two looks whether somebody has */
+#define PATIENCE_MS	1000	/* limit of the wait for a hit */
+#define LOOK_MS		20	/* minimum between two checks for a hit */
 #define END_INTERVALS	4	/* sensing intervals until the block has ended */
-#define HOLD_INTERVALS	2	/* and until the reading is ready */
+#define HOLD_INTERVALS	2	/* likewise until the reading is ready */
 #define HELD_EVERY	8	/* rounds */
-#define RARELY		4	/* times less often than the most frequent caller of a block */
+#define RARELY		4	/* below 1/RARELY of the most frequent caller */
 
-/* Should the clock stand: so many looks are some tenths of a second. */
+/* Limit of a busy-wait, some 0.1 s, in case the clock does not advance. */
 #define ROUNDS_MOST	(1U << 22)
 
-/* The time between two armings doubles with each that fails, so many times. */
+/* The interval doubles with each failed round, up to this many times. */
 #define BACK_OFF	6U
 
 static u64 round_random_below(u64 limit)
@@ -68,7 +67,7 @@ static u64 round_random_below(u64 limit)
 	return mul_u64_u64_shr(get_random_u64(), limit, 64);
 }
 
-/* How long it has waited for a CPU: others ran there, or interrupts of theirs. */
+/* Time that the task has waited for a CPU. */
 static u64 task_waited_ns(const struct task_struct *task)
 {
 #ifdef CONFIG_SCHED_INFO
@@ -78,13 +77,13 @@ static u64 task_waited_ns(const struct task_struct *task)
 #endif
 }
 
-/* Those after which a reading is of no use: where it is not known for how long others ran, all. */
+/* Switches that spoil a reading: all of them where the time that other tasks ran is not known. */
 static u64 task_switches(const struct task_struct *task)
 {
 	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
-/* How long all CPUs but that one have been idle since boot; constant where it is unknown. */
+/* Idle time since boot of all CPUs but @where; constant where it is not known. */
 static u64 round_others_idle_us(unsigned int where)
 {
 	unsigned int cpu;
@@ -97,7 +96,7 @@ static u64 round_others_idle_us(unsigned int where)
 	return sum;
 }
 
-/* For how long they have not been, since the meter was started. */
+/* Busy time of the other CPUs since the meter was started. */
 static u64 round_others_busy_ns(const struct kjoule_vpm *v, u64 now)
 {
 	u64 all = (num_online_cpus() - 1) * (now - v->hit_ns);
@@ -105,7 +104,7 @@ static u64 round_others_busy_ns(const struct kjoule_vpm *v, u64 now)
 	return all - min(all, (round_others_idle_us(v->where) - v->idle_us) * NSEC_PER_USEC);
 }
 
-/* Return: the sampler of this CPU, NULL if it has none that may write. */
+/* The sampler of this CPU, NULL if it has none that may write. */
 static struct kjoule_sampler *round_local_sampler(const struct kjoule_vpm *v)
 {
 	unsigned int i;
@@ -119,7 +118,7 @@ static struct kjoule_sampler *round_local_sampler(const struct kjoule_vpm *v)
 	return NULL;
 }
 
-/* Return: false if there is no room for it. */
+/* Return: false if the record was lost. */
 static bool round_write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns,
 				u64 uw, u64 busy_ns)
 {
@@ -148,7 +147,7 @@ static void round_count_reading(struct kjoule_vpm *v)
 	atomic_set(&v->state, STATE_DONE);
 }
 
-/* Hold the CPU until the meter has it. Return: 0, or -errno. */
+/* Busy-wait until the meter has the reading. Return: 0 or -errno. */
 static int round_wait_reading(struct kjoule_vpm *v, s64 *raw)
 {
 	u64 until = ktime_get_ns() + HOLD_INTERVALS * v->src->ready_ns;
@@ -176,7 +175,7 @@ static void round_hold_cpu(struct kjoule_vpm *v)
 	s64 raw = 0;
 	int err = 0;
 
-	/* it went on to another CPU between the exception and here, or the ring is not there */
+	/* the task migrated since the exception, or the ring is not available */
 	if (!s || smp_processor_id() != v->where || current != v->task)
 		goto failed;
 	if (v->round == ROUND_HELD) {
@@ -189,10 +188,10 @@ static void round_hold_cpu(struct kjoule_vpm *v)
 		err = round_wait_reading(v, &raw);
 	ready_ns = ktime_get_ns();
 	round_count_hold(v, ready_ns - begin);
-	/* one that came or went has drawn power meanwhile, and was not there to be waited on */
+	/* hotplug: the CPU drew power, and ran without breakpoints */
 	if (kjoule_hold_count() != v->moves)
 		v->flags |= KJOULE_READING_MOVED;
-	/* else the idle times are of other CPUs than at the start */
+	/* the idle times are comparable for the same CPUs only */
 	if (!(v->flags & (KJOULE_READING_LATE | KJOULE_READING_MOVED)))
 		busy_ns = round_others_busy_ns(v, ready_ns);
 	if (err || !round_write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
@@ -203,7 +202,7 @@ failed:
 	atomic_set(&v->state, STATE_FAILED);
 }
 
-/* Right after the exception, on its CPU. */
+/* irq_work: runs right after the exception, on its CPU. */
 static void round_hold_work(struct irq_work *work)
 {
 	struct kjoule_vpm *v = container_of(work, struct kjoule_vpm, work);
@@ -213,7 +212,7 @@ static void round_hold_work(struct irq_work *work)
 	swake_up_one(&v->wait);
 }
 
-/* Of what is met the most hardly anything is forgotten: the place that was met least makes room. */
+/* Count an end; the least frequent one makes room for a new one. */
 static void block_learn_end(struct vpm_block *b, u64 end)
 {
 	u32 i, least = 0;
@@ -239,7 +238,7 @@ static bool round_wants_current(const struct kjoule_vpm *v)
 	       kjoule_whom_runs(v->whom);
 }
 
-/* Where it will return to, if it is at the first instruction of a function. */
+/* Read the return address, valid at the first instruction of a function. */
 static bool round_find_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 {
 	const void __user *sp = (void __user *)user_stack_pointer((struct pt_regs *)regs);
@@ -247,7 +246,7 @@ static bool round_find_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 
 	if (v->at->place.end)
 		return true;
-	/* what is not the head of a function has anything there */
+	/* elsewhere the stack has any value */
 	if (copy_from_user_nofault(&end, sp, user_64bit_mode((struct pt_regs *)regs) ? 8 : 4) ||
 	    !end || end >= TASK_SIZE_MAX || end == v->at->place.start || end == v->at->place.next)
 		return false;
@@ -255,7 +254,7 @@ static bool round_find_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 	return end == v->end || v->round == ROUND_LEARN || v->round == ROUND_HELD;
 }
 
-/* The first instruction is about to run: the breakpoint's exception, interrupts off. */
+/* Breakpoint exception at the first instruction, interrupts off. */
 static void round_start_hit(struct perf_event *event, struct perf_sample_data *data,
 			    struct pt_regs *regs)
 {
@@ -295,12 +294,12 @@ static void round_start_hit(struct perf_event *event, struct perf_sample_data *d
 		irq_work_queue(&v->work);
 		return;
 	}
-	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L */
+	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L in round_stop_hit() */
 }
 
 /*
- * A return of the same call? A recursion comes by with less of the stack. At an end that was said
- * the stack may be any, so that one within the block ends it: the man page of record says so.
+ * A return of the same call? A recursive call returns with a lower stack pointer. At an explicit
+ * end the stack pointer may be any, so that an end within the block works: see the man page.
  */
 static bool round_is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 {
@@ -310,15 +309,15 @@ static bool round_is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 }
 
 /*
- * Not the end that is awaited. Where the block's own process passes it the breakpoint has to stay
- * for the one that is; once the meter runs, only who is in the block may end the round.
+ * Not the awaited end. When the block's own process passes it, the breakpoint has to stay for the
+ * awaited one; once the meter runs, only the task in the block may end the round.
  */
 static void round_pass_end(struct kjoule_vpm *v, struct perf_event *event, int state)
 {
 	if (task_tgid(current) != v->at->pid)
 		return;
 	if (atomic_inc_return(&v->passes) <= KJOULE_VPM_PASSES) {
-		/* perf has counted this one already; of the last one nothing would be left */
+		/* perf has counted this hit already; the last one would disable the event */
 		atomic_set(&event->event_limit, KJOULE_VPM_STOPS);
 		return;
 	}
@@ -328,12 +327,12 @@ static void round_pass_end(struct kjoule_vpm *v, struct perf_event *event, int s
 		irq_work_queue(&v->work);
 }
 
-/* The block has ended, or its first instruction: likewise. */
+/* Breakpoint exception at the block's end or its second instruction, interrupts off. */
 static void round_stop_hit(struct perf_event *event, struct perf_sample_data *data,
 			   struct pt_regs *regs)
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
-	int state = atomic_read_acquire(&v->state);	/* L */
+	int state = atomic_read_acquire(&v->state);	/* L, pairs with K in round_start_hit() */
 
 	if (state != STATE_STARTED || current != v->task || !round_wants_current(v) ||
 	    !round_is_same_call(v, regs)) {
@@ -341,13 +340,13 @@ static void round_stop_hit(struct perf_event *event, struct perf_sample_data *da
 		return;
 	}
 	v->stop_ns = ktime_get_ns();
-	/* of another clock */
+	/* discard the time of another clock */
 	v->waited = min(task_waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
-	/* it may be back, from a CPU where nobody waited for the block's end */
+	/* the task may have passed the end on a CPU without breakpoints */
 	if (v->migrations != current->se.nr_migrations || v->switches != task_switches(current))
 		v->flags |= KJOULE_READING_MOVED;
 	v->where = smp_processor_id();
-	/* the reading was over before */
+	/* the reading was ready before the end */
 	if (v->stop_ns - v->hit_ns >= v->src->ready_ns)
 		v->flags |= KJOULE_READING_LATE;
 	atomic_set(&v->state, STATE_STOPPED);
@@ -359,7 +358,7 @@ static bool round_is_over(const struct kjoule_vpm *v)
 	return atomic_read(&v->state) > STATE_STOPPED;
 }
 
-/* When to look again, in jiffies. A look that falls into a reading is in it. */
+/* Jiffies to the next check. A check during a reading would disturb it. */
 static unsigned long round_next_check(const struct kjoule_vpm *v, int state, u64 now)
 {
 	u64 end = END_INTERVALS * v->src->ready_ns, ran;
@@ -370,7 +369,7 @@ static unsigned long round_next_check(const struct kjoule_vpm *v, int state, u64
 	return nsecs_to_jiffies(end - min(end, ran)) + 1;
 }
 
-/* Until the round is over, or nothing will come of it. */
+/* Wait until the round is over or cannot succeed any more. */
 static void round_wait(struct kjoule_vpm *v)
 {
 	u64 until = v->armed_ns + PATIENCE_MS * NSEC_PER_MSEC, now = v->armed_ns;
@@ -392,7 +391,7 @@ static void round_wait(struct kjoule_vpm *v)
 	}
 }
 
-/* A process that is there, and runs the program that the block is of. */
+/* Does the block's process still run the program that has the block? */
 static bool block_is_alive(const struct vpm_block *b)
 {
 	struct task_struct *task;
@@ -406,7 +405,7 @@ static bool block_is_alive(const struct vpm_block *b)
 	return there;
 }
 
-/* Interrupts off, on the CPU where the block began. */
+/* Called with interrupts off, on the CPU where the block began. */
 static void round_write_unended(void *data)
 {
 	struct kjoule_vpm *v = data;
@@ -417,22 +416,22 @@ static void round_write_unended(void *data)
 }
 
 /*
- * A block that is not at its end by now is a long run of it, and the readings that there are of it
- * are those of the short ones: whoever judges them has to know of the others. Disarmed.
+ * Record a block that is not at its end by now: a long run. The readings are of short runs, and
+ * user space has to know of the long ones. Called disarmed.
  */
 static void round_report_unended(struct kjoule_vpm *v)
 {
 	v->stop_ns = ktime_get_ns();
 	v->waited = 0;
 	v->flags |= KJOULE_READING_LATE;
-	/* it may have ended where nobody waited */
+	/* the block may have ended on a CPU without breakpoints */
 	if (kjoule_hold_count() != v->moves)
 		v->flags |= KJOULE_READING_MOVED;
-	/* a CPU that has gone meanwhile tells nothing */
+	/* no record if the CPU is offline by now */
 	smp_call_function_single(v->where, round_write_unended, v, true);
 }
 
-/* What has become of a round; a reading is in the books already. */
+/* Count the outcome of a round; readings are counted by round_count_reading(). */
 static void round_count_outcome(struct kjoule_vpm *v, int err)
 {
 	v->books.rounds++;
@@ -475,10 +474,9 @@ static enum vpm_round round_choose_kind(struct kjoule_vpm *v)
 }
 
 /*
- * One of the places that it returns to, any of them alike: a reading comes of it as often as the
- * block is called from there. But those that are met RARELY times less often than the most frequent
- * one, and less, are awaited the more seldom: nobody may come there again, and most rounds would
- * come to nothing. Return: 0 if none is known
+ * Choose one of the return addresses with equal probability: then readings are as frequent as calls
+ * from there. Addresses below 1/RARELY of the most frequent one are chosen less often: they may
+ * never be hit again, and most rounds would fail. Return: 0 if none is known
  */
 static u64 block_choose_end(const struct vpm_block *b)
 {
@@ -499,7 +497,7 @@ static u64 block_choose_end(const struct vpm_block *b)
 	return b->end[i];
 }
 
-/* Without a wake-up before that, unless it is to stop. */
+/* Sleep without a wakeup before @ns, unless the thread is to stop. */
 static void round_sleep(u64 ns)
 {
 	ktime_t time = ns_to_ktime(ns);
@@ -511,10 +509,9 @@ static void round_sleep(u64 ns)
 }
 
 /*
- * What making breakpoints has set off goes by, and at a random place between two of the kernel's
- * clock ticks, not where RCU let us go on, they may be armed.
- *
- * Return: 0, -ENODEV: nothing would come of it, a CPU has come or gone, or the process has
+ * Wait for the work that creating breakpoints causes, and for a random phase between two clock
+ * ticks: RCU ends its wait at a fixed one. Return: 0, or -ENODEV if a CPU came or went, or the
+ * process ended
  */
 static int round_settle(struct kjoule_vpm *v)
 {
@@ -524,7 +521,7 @@ static int round_settle(struct kjoule_vpm *v)
 	return 0;
 }
 
-/* A round begins KJOULE_VPM_SETTLE_NS before it arms, also one that does not come to that. */
+/* Do one round; it begins KJOULE_VPM_SETTLE_NS before it arms, even if it does not arm. */
 static void round_do(struct kjoule_vpm *v)
 {
 	struct vpm_block *b = v->at;
@@ -553,7 +550,7 @@ static void round_do(struct kjoule_vpm *v)
 	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
 	    !kthread_should_stop() && block_is_alive(b))
 		round_report_unended(v);
-	/* no CPU is there, one on its way, nobody to wait for: as if it had not been tried */
+	/* no CPU, hotplug in progress, or no process: skip this round */
 	if (err == -ENODEV) {
 		v->books.skipped++;
 		return;
@@ -564,10 +561,11 @@ static void round_do(struct kjoule_vpm *v)
 	atomic_set(&v->state, STATE_OFF);
 }
 
-/* One of the blocks whose process is there. Return: NULL if there is none */
+/* Choose a block whose process exists. Return: NULL if there is none */
 static struct vpm_block *round_choose_block(struct kjoule_vpm *v)
 {
-	unsigned int n = smp_load_acquire(&v->n_blocks);	/* Z, pairs with the store of it */
+	/* Z, pairs with the release in kjoule_vpm_add() */
+	unsigned int n = smp_load_acquire(&v->n_blocks);
 	unsigned int first = n ? round_random_below(n) : 0, i;
 
 	for (i = 0; i < n; i++) {
@@ -595,7 +593,7 @@ void kjoule_vpm_rounds_init(struct kjoule_vpm *v)
  * kjoule_vpm_rounds() - one after the other
  * @data:	the session's struct kjoule_vpm
  *
- * No breakpoint is left, and nobody is held, when it returns.
+ * No breakpoint is left, and no CPU is paused, when it returns.
  *
  * Context: a thread of its own, until it is to stop.
  * Return: 0.
@@ -604,7 +602,10 @@ int kjoule_vpm_rounds(void *data)
 {
 	struct kjoule_vpm *v = data;
 
-	/* or who is measured goes on before this thread is done, and is preempted in a reading */
+	/*
+	 * FIFO: else the measured task runs on before this thread is done, and is preempted by it
+	 * during a reading
+	 */
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
 		u64 least = max(v->interval_ns / 2, KJOULE_VPM_SETTLE_NS);

@@ -18,8 +18,8 @@
 #include "sampler/target.h"
 #include "session/hold.h"
 
-#define RESTS		5	/* readings when the session is made */
-#define INTERVALS	5	/* sensing intervals between two armings, if nothing is said */
+#define RESTS		5	/* readings of the machine at rest */
+#define INTERVALS	5	/* default, in sensing intervals */
 
 static int vpm_measure_rest_once(struct kjoule_vpm *v, s64 *raw)
 {
@@ -44,7 +44,7 @@ static int vpm_measure_rest_once(struct kjoule_vpm *v, s64 *raw)
 	return err;
 }
 
-/* The least of some: that is nothing but the machine where nothing runs. */
+/* The minimum of some readings: the machine with no other load. */
 static int vpm_measure_rest(struct kjoule_vpm *v)
 {
 	unsigned int i;
@@ -53,7 +53,7 @@ static int vpm_measure_rest(struct kjoule_vpm *v)
 
 	v->rest_uw = U64_MAX;
 	for (i = 0; i < RESTS && (!err || err == -ECANCELED); i++) {
-		/* somebody may read it besides */
+		/* another user may read it at the same time */
 		err = vpm_measure_rest_once(v, &raw);
 		if (!err)
 			v->rest_uw = min(v->rest_uw, kjoule_vpm_uw(v, raw));
@@ -63,7 +63,7 @@ static int vpm_measure_rest(struct kjoule_vpm *v)
 	return err == -EAGAIN ? -EIO : err == -ECANCELED ? -EBUSY : err;
 }
 
-/* The package's power where it is told. */
+/* The package's power domain if there is one. */
 static unsigned int vpm_choose_domain(const struct kjoule_source *src)
 {
 	unsigned int i, first = src->n_domains;
@@ -201,7 +201,7 @@ static int vpm_check_place(const struct kjoule_vpm_place *p, const char **why)
 	return -EINVAL;
 }
 
-/* Whose the block is, and of which program. Return: 0 with a reference, -ESRCH or -EINVAL */
+/* Find the block's process and program. Return: 0 with a reference, -ESRCH or -EINVAL */
 static int vpm_find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block *b,
 			    const char **why)
 {
@@ -234,9 +234,9 @@ static int vpm_find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block
  * @place:	where it is
  * @why:	set to the reason of a refusal
  *
- * In a session of the whole system any process will do: all of them are its target, and who may
- * have such a session may sample each of them anyway. Else a block that nobody of the target can
- * come by would use up rounds, and none would ever come to a reading.
+ * In a session of the whole system any process will do: all of them are its target, and its creator
+ * may sample each of them anyway. Else a block that no task of the target can
+ * hit would use up rounds, and none would ever come to a reading.
  *
  * Context: process, sleeps; the caller's pid namespace counts.
  * Return: its number, from 0; -EINVAL (no place for a block, or not in the session's target),
@@ -255,7 +255,7 @@ int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 		*why = "there are too many blocks";
 		ret = -ENOSPC;
 	} else if (!v->n_blocks) {
-		/* of later ones the rounds may have the registers just now */
+		/* later blocks: running rounds may use the registers */
 		ret = kjoule_vpm_try(v, place, why);
 	}
 	if (ret) {
@@ -263,7 +263,8 @@ int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 	} else {
 		v->block[v->n_blocks] = b;
 		ret = v->n_blocks;
-		smp_store_release(&v->n_blocks, v->n_blocks + 1);	/* pairs with Z */
+		/* pairs with Z in round_choose_block() */
+		smp_store_release(&v->n_blocks, v->n_blocks + 1);
 	}
 	mutex_unlock(&v->lock);
 	return ret;
@@ -293,7 +294,7 @@ int kjoule_vpm_run(struct kjoule_vpm *v)
  * kjoule_vpm_halt() - arm no more
  * @v:	running or not
  *
- * No breakpoint is left, and nobody is held, at the return.
+ * No breakpoint is left, and no CPU is paused, at the return.
  *
  * Context: process, sleeps.
  */
