@@ -318,7 +318,8 @@ static void read_moves(int cpu)
 
 		if (!event || !strstr(event, "[kjoule]") || moves.n == 2 * MOVES)
 			continue;
-		begins = strstr(event, "(cpu_goes ") || strstr(event, "(cpu_prepares ");
+		begins = strstr(event, "(sessions_cpu_offline ") ||
+			 strstr(event, "(sessions_cpu_prepare ");
 		/* the files in sysfs are told of CPUs as well */
 		if (begins != !(moves.n % 2))
 			continue;
