@@ -62,7 +62,7 @@ static inline struct nlattr **kjoule_dump_attrs(struct netlink_callback *cb)
 #endif
 
 /*
- * 6.7 lets a multicast group ask for CAP_SYS_ADMIN of who joins it (CAP_PERFMON can not be
+ * 6.7 lets a multicast group ask for CAP_SYS_ADMIN of who joins it (CAP_PERFMON cannot be
  * asked for). Without that anybody could join, so there is no group.
  */
 #ifdef HAVE_GENL_MCAST_CAP

@@ -55,7 +55,7 @@ u64 kjoule_counter_most(u64 mult, u32 shift, u64 power_uw, u64 time_ns)
  * reset, and what it had counted is lost.
  *
  * Context: any; the caller serialises.
- * Return: false if the value can not be, as above.
+ * Return: false if the value cannot be, as above.
  */
 bool kjoule_counter_add_range(struct kjoule_counter *c, u64 raw, u64 range, u64 most)
 {

@@ -219,7 +219,7 @@ static int family_new(struct kjoule_whom *whom, struct task_struct *leader, cons
 	err = kjoule_probes_get(&probes);
 	if (err) {
 		if (err == -EOPNOTSUPP)
-			*why = "this kernel can not tell of forks (CONFIG_TRACEPOINTS)";
+			*why = "this kernel cannot tell of forks (CONFIG_TRACEPOINTS)";
 		family_free(&f->rcu);
 		return err;
 	}

@@ -107,7 +107,7 @@ int kjoule_source_move(struct kjoule_source *src, char *why)
 		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" stands still at 0x%llx",
 			 src->domains[0].name, first.raw[0]);
 	else
-		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" can not be read (error %d)",
+		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" cannot be read (error %d)",
 			 src->domains[0].name, -now.err[0]);
 	return -ENODEV;
 }

@@ -70,7 +70,7 @@ static const char *rapl_setup(void)
 		return "neither an Intel nor an AMD processor";
 	}
 	if (rdmsrq_safe(kjoule_rapl_unit_msr(vendor), &unit))
-		return "the unit register can not be read";
+		return "the unit register cannot be read";
 	n = kjoule_rapl_decode(vendor, boot_cpu_data.x86_model, unit, found);
 	if (n < 0)
 		return "the unit register reads 0";
@@ -103,7 +103,7 @@ static const char *rapl_setup(void)
 /**
  * kjoule_rapl_init() - look for RAPL and register the source
  *
- * Without RAPL the source is registered all the same, to say why it can not be used.
+ * Without RAPL the source is registered all the same, to say why it cannot be used.
  *
  * Context: process, module init.
  * Return: 0 or -errno.

@@ -120,7 +120,7 @@ static int spec_watch_domain(struct kjoule_source *src, unsigned int domain, cha
 
 	err = src->ops->read_value(src, domain, &first);
 	if (err) {
-		snprintf(words, KJOULE_WORDS_LEN, "%s: can not be read (error %d)", src->name,
+		snprintf(words, KJOULE_WORDS_LEN, "%s: cannot be read (error %d)", src->name,
 			 -err);
 		return err == -ENOMEM ? err : -ENODEV;
 	}

@@ -132,7 +132,7 @@ struct kjoule_source *kjoule_value_file_create(const struct kjoule_spec *spec, c
 	file = value_file_reopen(given);
 	fput(given);
 	if (IS_ERR(file)) {
-		snprintf(words, KJOULE_WORDS_LEN, "%s: can not be opened once more (error %ld)",
+		snprintf(words, KJOULE_WORDS_LEN, "%s: cannot be opened once more (error %ld)",
 			 spec->name, -PTR_ERR(file));
 		return ERR_CAST(file);
 	}

@@ -74,7 +74,7 @@ static int probe_check_policy(struct cpufreq_policy *policy, u32 way, const char
 	if (way == KJOULE_TRANSITION_WAY_LIMITS)
 		return 0;
 	if (!kjoule_transition_can_switch(policy)) {
-		*why = "the driver can not switch with interrupts off; use the way limits";
+		*why = "the driver cannot switch with interrupts off; use the way limits";
 		return -EOPNOTSUPP;
 	}
 	return 0;
