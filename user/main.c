@@ -10,6 +10,7 @@
 #include "lib/base/privilege.h"
 #include "lib/base/version.h"
 #include "output/output.h"
+#include "verbs.h"
 
 static const struct verb {
 	const char *name;

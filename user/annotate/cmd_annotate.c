@@ -12,6 +12,7 @@
 #include "cli/args.h"
 #include "cli/cmd.h"
 #include "header/header.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule annotate [OPTION]... [FILE]\n"

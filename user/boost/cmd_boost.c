@@ -14,6 +14,7 @@
 #include "cli/cmd.h"
 #include "output/picture.h"
 #include "output/plot.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule boost trace [OPTION]... [-- COMMAND [ARGUMENT]...]\n"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verbs. Each takes its own arguments (argv[0] is its name) and returns the
- * exit code: 0 done, 1 failed, 2 usage.
+ * Exit codes, and what is said of wrong command lines and of failures.
  */
 #ifndef KJOULE_CMD_H
 #define KJOULE_CMD_H
@@ -11,16 +10,6 @@
 #define EXIT_DONE	0
 #define EXIT_FAILED	1
 #define EXIT_USAGE	2
-
-int cmd_annotate(int argc, char **argv);
-int cmd_boost(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_latency(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_script(int argc, char **argv);
-int cmd_sweep(int argc, char **argv);
 
 /** cmd_usage() - a wrong command line: say so and where help is. Return: EXIT_USAGE */
 int cmd_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -11,6 +11,7 @@
 #include "cli/cmd.h"
 #include "diff/diff.h"
 #include "lib/control/names.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule diff [OPTION]... A B\n"

@@ -20,6 +20,7 @@
 #include "lib/file/datafile.h"
 #include "lib/file/meta.h"
 #include "lib/file/recording.h"
+#include "verbs.h"
 
 #define OBJECT	"/fuzz/object"
 

@@ -14,6 +14,7 @@
 #include "lib/control/sources.h"
 #include "output/picture.h"
 #include "output/plot.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule latency [OPTION]...\n"

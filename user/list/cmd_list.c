@@ -15,6 +15,7 @@
 #include "lib/control/ring.h"
 #include "lib/file/meta.h"
 #include "list/list.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule list [--sessions [--end ID]] [--json|--csv]\n"

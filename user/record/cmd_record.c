@@ -17,6 +17,7 @@
 #include "command/child.h"
 #include "lib/file/datafile.h"
 #include "record/record.h"
+#include "verbs.h"
 
 /* The largest stack that fits into a record. */
 #define STACK_MAX	65384

@@ -13,6 +13,7 @@
 #include "output/picture.h"
 #include "output/plot.h"
 #include "report/report.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule report [OPTION]... [FILE]...\n"

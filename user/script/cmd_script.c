@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cli/cmd.h"
 #include "script/script.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule script [--json|--csv] [FILE]\n"

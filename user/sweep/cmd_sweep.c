@@ -20,6 +20,7 @@
 #include "output/picture.h"
 #include "output/plot.h"
 #include "sweep/sweep.h"
+#include "verbs.h"
 
 static const char help[] =
 "Usage: kjoule sweep [OPTION]... -- COMMAND [ARGUMENT]...\n"
