@@ -5,7 +5,8 @@
  * these words hold names that the sender has chosen. Before, the answer only keeps a pointer, which
  * is used after the operation has returned. Such a kernel is given one of some buffers in turn:
  * words may be another refusal's if as many happen between the operation and its answer, but never
- * end outside of the buffer. Included once, by netlink/new.c, for kjoule_netlink_refuse_words().
+ * end outside of the buffer. Included once, by netlink/session_new.c, for
+ * kjoule_netlink_refuse_words().
  */
 #ifndef KJOULE_COMPAT_EXTACK_H
 #define KJOULE_COMPAT_EXTACK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The messages of the generic netlink family, for the files that answer (netlink.c,
- * records.c) and tell (notice.c).
+ * records_dump.c) and tell (notice.c).
  */
 #ifndef KJOULE_NETLINK_MSG_H
 #define KJOULE_NETLINK_MSG_H

@@ -3,7 +3,7 @@
  * Front end for control: the generic netlink family. It turns messages into
  * calls of the core and back; the attribute policies and the table of
  * operations are generated from the family's specification (gen.c).
- * The request for a session is read in new.c, records are in records.c,
+ * The request for a session is read in session_new.c, records are in records_dump.c,
  * notices in notice.c.
  *
  * A session's owner is the socket that made it (port.c), but CAP_SYS_ADMIN may end any.

@@ -3,7 +3,7 @@
  * Energy source "rapl-msr": RAPL's energy status registers, read directly. What
  * the registers mean is in rapl_decode.c. That a register can be read proves
  * nothing: hypervisors answer 0, so a counter counts as there only when its
- * unit is not zero and it moves, which the registry looks at (move.c).
+ * unit is not zero and it moves, which the registry looks at (update.c).
  */
 #include <linux/kjoule.h>
 #include <linux/module.h>

@@ -11,7 +11,7 @@
 #include <linux/timekeeping.h>
 #include <linux/topology.h>
 
-#include "source/move.h"
+#include "source/update.h"
 #include "source/source.h"
 #include "source/watch.h"
 

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
-#include "command/user.h"
+#include "command/run_as.h"
 #include "lib/base/error.h"
 #include "lib/region/mark_ring.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kjoule latency: how long changes of a CPU's frequency take. cmd_latency.c has what was asked for, run.c the
- * order of things, level.c what a loop takes, kernel.c and user.c two ways to time loops, print.c and
+ * order of things, level.c what a loop takes, engine_kernel.c and engine_user.c two ways to time loops, print.c and
  * plot.c what is shown; analysis/transition.h what the times mean.
  */
 #ifndef KJOULE_LATENCY_H

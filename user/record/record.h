@@ -13,7 +13,7 @@
 #include "analysis/profile/overhead.h"
 #include "attribute/user_blocks.h"
 #include "command/exit_codes.h"
-#include "command/user.h"
+#include "command/run_as.h"
 #include "lib/base/cpus.h"
 #include "lib/base/error.h"
 #include "lib/control/calibration.h"

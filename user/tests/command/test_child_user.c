@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "command/child.h"
-#include "command/user.h"
+#include "command/run_as.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 

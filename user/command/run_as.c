@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "cli/args.h"
 #include "cli/cmd.h"
-#include "command/user.h"
+#include "command/run_as.h"
 
 /* As many groups as Linux lets a process have. */
 #define GROUPS_MOST	65536

@@ -13,7 +13,7 @@
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
 
-#include "source/move.h"
+#include "source/update.h"
 #include "source/source.h"
 
 /* Wait for this many update periods, and for one count at 1 W. */

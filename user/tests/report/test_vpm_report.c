@@ -268,7 +268,7 @@ static void test_others_power(void **state)
 }
 
 /* What the recorder draws is in no reading that counts: when it was awake is known. */
-static void test_beside(void **state)
+static void test_unattributed(void **state)
 {
 	uint32_t in_loop;
 	struct json_object *doc, *row;
@@ -644,7 +644,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_others_power),
-		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_unattributed),
 		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_chosen),

@@ -136,7 +136,7 @@ static void the_user_s_blocks_come_first(void **state)
 	is_3_s_at(find_row(doc, "function", looped_path()), 2);
 	json_object_put(doc);
 	/* merged, by lines and by addresses */
-	snprintf(how, sizeof(how), "--by block --block both=support/looped.c:%d-%d --block both=test_grain:0x%lx-0x%lx",
+	snprintf(how, sizeof(how), "--by block --block both=support/looped.c:%d-%d --block both=test_code_units:0x%lx-0x%lx",
 		 looped.loop_line, looped.loop_line, (unsigned long)looped.after, (unsigned long)looped.after + 1);
 	doc = report(how, "usual");
 	assert_int_equal(number(find_row(doc, "named", NULL), "samples"), 6000);
