@@ -45,11 +45,11 @@ bool view_has_callers(const struct view *v)
 	return false;
 }
 
-static uint64_t view_stack_number(const struct kjoule_stack *stub)
+static uint64_t view_stack_number(const struct kjoule_stack *in_file)
 {
 	uint64_t number;
 
-	memcpy(&number, (const char *)stub + sizeof(*stub), sizeof(number));
+	memcpy(&number, (const char *)in_file + sizeof(*in_file), sizeof(number));
 	return number;
 }
 
@@ -83,10 +83,10 @@ static int view_stacks_list(struct view *v, struct view_stacks *s)
 
 		for (size_t k = 0; k < cpu->n_samples; k++) {
 			const struct timeline_sample *sample = &cpu->samples[k];
-			const struct kjoule_stack *stub = sample->callers ?
+			const struct kjoule_stack *in_file = sample->callers ?
 				cpu->callers[sample->callers - 1].stack : NULL;
-			struct unwound *u = stub && stub->rec.flags & KJOULE_STACK_IN_FILE ?
-					    view_stacks_find(s, cpu->cpu, view_stack_number(stub)) :
+			struct unwound *u = in_file && in_file->rec.flags & KJOULE_STACK_IN_FILE ?
+					    view_stacks_find(s, cpu->cpu, view_stack_number(in_file)) :
 					    NULL;
 
 			if (!u)
