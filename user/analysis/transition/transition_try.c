@@ -13,6 +13,12 @@
 /* A pause is known to within such a part of a loop, or it is not known. */
 #define KNOWN_PART	0.5
 
+/*
+ * A loop that is off its level by less than such a part of the way to the other one has no more than that part of it at the other
+ * one: the change is next to it, whatever the deviation of the level's loops says. The first loops after a change are often so.
+ */
+#define NEXT_PART	0.02
+
 /* Loops may overlap by such a part, for want of a clock that is fine enough. */
 #define OVERLAP_MOST	0.1
 
@@ -134,14 +140,19 @@ static double loop_time_from(const struct work *w, size_t i)
 	return i < w->n ? w->loops[i].start_ns : loop_end_ns(&w->loops[w->n - 1]);
 }
 
+static bool loop_is_at_level(const struct path_piece *level, const struct path_piece *other, double ns)
+{
+	return path_fits(level, ns) || fabs(ns - level->ns) < NEXT_PART * fabs(other->ns - level->ns);
+}
+
 static struct place change_find_place(const struct work *w, size_t corner)
 {
 	const struct path_piece *a = &w->path.pieces[corner], *b = a + 1;
 	struct place p = { .begin = b->begin, .end = b->begin };
 
-	while (p.begin > a->begin && !path_fits(a, w->loops[p.begin - 1].loop_ns))
+	while (p.begin > a->begin && !loop_is_at_level(a, b, w->loops[p.begin - 1].loop_ns))
 		p.begin--;
-	while (p.end < b->end && !path_fits(b, w->loops[p.end].loop_ns))
+	while (p.end < b->end && !loop_is_at_level(b, a, w->loops[p.end].loop_ns))
 		p.end++;
 	path_corner(&w->path, corner, w->loops, &p.first, &p.last);
 	p.from_ns = loop_time_before(w, p.begin);

@@ -434,6 +434,41 @@ static void test_gap_that_hides_a_change_has_no_number(void **state)
 	made_free(&m);
 }
 
+/* The next two loops after a change take a little more than those of their level do. The change is not in them. */
+static void test_slow_loops_after_a_change_are_after_it(void **state)
+{
+	struct made_change c = made_slow;
+	struct transition_loop loops[200];
+	struct transition_level from, to;
+	struct transition_try try;
+	uint64_t seed = 7;
+
+	(void)state;
+	c.noise = 0.0005;
+	made_level(&c, c.from, &seed, &from);
+	made_level(&c, c.to, &seed, &to);
+	for (double slow = 1.004; slow < 1.015; slow += 0.003) {
+		struct transition_series s = { loops, 0, c.request };
+		double t = -20.5 * c.from;
+
+		while (s.n < 200) {
+			double level = s.n < 60 ? c.from : c.to;
+
+			loops[s.n] = (struct transition_loop){ t, level * (1 + c.noise * made_normal(&seed)) };
+			if (s.n == 59)
+				loops[s.n].loop_ns += c.pause;
+			if (s.n == 60 || s.n == 61)
+				loops[s.n].loop_ns *= slow;
+			t += loops[s.n++].loop_ns;
+			if (s.n == 20)
+				t = c.request;
+		}
+		assert_int_equal(transition_try(&s, &from, &to, &try), 0);
+		assert_int_equal(try.verdict, TRANSITION_GOOD);
+		assert_float_equal(try.first.ns, loops[59].start_ns + c.from / 2, c.from / 50);
+	}
+}
+
 /* Interrupts were let in for 100 us, and the CPU stood still for a part of that. */
 static void test_change_between_loops_has_no_pause(void **state)
 {
@@ -647,6 +682,7 @@ int main(void)
 		cmocka_unit_test(test_elsewhere_has_no_number_but_its_speed),
 		cmocka_unit_test(test_began_elsewhere_has_no_number),
 		cmocka_unit_test(test_gap_that_hides_a_change_has_no_number),
+		cmocka_unit_test(test_slow_loops_after_a_change_are_after_it),
 		cmocka_unit_test(test_change_between_loops_has_no_pause),
 		cmocka_unit_test(test_call_that_was_stopped_does_not_count),
 		cmocka_unit_test(test_change_within_the_call_has_no_number),
