@@ -148,8 +148,8 @@ install-user: user man
 	@for file in $(wildcard user/cli/completion/kjoule); do \
 		install -v -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule || exit 1; done
 
-DKMS_VERSION = $(shell sed -n 's/^PACKAGE_VERSION="*\([^"]*\)"*/\1/p' kmod/dkms.conf)
-DKMS_SRC = $(DESTDIR)/usr/src/kjoule-$(DKMS_VERSION)
+VERSION := $(shell cat VERSION)
+DKMS_SRC = $(DESTDIR)/usr/src/kjoule-$(VERSION)
 # DKMS does not take a version that it has already, and keeps older ones.
 DKMS_REMOVE = for d in /usr/src/kjoule-*/; do [ -d "$$d" ] || continue; v=$${d\#/usr/src/kjoule-}; v=$${v%/}; \
 	if dkms status -m kjoule -v "$$v" 2>/dev/null | grep -q .; then dkms remove -m kjoule -v "$$v" --all || exit 1; fi; \
@@ -161,7 +161,9 @@ dkms:
 	mkdir -p $(DKMS_SRC)/include
 	cp -r kmod/. $(DKMS_SRC)/
 	cp -r include/uapi $(DKMS_SRC)/include/
-	$(if $(DESTDIR),,dkms add -m kjoule -v $(DKMS_VERSION) && dkms install -m kjoule -v $(DKMS_VERSION))
+	cp VERSION $(DKMS_SRC)/
+	sed 's/#MODULE_VERSION#/$(VERSION)/' kmod/dkms.conf >$(DKMS_SRC)/dkms.conf
+	$(if $(DESTDIR),,dkms add -m kjoule -v $(VERSION) && dkms install -m kjoule -v $(VERSION))
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/kjoule $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule

@@ -19,7 +19,6 @@
 #include "session/list.h"
 #include "session/session.h"
 #include "sysfs/sysfs.h"
-#include "version.h"
 
 /**
  * struct reader - an open file

@@ -18,7 +18,6 @@
 #include "session/session.h"
 #include "source/source.h"
 #include "sysfs/sysfs.h"
-#include "version.h"
 
 /* In this order they are made, started and halted. */
 static void __init methods_register(void)

@@ -40,6 +40,10 @@ $(OBJ)/$(COLLECTION)/%.o: %.c Makefile ../lib.mk
 	@echo "  CC      $(COLLECTION)/$*.o"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $(abspath $<)
 
+# It compares the module's version.
+$(OBJ)/kmod/test_values.o: $(TOP)/VERSION
+$(OBJ)/kmod/test_values.o: ALL_CFLAGS += -DKJOULE_VERSION='"$(shell cat $(TOP)/VERSION)"'
+
 $(OBJ)/kmod/%.o: ../kmod/%.c ../lib.mk
 	@mkdir -p $(@D)
 	@echo "  CC      kmod/$*.o"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "cli/cmd.h"
 #include "lib/base/privilege.h"
-#include "lib/base/version.h"
 #include "output/output.h"
 #include "verbs.h"
 

@@ -13,7 +13,6 @@
 
 #include "session/list.h"
 #include "sysfs/sysfs.h"
-#include "version.h"
 
 static ssize_t version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {

@@ -15,7 +15,7 @@ dest=$dir/dest
 
 binary_runs() {
 	local said
-	said=$("$dest/usr/local/bin/kjoule" --version) && echo "$said" && [[ $said == kjoule*[0-9].[0-9]* ]]
+	said=$("$dest/usr/local/bin/kjoule" --version) && echo "$said" && [[ $said == "kjoule $(<VERSION) (ABI "* ]]
 }
 
 # A page for each of the sources, and each is one.
@@ -48,7 +48,7 @@ programs_are_built() {
 left() { (cd "$dest" && find . -type f | sort); }
 
 check "make install-user" make -s install-user DESTDIR="$dest"
-check "the installed binary runs" binary_runs
+check "the installed binary runs, and is of VERSION" binary_runs
 check "every manual page is there" pages_are_there
 check "programs in C and C++ can mark regions with what was installed" programs_are_built
 check "so is the completion" cmp user/cli/completion/kjoule "$dest/usr/local/share/bash-completion/completions/kjoule"
@@ -79,6 +79,7 @@ check "make dkms" make -s dkms DESTDIR="$dest"
 source=$(echo "$dest"/usr/src/kjoule-*)
 version=$(dkms_line PACKAGE_VERSION any)
 check_equal "the source lies where DKMS looks for it" "$dest/usr/src/kjoule-$version" "$source"
+check_equal "with the version of VERSION" "$(<VERSION)" "$version"
 build=$dir/tree/kjoule/$version/build
 kernels=0
 for kernel in /lib/modules/*/build; do

@@ -15,7 +15,7 @@ dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 
 # What of the checkout the build needs, as it is now.
-git ls-files kmod include Makefile scripts/lib vchip vm/fault |
+git ls-files kmod include Makefile VERSION scripts/lib vchip vm/fault |
 	tar -cf - --ignore-failed-read -T - | tar -xf - -C "$dir" || exit
 
 cat >"$dir/modules.sh" <<'END'

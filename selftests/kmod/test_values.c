@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../kmod/version.h"
 #include "../ktap.h"
 #include "books.h"
 #include "guest.h"

@@ -10,7 +10,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-#include "lib/base/version.h"
 #include "lib/file/meta.h"
 
 static uint64_t clock_read_ns(clockid_t clock)

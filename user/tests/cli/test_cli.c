@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
-#include "lib/base/version.h"
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
