@@ -214,7 +214,7 @@ static void put(struct stream *s, const struct kjoule_record *rec)
 
 static void put_reading(struct stream *s, uint64_t tick, double uj)
 {
-	const struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, 0, sizeof(e) + 8 }, .tick = tick, .late_ns = 900,
+	const struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, 0, sizeof(e) + 8 }, .tick = tick, .delay_ns = 900,
 					 .domains = 1 };
 	uint64_t record[sizeof(e) / 8 + 1];
 
@@ -384,7 +384,7 @@ static void make_samples(const struct program *p, uint64_t n, const char *path, 
 			const struct function *f = &p->functions[w.threads[cpu].function];
 			uint64_t dice = rnd(&w.threads[cpu].state);
 			struct kjoule_sample sample = { .rec = { KJOULE_RECORD_SAMPLE, 0, sizeof(sample) }, .tick = tick,
-				.late_ns = 700 + (dice & 511) + (dice >> 10 & 511), .freq_khz = w.threads[cpu].khz,
+				.delay_ns = 700 + (dice & 511) + (dice >> 10 & 511), .freq_khz = w.threads[cpu].khz,
 				.ip = f->start + (dice >> 32) % f->size };
 
 			put(s, &sample.rec);
@@ -395,7 +395,7 @@ static void make_samples(const struct program *p, uint64_t n, const char *path, 
 			if (s->len >= LUMP)
 				flush(writer, s, cpu);
 			if (perf.samples < perf_n)
-				perf_sample(&perf, sample.ip, cpu, T0_NS + tick * INTERVAL_NS + sample.late_ns);
+				perf_sample(&perf, sample.ip, cpu, T0_NS + tick * INTERVAL_NS + sample.delay_ns);
 		}
 	}
 	end_kjoule(writer, streams, ticks);

@@ -26,26 +26,26 @@ struct table {
 	void (*show)(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler);
 };
 
-static void table_show_books(struct seq_file *m, struct kjoule_session *s,
+static void table_show_statistics(struct seq_file *m, struct kjoule_session *s,
 			     struct kjoule_sampler *sampler)
 {
 	struct kjoule_books b;
 
 	kjoule_sampler_books(sampler, &b);
 	seq_printf(m, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu\n",
-		   s->id, sampler->cpu, b.due, b.produced, b.missed, b.parked, b.filtered,
+		   s->id, sampler->cpu, b.due, b.taken, b.missed, b.skipped, b.filtered,
 		   b.records, b.records - b.lost - b.waiting, b.lost, b.waiting, b.tick_ns,
-		   b.late_max_ns);
+		   b.delay_max_ns);
 }
 
-static void table_show_lateness(struct seq_file *m, struct kjoule_session *s,
+static void table_show_delays(struct seq_file *m, struct kjoule_session *s,
 				struct kjoule_sampler *sampler)
 {
 	unsigned int i;
 	u64 ticks;
 
-	for (i = 0; i < KJOULE_LATE_BUCKETS; i++) {
-		ticks = READ_ONCE(sampler->late_ticks[i]);
+	for (i = 0; i < KJOULE_DELAY_BUCKETS; i++) {
+		ticks = READ_ONCE(sampler->delay_ticks[i]);
 		if (ticks)
 			seq_printf(m, "%u %u %llu %llu %llu\n", s->id, sampler->cpu,
 				   i ? 1ULL << (i - 1) : 0, 1ULL << i, ticks);
@@ -58,8 +58,8 @@ static void table_show_ticks(struct seq_file *m, struct kjoule_session *s,
 	struct kjoule_books b;
 
 	kjoule_sampler_books(sampler, &b);
-	seq_printf(m, "%u %u %llu %llu %llu\n", s->id, sampler->cpu, b.produced, b.tick_ns,
-		   b.produced ? div64_u64(b.tick_ns, b.produced) : 0);
+	seq_printf(m, "%u %u %llu %llu %llu\n", s->id, sampler->cpu, b.taken, b.tick_ns,
+		   b.taken ? div64_u64(b.tick_ns, b.taken) : 0);
 }
 
 static void table_show_ring(struct seq_file *m, struct kjoule_session *s,
@@ -69,18 +69,18 @@ static void table_show_ring(struct seq_file *m, struct kjoule_session *s,
 		   kjoule_ring_unread(&sampler->ring));
 }
 
-static const char books_columns[] =
-	"due produced missed parked filtered records consumed lost waiting tick_ns late_max_ns";
+static const char statistics_columns[] =
+	"due taken missed skipped filtered records consumed lost waiting tick_ns delay_max_ns";
 
 static const struct table tables[] = {
 	{
-		.name = "books",
-		.columns = books_columns,
-		.show = table_show_books,
+		.name = "statistics",
+		.columns = statistics_columns,
+		.show = table_show_statistics,
 	}, {
-		.name = "lateness",
+		.name = "delays",
 		.columns = "from_ns below_ns ticks",
-		.show = table_show_lateness,
+		.show = table_show_delays,
 	}, {
 		.name = "ticks",
 		.columns = "ticks tick_ns mean_ns",

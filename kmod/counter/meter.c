@@ -61,7 +61,7 @@ static u64 meter_domain_sweep_ns(const struct kjoule_domain *d)
  */
 u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns)
 {
-	u64 power = RESET_POWER_UW, late_ns = RESET_PERIOD_NS;
+	u64 power = RESET_POWER_UW, delay_ns = RESET_PERIOD_NS;
 
 	/* of how fast events come nothing is known */
 	if (d->quantity != KJOULE_QUANTITY_ENERGY)
@@ -69,8 +69,8 @@ u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns)
 	if (d->max_power_uw)
 		power = min(d->max_power_uw, U64_MAX / RESET_POWER) * RESET_POWER;
 	if (d->update_period_ns)
-		late_ns = min(d->update_period_ns, RESET_PERIOD_NS) * RESET_PERIODS;
-	return kjoule_counter_most(d->unit_mult, d->unit_shift, power, time_ns + late_ns);
+		delay_ns = min(d->update_period_ns, RESET_PERIOD_NS) * RESET_PERIODS;
+	return kjoule_counter_most(d->unit_mult, d->unit_shift, power, time_ns + delay_ns);
 }
 
 /* No counter of 64 bits goes half way round: that is a step back. */
@@ -252,12 +252,12 @@ u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 error
  * @m:		held
  * @ring:	of the CPU that holds it
  * @tick:	low 32 bits of the last tick that was due
- * @late_ns:	how long after that the counters were read
+ * @delay_ns:	how long after that the counters were read
  *
  * Context: producer of @ring.
  */
 void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring, u32 tick,
-			u32 late_ns)
+			u32 delay_ns)
 {
 	const struct kjoule_domain *domains = m->src->domains;
 	u16 size = sizeof(struct kjoule_energy) + hweight32(m->moved) * sizeof(u64);
@@ -269,7 +269,7 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 	if (!rec)
 		return;		/* the counters go on; the next record has the sum */
 	rec->tick = tick;
-	rec->late_ns = late_ns;
+	rec->delay_ns = delay_ns;
 	rec->domains = moved;
 	rec->scope = m->scope;
 	for (uj = rec->energy_uj; moved; moved &= moved - 1) {

@@ -93,7 +93,7 @@ void kjoule_meter_take(struct kjoule_meter *m, unsigned int domain, u64 raw, u64
 u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d);
 u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns);
 void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring, u32 tick,
-			u32 late_ns);
+			u32 delay_ns);
 void kjoule_meter_restart(struct kjoule_meter *m);
 bool kjoule_meter_ask_owner(struct kjoule_meter *m);
 

@@ -291,9 +291,9 @@ int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 se
 	if (nla_put_u32(skb, KJOULE_A_STATS_SESSION, session) ||
 	    (cpu >= 0 && nla_put_u32(skb, KJOULE_A_STATS_CPU, cpu)) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_DUE, b->due, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PRODUCED, b->produced, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_TAKEN, b->taken, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_MISSED, b->missed, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PARKED, b->parked, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SKIPPED, b->skipped, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_FILTERED, b->filtered, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_RECORDS, b->records, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_CONSUMED, consumed, 0) ||
@@ -301,7 +301,7 @@ int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 se
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_WAITING, b->waiting, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SAMPLES, b->samples, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_TICK_NS, b->tick_ns, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LATE_MAX_NS, b->late_max_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_DELAY_MAX_NS, b->delay_max_ns, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SOURCE_ERRORS, b->source_errors, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_IDLE_NS, b->idle_ns, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_STACKS_WITHHELD, b->stacks_withheld, 0)) {

@@ -62,10 +62,10 @@ void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags)
 void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now)
 {
 	u64 count = kjoule_grid_elapsed(s, now);
-	struct kjoule_parked *rec;
+	struct kjoule_idle *rec;
 
 	if (count) {
-		rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_PARKED, 0, sizeof(*rec), s->tick);
+		rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_IDLE, 0, sizeof(*rec), s->tick);
 		if (rec) {
 			rec->tick = s->tick;
 			rec->count = count;
@@ -73,7 +73,7 @@ void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now)
 			rec->end_ns = now;
 			s->told_ns = now;
 		}
-		s->ring.page->parked += count;
+		s->ring.page->skipped += count;
 		kjoule_grid_expect(s, s->plan, s->tick + count,
 				   s->grid_ns + count * s->plan->interval_ns);
 	}

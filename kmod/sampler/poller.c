@@ -106,7 +106,7 @@ static int poller_read_domain(struct kjoule_poller *p, unsigned int i)
 	int err;
 
 	err = p->src->ops->read_value(p->src, i, &raw);
-	rec.took_ns = min_t(u64, ktime_get_ns() - rec.time_ns, U32_MAX);
+	rec.duration_ns = min_t(u64, ktime_get_ns() - rec.time_ns, U32_MAX);
 	if (err)
 		return err;
 	if (counter)

@@ -410,9 +410,9 @@ void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
 			cpu_relax();
 		smp_rmb();	/* F, pairs with E in kjoule_books_open() and _close() */
 		books->due = page->due;
-		books->produced = page->produced;
+		books->taken = page->taken;
 		books->missed = page->missed;
-		books->parked = page->parked;
+		books->skipped = page->skipped;
 		books->filtered = page->filtered;
 		books->records = page->records;
 		books->lost = page->lost;
@@ -422,7 +422,7 @@ void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
 		books->idle_ns = page->idle_ns;
 		books->stacks_withheld = page->stacks_withheld;
 		head = page->head;
-		books->late_max_ns = s->late_max_ns;
+		books->delay_max_ns = s->delay_max_ns;
 		smp_rmb();	/* F, pairs with E in kjoule_books_open() and _close() */
 	} while (READ_ONCE(page->seq) != seq);
 	books->waiting = kjoule_ring_waiting(&s->ring, head, books->records - books->lost);

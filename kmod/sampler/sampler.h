@@ -68,9 +68,9 @@ struct kjoule_plan {
  */
 struct kjoule_books {
 	u64 due;
-	u64 produced;
+	u64 taken;
 	u64 missed;
-	u64 parked;
+	u64 skipped;
 	u64 filtered;
 	u64 records;
 	u64 lost;
@@ -79,12 +79,12 @@ struct kjoule_books {
 	u64 source_errors;
 	u64 idle_ns;
 	u64 stacks_withheld;
-	u64 late_max_ns;
+	u64 delay_max_ns;
 	u64 waiting;
 };
 
 /* Ticks that were late by 0 ns, 1 ns, 2 to 3 ns, 4 to 7 ns, ... */
-#define KJOULE_LATE_BUCKETS	33
+#define KJOULE_DELAY_BUCKETS	33
 
 /**
  * struct kjoule_sampler - a CPU's timer, ring and state between two ticks
@@ -121,8 +121,8 @@ struct kjoule_books {
  * @full_bytes:	bytes that waited then, until it has been told
  * @freq_failures: failed reads of the frequency source in a row
  * @lost_untold: they are enough to be told
- * @late_max_ns: the latest that a tick has been
- * @late_ticks:	how many ticks were late by less than 2^i ns, and not less than half of that
+ * @delay_max_ns: the latest that a tick has been
+ * @delay_ticks:	how many ticks were late by less than 2^i ns, and not less than half of that
  * @placed:	the CPU has been online in this session: who shares @meter with it is known
  * @n_meters:	how many energy counters it may have to read
  * @meter:	these; shared with other samplers
@@ -165,8 +165,8 @@ struct kjoule_sampler {
 	u64 full_bytes;
 	u32 freq_failures;
 	bool lost_untold;
-	u64 late_max_ns;
-	u64 late_ticks[KJOULE_LATE_BUCKETS];
+	u64 delay_max_ns;
+	u64 delay_ticks[KJOULE_DELAY_BUCKETS];
 	bool placed;
 	unsigned int n_meters;
 	struct kjoule_meter *meter[KJOULE_METERS_MAX];

@@ -299,7 +299,7 @@ static int target_find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why
 /**
  * kjoule_whom_init() - set up whom to sample
  * @whom:	to be filled, zeroed; to be given to kjoule_whom_exit() in any case
- * @kind:	enum kjoule_target
+ * @kind:	enum kjoule_target_kind
  * @nr:		process or thread id in the caller's pid namespace
  * @inherit:	the children of the process that are forked from now on as well
  * @cgroup_fd:	for KJOULE_TARGET_CGROUP, of the caller

@@ -39,7 +39,7 @@ struct kjoule_family {
 
 /**
  * struct kjoule_whom - the target: which tasks to sample
- * @kind:	enum kjoule_target
+ * @kind:	enum kjoule_target_kind
  * @pid:	of the process or thread
  * @family:	the process with its children, or NULL for the process alone
  * @cgroup:	for KJOULE_TARGET_CGROUP

@@ -122,7 +122,7 @@ int kjoule_sampler_place(struct kjoule_sampler *s)
 
 static __always_inline void tick_write_sample(struct kjoule_sampler *s,
 					      const struct kjoule_plan *plan,
-					      u32 tick, u32 late_ns, bool in_switch)
+					      u32 tick, u32 delay_ns, bool in_switch)
 {
 	struct kjoule_sample *rec;
 	u8 flags;
@@ -137,7 +137,7 @@ static __always_inline void tick_write_sample(struct kjoule_sampler *s,
 	if (!rec)
 		return;
 	rec->tick = tick;
-	rec->late_ns = late_ns;
+	rec->delay_ns = delay_ns;
 	rec->freq_khz = s->freq_khz;
 	rec->ip = s->ip;
 	s->ring.page->samples++;
@@ -146,7 +146,7 @@ static __always_inline void tick_write_sample(struct kjoule_sampler *s,
 }
 
 static __always_inline void tick_read_meters(struct kjoule_sampler *s, u64 now, u32 tick,
-					     u32 late_ns, bool in_switch)
+					     u32 delay_ns, bool in_switch)
 {
 	unsigned int i;
 
@@ -159,7 +159,7 @@ static __always_inline void tick_read_meters(struct kjoule_sampler *s, u64 now, 
 			continue;
 		kjoule_sampler_read_meter(s, m, now);
 		if (m->moved)
-			kjoule_meter_write(m, &s->ring, tick, late_ns);
+			kjoule_meter_write(m, &s->ring, tick, delay_ns);
 	}
 }
 
@@ -168,19 +168,19 @@ static __always_inline void tick_take(struct kjoule_sampler *s, const struct kjo
 				      struct kjoule_ring_head *page, u64 now, bool in_switch)
 {
 	u64 tick = s->tick, late = now > s->due_ns ? now - s->due_ns : 0;
-	u32 late_ns = min_t(u64, late, U32_MAX);
+	u32 delay_ns = min_t(u64, late, U32_MAX);
 
-	if (late > s->late_max_ns)
-		s->late_max_ns = late;
-	s->late_ticks[fls(late_ns)]++;
-	tick_read_meters(s, now, tick, late_ns, in_switch);
+	if (late > s->delay_max_ns)
+		s->delay_max_ns = late;
+	s->delay_ticks[fls(delay_ns)]++;
+	tick_read_meters(s, now, tick, delay_ns, in_switch);
 	if (plan->frequency && !in_switch)
 		tick_read_frequency(s, plan->frequency);
 	if (kjoule_whom_runs(&plan->whom))
-		tick_write_sample(s, plan, tick, late_ns, in_switch);
+		tick_write_sample(s, plan, tick, delay_ns, in_switch);
 	else
 		page->filtered++;
-	page->produced++;
+	page->taken++;
 	kjoule_grid_expect(s, plan, tick + 1, s->grid_ns + plan->interval_ns);
 }
 
@@ -231,15 +231,15 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 }
 
 /* Write how long a tick with a call chain or stack copy took. */
-static noinline void tick_write_took(struct kjoule_sampler *s, u32 tick, u64 took_ns)
+static noinline void tick_write_duration(struct kjoule_sampler *s, u32 tick, u64 took_ns)
 {
-	struct kjoule_took *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_TOOK, 0,
+	struct kjoule_duration *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_DURATION, 0,
 						      sizeof(*rec), tick);
 
 	if (!rec)
 		return;
 	rec->tick = tick;
-	rec->took_ns = min_t(u64, took_ns, U32_MAX);
+	rec->duration_ns = min_t(u64, took_ns, U32_MAX);
 	rec->reserved = 0;
 }
 
@@ -270,7 +270,7 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 	OPTIMIZER_HIDE_VAR(took);	/* avoid a second computation */
 	page->tick_ns += took;
 	if (unlikely(plan->chain) && page->samples != samples)
-		tick_write_took(s, s->tick - 1, took);
+		tick_write_duration(s, s->tick - 1, took);
 	due = s->due_ns;
 	/* ticks must not use the CPU alone */
 	if (unlikely(kjoule_load_add(s->load, took)) || unlikely(end >= due))

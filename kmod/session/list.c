@@ -317,7 +317,7 @@ static void session_cpu_came(struct kjoule_session *s, int cpu)
 	session_update_owners(s, cpu);
 	session_call_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_OFFLINE);
 	kjoule_methods_resume(s);
-	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_BACK);
+	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_ONLINE);
 }
 
 static void session_cpu_leaves(struct kjoule_session *s, int cpu)
@@ -331,7 +331,7 @@ static void session_cpu_leaves(struct kjoule_session *s, int cpu)
 			s->source[i]->ops->cpu_goes(s->source[i], cpu);
 	}
 	session_update_owners(s, cpu);
-	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_GONE);
+	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_OFFLINE);
 }
 
 static void session_suspend(struct kjoule_session *s, int cpu)

@@ -519,9 +519,9 @@ void kjoule_session_books(struct kjoule_session *s, struct kjoule_books *sum)
 	for (i = 0; i < s->n; i++) {
 		kjoule_sampler_books(s->sampler[i], &b);
 		sum->due += b.due;
-		sum->produced += b.produced;
+		sum->taken += b.taken;
 		sum->missed += b.missed;
-		sum->parked += b.parked;
+		sum->skipped += b.skipped;
 		sum->filtered += b.filtered;
 		sum->records += b.records;
 		sum->lost += b.lost;
@@ -531,7 +531,7 @@ void kjoule_session_books(struct kjoule_session *s, struct kjoule_books *sum)
 		sum->source_errors += b.source_errors;
 		sum->idle_ns += b.idle_ns;
 		sum->stacks_withheld += b.stacks_withheld;
-		sum->late_max_ns = max(sum->late_max_ns, b.late_max_ns);
+		sum->delay_max_ns = max(sum->delay_max_ns, b.delay_max_ns);
 	}
 }
 

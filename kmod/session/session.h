@@ -30,7 +30,7 @@ struct nlattr;
  * struct kjoule_session_config - what a session is asked to do
  * @interval_ns:	between ticks
  * @jitter_ns:		see struct kjoule_plan
- * @target:		enum kjoule_target
+ * @target:		enum kjoule_target_kind
  * @pid:		for KJOULE_TARGET_PROCESS and _THREAD, in the caller's pid namespace
  * @has_cgroup:		@cgroup_fd was given
  * @cgroup_fd:		for KJOULE_TARGET_CGROUP, one of the caller's descriptors

@@ -98,9 +98,9 @@ static struct number due = {
 	.offset = offsetof(struct kjoule_books, due),
 };
 
-static struct number produced = {
-	.attr = __ATTR(produced, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, produced),
+static struct number taken = {
+	.attr = __ATTR(taken, 0400, session_number_show, NULL),
+	.offset = offsetof(struct kjoule_books, taken),
 };
 
 static struct number missed = {
@@ -108,9 +108,9 @@ static struct number missed = {
 	.offset = offsetof(struct kjoule_books, missed),
 };
 
-static struct number parked = {
-	.attr = __ATTR(parked, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, parked),
+static struct number skipped = {
+	.attr = __ATTR(skipped, 0400, session_number_show, NULL),
+	.offset = offsetof(struct kjoule_books, skipped),
 };
 
 static struct number filtered = {
@@ -143,9 +143,9 @@ static struct number tick_ns = {
 	.offset = offsetof(struct kjoule_books, tick_ns),
 };
 
-static struct number late_max_ns = {
-	.attr = __ATTR(late_max_ns, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, late_max_ns),
+static struct number delay_max_ns = {
+	.attr = __ATTR(delay_max_ns, 0400, session_number_show, NULL),
+	.offset = offsetof(struct kjoule_books, delay_max_ns),
 };
 
 static struct number source_errors = {
@@ -154,7 +154,7 @@ static struct number source_errors = {
 };
 
 static struct number stacks_withheld = {
-	.attr = __ATTR(withheld, 0400, session_number_show, NULL),
+	.attr = __ATTR(stacks_withheld, 0400, session_number_show, NULL),
 	.offset = offsetof(struct kjoule_books, stacks_withheld),
 };
 
@@ -166,9 +166,9 @@ static struct number idle_ns = {
 static struct attribute *session_attrs[] = {
 	&state.attr,
 	&due.attr.attr,
-	&produced.attr.attr,
+	&taken.attr.attr,
 	&missed.attr.attr,
-	&parked.attr.attr,
+	&skipped.attr.attr,
 	&filtered.attr.attr,
 	&records.attr.attr,
 	&consumed.attr,
@@ -176,7 +176,7 @@ static struct attribute *session_attrs[] = {
 	&waiting.attr.attr,
 	&samples.attr.attr,
 	&tick_ns.attr.attr,
-	&late_max_ns.attr.attr,
+	&delay_max_ns.attr.attr,
 	&source_errors.attr.attr,
 	&idle_ns.attr.attr,
 	&stacks_withheld.attr.attr,

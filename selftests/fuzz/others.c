@@ -106,10 +106,10 @@ void other_stripped(struct world *w)
 
 void other_stats(struct world *w)
 {
-	static const char *const files[] = { "/sys/class/misc/kjoule/sessions", "/sys/kernel/debug/kjoule/books",
-					     "/sys/kernel/debug/kjoule/lateness", "/sys/kernel/debug/kjoule/ticks",
+	static const char *const files[] = { "/sys/class/misc/kjoule/sessions", "/sys/kernel/debug/kjoule/statistics",
+					     "/sys/kernel/debug/kjoule/delays", "/sys/kernel/debug/kjoule/ticks",
 					     "/sys/kernel/debug/kjoule/rings" };
-	static const char *const values[] = { "due", "waiting", "state", "consumed", "late_max_ns" };
+	static const char *const values[] = { "due", "waiting", "state", "consumed", "delay_max_ns" };
 	unsigned int which = dice_below(&w->dice, 10);
 	uint32_t id = any_session(w);
 	char path[128], text[4096];

@@ -42,18 +42,18 @@ static inline bool books_agree(const struct nl_stats *s, const char *what, uint6
 /* What holds at any moment, and while nobody reads: no number may have been forgotten. */
 static inline bool books_balance(const struct nl_stats *s)
 {
-	return books_agree(s, "due, and produced + missed + parked", s->due, s->produced + s->missed + s->parked) &
+	return books_agree(s, "due, and taken + missed + skipped", s->due, s->taken + s->missed + s->skipped) &
 	       books_agree(s, "records, and consumed + lost + waiting", s->records,
 			   s->consumed + s->lost + s->waiting) &
-	       (s->samples + s->filtered <= s->produced && s->consumed <= s->records && s->waiting <= s->records);
+	       (s->samples + s->filtered <= s->taken && s->consumed <= s->records && s->waiting <= s->records);
 }
 
 static inline bool head_agrees(const struct nl_stats *s, const struct kjoule_ring_head *h, uint64_t bytes)
 {
 	return books_agree(s, "due of head page", s->due, h->due) &
-	       books_agree(s, "produced of head page", s->produced, h->produced) &
+	       books_agree(s, "taken of head page", s->taken, h->taken) &
 	       books_agree(s, "missed of head page", s->missed, h->missed) &
-	       books_agree(s, "parked of head page", s->parked, h->parked) &
+	       books_agree(s, "skipped of head page", s->skipped, h->skipped) &
 	       books_agree(s, "filtered of head page", s->filtered, h->filtered) &
 	       books_agree(s, "records of head page", s->records, h->records) &
 	       books_agree(s, "lost of head page", s->lost, h->lost) &
@@ -84,9 +84,9 @@ static inline bool records_agree(const struct nl_stats *s, const struct walk *w)
 		    books_agree(s, "samples, and samples read", s->samples, w->samples) &
 		    books_agree(s, "waiting after all was read", 0, s->waiting);
 
-	if (w->late_max_ns > s->late_max_ns) {
+	if (w->delay_max_ns > s->delay_max_ns) {
 		ktap_diag("CPU %u: late by %" PRIu64 " in a record, at most %" PRIu64 " in the books", s->cpu,
-			  w->late_max_ns, s->late_max_ns);
+			  w->delay_max_ns, s->delay_max_ns);
 		good = false;
 	}
 	if (w->lost_before)	/* no tick was seen after the last loss */
@@ -95,8 +95,8 @@ static inline bool records_agree(const struct nl_stats *s, const struct walk *w)
 		return good & books_agree(s, "filtered, and ticks without a sample", s->filtered + w->lost_samples,
 					  w->filtered + (s->due - w->next));
 	return good & books_agree(s, "due, and ticks told", s->due, w->next) &
-	       books_agree(s, "missed + parked, and ticks in gaps", s->missed + s->parked, w->gap_ticks) &
-	       books_agree(s, "produced, and samples read or lost", s->produced, w->samples + w->lost_samples);
+	       books_agree(s, "missed + skipped, and ticks in gaps", s->missed + s->skipped, w->gap_ticks) &
+	       books_agree(s, "taken, and samples read or lost", s->taken, w->samples + w->lost_samples);
 }
 
 /* All of it, for a session that is stopped and whose rings were read to their end. */
@@ -119,7 +119,7 @@ static inline void check_books(const char *name, struct nl *nl, struct nl_sessio
 			ktap_diag("CPU %u: %s", walk[i].cpu, walk[i].fault);
 		order &= !walk[i].fault[0];
 	}
-	ktap_check(balance, "%s: due = produced + missed + parked, records = consumed + lost + waiting", name);
+	ktap_check(balance, "%s: due = taken + missed + skipped, records = consumed + lost + waiting", name);
 	ktap_check(records, "%s: what was read, lost and left out is all there was", name);
 	ktap_check(order, "%s: records are in order, ticks without holes, times go on", name);
 	ktap_check(due, "%s: ticks due are those of the clock", name);

@@ -172,7 +172,7 @@ void need_root(void)
 
 const char *lacks_debugfs(void)
 {
-	if (access(DEBUGFS "/kjoule/books", R_OK) == 0)
+	if (access(DEBUGFS "/kjoule/statistics", R_OK) == 0)
 		return NULL;
 	/* its folder is there, empty, where it is not mounted */
 	return "debugfs is not mounted: mount -t debugfs debugfs " DEBUGFS;

@@ -263,13 +263,13 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_EDGE_FAILED:
 			s->edge_failed = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_EDGE_HELD_NS:
+		case KJOULE_A_SESSION_EDGE_PAUSED_NS:
 			s->edge_held_ns = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_EDGE_LONGEST_NS:
+		case KJOULE_A_SESSION_EDGE_PAUSED_MAX_NS:
 			s->edge_longest_ns = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_EDGE_PAUSED:
+		case KJOULE_A_SESSION_EDGE_BLOCKED:
 			s->edge_paused = mnl_attr_get_u64(attr);
 			break;
 		case KJOULE_A_SESSION_VPM_SKIPPED:
@@ -281,46 +281,46 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_VPM_READY_NS:
 			s->vpm_ready_ns = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_PEAK_UW:
+		case KJOULE_A_SESSION_VPM_MAX_UW:
 			s->vpm_peak_uw = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_REST_UW:
+		case KJOULE_A_SESSION_VPM_MIN_UW:
 			s->vpm_rest_uw = mnl_attr_get_u64(attr);
 			break;
 		case KJOULE_A_SESSION_VPM_READINGS:
 			s->vpm_readings = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_UNMET:
+		case KJOULE_A_SESSION_VPM_NO_HIT:
 			s->vpm_unmet = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_UNENDED:
+		case KJOULE_A_SESSION_VPM_NO_END:
 			s->vpm_unended = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_ELSEWHERE:
+		case KJOULE_A_SESSION_VPM_MISMATCHED:
 			s->vpm_elsewhere = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_SPOILT:
+		case KJOULE_A_SESSION_VPM_UNUSABLE:
 			s->vpm_spoilt = mnl_attr_get_u64(attr);
 			break;
 		case KJOULE_A_SESSION_VPM_FAILED:
 			s->vpm_failed = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_HELD_NS:
+		case KJOULE_A_SESSION_VPM_PAUSED_NS:
 			s->vpm_held_ns = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_LONGEST_NS:
+		case KJOULE_A_SESSION_VPM_PAUSED_MAX_NS:
 			s->vpm_longest_ns = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_ROUNDS:
+		case KJOULE_A_SESSION_VPM_TRIALS:
 			s->vpm_rounds = mnl_attr_get_u64(attr);
 			break;
 		case KJOULE_A_SESSION_VPM_LEARNT:
 			s->vpm_learnt = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_CUT:
+		case KJOULE_A_SESSION_VPM_ABORTED:
 			s->vpm_cut = mnl_attr_get_u64(attr);
 			break;
-		case KJOULE_A_SESSION_VPM_CROWDED:
+		case KJOULE_A_SESSION_VPM_OVERRUN:
 			s->vpm_crowded = mnl_attr_get_u64(attr);
 			break;
 		case KJOULE_A_SESSION_CHILDREN:
@@ -486,9 +486,9 @@ static void visit_stats(const struct nlmsghdr *message, void *data)
 {
 	static const size_t where[KJOULE_A_STATS_MAX + 1] = {
 		[KJOULE_A_STATS_DUE] = offsetof(struct nl_stats, due),
-		[KJOULE_A_STATS_PRODUCED] = offsetof(struct nl_stats, produced),
+		[KJOULE_A_STATS_TAKEN] = offsetof(struct nl_stats, taken),
 		[KJOULE_A_STATS_MISSED] = offsetof(struct nl_stats, missed),
-		[KJOULE_A_STATS_PARKED] = offsetof(struct nl_stats, parked),
+		[KJOULE_A_STATS_SKIPPED] = offsetof(struct nl_stats, skipped),
 		[KJOULE_A_STATS_FILTERED] = offsetof(struct nl_stats, filtered),
 		[KJOULE_A_STATS_RECORDS] = offsetof(struct nl_stats, records),
 		[KJOULE_A_STATS_CONSUMED] = offsetof(struct nl_stats, consumed),
@@ -496,7 +496,7 @@ static void visit_stats(const struct nlmsghdr *message, void *data)
 		[KJOULE_A_STATS_WAITING] = offsetof(struct nl_stats, waiting),
 		[KJOULE_A_STATS_SAMPLES] = offsetof(struct nl_stats, samples),
 		[KJOULE_A_STATS_TICK_NS] = offsetof(struct nl_stats, tick_ns),
-		[KJOULE_A_STATS_LATE_MAX_NS] = offsetof(struct nl_stats, late_max_ns),
+		[KJOULE_A_STATS_DELAY_MAX_NS] = offsetof(struct nl_stats, delay_max_ns),
 		[KJOULE_A_STATS_SOURCE_ERRORS] = offsetof(struct nl_stats, source_errors),
 		[KJOULE_A_STATS_IDLE_NS] = offsetof(struct nl_stats, idle_ns),
 		[KJOULE_A_STATS_STACKS_WITHHELD] = offsetof(struct nl_stats, stacks_withheld),

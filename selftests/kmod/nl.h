@@ -127,9 +127,9 @@ struct nl_stats {
 	uint32_t session;
 	uint32_t cpu;
 	uint64_t due;
-	uint64_t produced;
+	uint64_t taken;
 	uint64_t missed;
-	uint64_t parked;
+	uint64_t skipped;
 	uint64_t filtered;
 	uint64_t records;
 	uint64_t consumed;
@@ -137,7 +137,7 @@ struct nl_stats {
 	uint64_t waiting;
 	uint64_t samples;
 	uint64_t tick_ns;
-	uint64_t late_max_ns;
+	uint64_t delay_max_ns;
 	uint64_t idle_ns;
 	uint64_t stacks_withheld;
 	uint64_t source_errors;

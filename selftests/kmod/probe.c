@@ -24,8 +24,8 @@ static void take_answer(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_TRANSITION_MAX_KHZ: a->max_khz = *u32; break;
 		case KJOULE_A_TRANSITION_OUTCOME: a->outcome = *u32; break;
 		case KJOULE_A_TRANSITION_COUNT: a->count = *u32; break;
-		case KJOULE_A_TRANSITION_CUT: a->cut = *u32; break;
-		case KJOULE_A_TRANSITION_ASKED_NS: a->asked_ns = mnl_attr_get_u64(attr); break;
+		case KJOULE_A_TRANSITION_BREAKS: a->cut = *u32; break;
+		case KJOULE_A_TRANSITION_REQUESTED_NS: a->asked_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_REQUEST_NS: a->request_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_IRQS_OFF_NS: a->irqs_off_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS: a->irqs_off_from_ns = mnl_attr_get_u64(attr); break;

@@ -187,8 +187,8 @@ static void see_time(struct walk *w, uint64_t tick, uint32_t late_ns, bool at_ti
 	w->time_ns = time;
 	w->time_tick = tick;
 	w->timed = true;
-	if (at_tick && late_ns > w->late_max_ns)
-		w->late_max_ns = late_ns;
+	if (at_tick && late_ns > w->delay_max_ns)
+		w->delay_max_ns = late_ns;
 }
 
 static void walk_sample(struct walk *w, const struct kjoule_sample *s)
@@ -199,7 +199,7 @@ static void walk_sample(struct walk *w, const struct kjoule_sample *s)
 	uint64_t tick = whole_tick(w, s->tick);
 
 	arrive(w, tick, "sample");
-	see_time(w, tick, s->late_ns, true);
+	see_time(w, tick, s->delay_ns, true);
 	w->next = tick + 1;
 	w->samples++;
 	if (!w->task_known)
@@ -257,25 +257,25 @@ static void walk_energy(struct walk *w, const struct kjoule_energy *e)
 		fault(w, "energy of tick %u after tick %llu", e->tick, (unsigned long long)w->next - 1);
 	if (!e->domains || e->rec.size != sizeof(*e) + 8 * __builtin_popcount(e->domains))
 		fault(w, "energy of %u bytes with domains %#x", e->rec.size, e->domains);
-	see_time(w, tick, e->late_ns, false);
+	see_time(w, tick, e->delay_ns, false);
 	if (w->on_energy)
 		w->on_energy(w, tick, e);
 }
 
-static void walk_parked(struct walk *w, const struct kjoule_parked *p)
+static void walk_parked(struct walk *w, const struct kjoule_idle *p)
 {
 	uint64_t tick = whole_tick(w, p->tick);
 
-	arrive(w, tick, "parked ticks");
+	arrive(w, tick, "skipped ticks");
 	if (!p->count)
-		fault(w, "parked for no tick");
+		fault(w, "skipped for no tick");
 	if (p->begin_ns > walk_due_ns(w->session, tick) ||
 	    p->end_ns < walk_due_ns(w->session, tick + p->count - 1))
-		fault(w, "tick %llu and %llu more parked from %llu to %llu ns", (unsigned long long)tick,
+		fault(w, "tick %llu and %llu more skipped from %llu to %llu ns", (unsigned long long)tick,
 		      (unsigned long long)p->count - 1, (unsigned long long)p->begin_ns,
 		      (unsigned long long)p->end_ns);
 	if (w->timed && p->end_ns < w->time_ns)
-		fault(w, "parked until %llu, before %llu", (unsigned long long)p->end_ns,
+		fault(w, "skipped until %llu, before %llu", (unsigned long long)p->end_ns,
 		      (unsigned long long)w->time_ns);
 	w->parks++;
 	w->parked_ticks += p->count;
@@ -291,7 +291,7 @@ static void walk_value(struct walk *w, const struct kjoule_value *v)
 	/* read before it was written, and that before the ticks that follow */
 	if (whole_tick(w, v->tick) - w->next > 1U << 31)
 		fault(w, "value of tick %u after tick %llu", v->tick, (unsigned long long)w->next - 1);
-	if (v->time_ns + v->took_ns > now_ns())
+	if (v->time_ns + v->duration_ns > now_ns())
 		fault(w, "value read in the future");
 	w->values++;
 	if (w->on_value)
@@ -357,15 +357,15 @@ static void walk_stack(struct walk *w, const struct kjoule_stack *s)
 }
 
 /* After all that belongs to a sample. */
-static void walk_took(struct walk *w, const struct kjoule_took *t)
+static void walk_took(struct walk *w, const struct kjoule_duration *t)
 {
 	if (t->tick != w->sample.tick || (w->tooks && t->tick == w->took_tick) || t->reserved)
-		fault(w, "a tick %u that lasted %u ns after the sample of tick %u", t->tick, t->took_ns, w->sample.tick);
+		fault(w, "a tick %u that lasted %u ns after the sample of tick %u", t->tick, t->duration_ns, w->sample.tick);
 	/* the largest stack is copied in milliseconds */
-	if (t->took_ns > 100000000)
-		fault(w, "a tick that lasted %u ns", t->took_ns);
+	if (t->duration_ns > 100000000)
+		fault(w, "a tick that lasted %u ns", t->duration_ns);
 	w->took_tick = t->tick;
-	w->took_ns += t->took_ns;
+	w->took_ns += t->duration_ns;
 	w->tooks++;
 	w->sample_before = false;
 }
@@ -378,11 +378,11 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 		[KJOULE_RECORD_TASK] = sizeof(struct kjoule_task),
 		[KJOULE_RECORD_GAP] = sizeof(struct kjoule_gap),
 		[KJOULE_RECORD_LOST] = sizeof(struct kjoule_lost),
-		[KJOULE_RECORD_PARKED] = sizeof(struct kjoule_parked),
+		[KJOULE_RECORD_IDLE] = sizeof(struct kjoule_idle),
 		[KJOULE_RECORD_VALUE] = sizeof(struct kjoule_value),
 		[KJOULE_RECORD_WINDOW] = sizeof(struct kjoule_window),
 		[KJOULE_RECORD_READING] = sizeof(struct kjoule_vpm_reading),
-		[KJOULE_RECORD_TOOK] = sizeof(struct kjoule_took),
+		[KJOULE_RECORD_DURATION] = sizeof(struct kjoule_duration),
 	};
 
 	w->bytes += rec->size;
@@ -430,11 +430,11 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 	case KJOULE_RECORD_STACK:
 		walk_stack(w, (const struct kjoule_stack *)rec);
 		return;
-	case KJOULE_RECORD_TOOK:
-		walk_took(w, (const struct kjoule_took *)rec);
+	case KJOULE_RECORD_DURATION:
+		walk_took(w, (const struct kjoule_duration *)rec);
 		return;
-	case KJOULE_RECORD_PARKED:
-		walk_parked(w, (const struct kjoule_parked *)rec);
+	case KJOULE_RECORD_IDLE:
+		walk_parked(w, (const struct kjoule_idle *)rec);
 		break;
 	default:
 		fault(w, "record of unknown type %u", rec->type);

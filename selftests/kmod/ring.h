@@ -50,7 +50,7 @@ struct walk {
 	uint64_t samples;
 	uint64_t tasks;
 	uint64_t gaps;
-	uint64_t gap_ticks;	/* told by gaps and parked ticks, or lost with them */
+	uint64_t gap_ticks;	/* told by gaps and skipped ticks, or lost with them */
 	uint64_t parks;
 	uint64_t parked_ticks;
 	uint64_t parked_ns;
@@ -65,7 +65,7 @@ struct walk {
 	bool timed;
 	uint64_t time_ns;	/* of the last tick that was seen */
 	uint64_t time_tick;	/* which one that was */
-	uint64_t late_max_ns;
+	uint64_t delay_max_ns;
 	bool task_known;
 	uint32_t pid, tgid;
 	void (*on_sample)(struct walk *w, uint64_t tick, const struct kjoule_sample *s);

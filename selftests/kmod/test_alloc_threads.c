@@ -147,15 +147,15 @@ static void check_while_it_fails(unsigned int second)
 static void check_afterwards(unsigned int second)
 {
 	struct nl_stats stats[NL_MAX_CPUS];
-	uint64_t produced;
+	uint64_t taken;
 
 	have_children(1);	/* asks for more */
 	ktap_check(await(is_followed(100)), "with memory there again children are followed again");
 	ktap_check(cpu_online(second, false) && cpu_online(second, true), "a CPU goes and comes with memory");
-	ktap_check(is_told(KJOULE_EVENT_CPU_GONE, 5000), "and that is told");
+	ktap_check(is_told(KJOULE_EVENT_CPU_OFFLINE, 5000), "and that is told");
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
-	produced = stats[1].produced;
-	ktap_check(await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 2 && stats[1].produced > produced + 20),
+	taken = stats[1].taken;
+	ktap_check(await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 2 && stats[1].taken > taken + 20),
 		   "it ticks");
 	drain_map(&d, walk);
 }

@@ -79,9 +79,9 @@ static bool head_balanced(const struct kjoule_ring_head *h)
 	do {
 		seq = __atomic_load_n(&h->seq, __ATOMIC_ACQUIRE);
 		due = __atomic_load_n(&h->due, __ATOMIC_RELAXED);
-		sum = __atomic_load_n(&h->produced, __ATOMIC_RELAXED) +
+		sum = __atomic_load_n(&h->taken, __ATOMIC_RELAXED) +
 		      __atomic_load_n(&h->missed, __ATOMIC_RELAXED) +
-		      __atomic_load_n(&h->parked, __ATOMIC_RELAXED);
+		      __atomic_load_n(&h->skipped, __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (seq & 1 || __atomic_load_n(&h->seq, __ATOMIC_RELAXED) != seq);
 	return due == sum;

@@ -99,7 +99,7 @@ static void check_other_file_systems(void)
 		refuse("a file of another file system", dup(fileno(f)), EINVAL);
 		fclose(f);
 	}
-	refuse_file_of("a file of debugfs", "/sys/kernel/debug", DEBUGFS_MAGIC, "/sys/kernel/debug/kjoule/books", EINVAL);
+	refuse_file_of("a file of debugfs", "/sys/kernel/debug", DEBUGFS_MAGIC, "/sys/kernel/debug/kjoule/statistics", EINVAL);
 	refuse_file("a file of procfs", "/proc/sys/kernel/pid_max", O_RDONLY, EINVAL);
 	refuse_file_of("a file of tracefs", "/sys/kernel/tracing", TRACEFS_MAGIC, "/sys/kernel/tracing/buffer_size_kb",
 		       EINVAL);

@@ -67,31 +67,31 @@ static void see_window(struct walk *w, const struct kjoule_window *v)
 
 	s->led[v->rec.flags & KJOULE_WINDOW_FAILED ? 2 : spin] += leads;
 	/* who came late to it is let go after its end */
-	if (v->c_ns > v->b_ns && v->c_ns - v->b_ns > s->longest_ns[leads])
-		s->longest_ns[leads] = v->c_ns - v->b_ns;
+	if (v->end_ns > v->pause_ns && v->end_ns - v->pause_ns > s->longest_ns[leads])
+		s->longest_ns[leads] = v->end_ns - v->pause_ns;
 	if (v->rec.flags & KJOULE_WINDOW_FAILED) {
 		s->failed++;
 		s->number = v->number;
 		return;
 	}
-	if (v->seek_ns > v->a_ns || v->a_ns > v->from_ns || v->from_ns > v->b_ns || v->b_ns > v->c_ns)
+	if (v->poll_ns > v->begin_ns || v->begin_ns > v->run_ns || v->run_ns > v->pause_ns || v->pause_ns > v->end_ns)
 		FAULT(s, "window %u: times are not in order", v->number);
-	if (v->a_ns < s->c_ns)
+	if (v->begin_ns < s->c_ns)
 		FAULT(s, "window %u begins before the one before has ended", v->number);
 	if (!spin && s->number && (int32_t)(v->number - s->number) <= 0)
 		FAULT(s, "window %u after %u", v->number, s->number);
-	if (leads && v->c_uj <= v->a_uj)
+	if (leads && v->end_uj <= v->begin_uj)
 		FAULT(s, "window %u spent nothing", v->number);
-	if (leads && v->c_uj - v->a_uj > MOST_W * 1e-3 * (v->c_ns - v->a_ns))
+	if (leads && v->end_uj - v->begin_uj > MOST_W * 1e-3 * (v->end_ns - v->begin_ns))
 		FAULT(s, "window %u spent %llu uJ in %llu ns", v->number,
-		      (unsigned long long)(v->c_uj - v->a_uj), (unsigned long long)(v->c_ns - v->a_ns));
-	if (!leads && (v->a_uj || v->c_uj || spin))
+		      (unsigned long long)(v->end_uj - v->begin_uj), (unsigned long long)(v->end_ns - v->begin_ns));
+	if (!leads && (v->begin_uj || v->end_uj || spin))
 		FAULT(s, "window %u tells what only the leader may", v->number);
 	s->number = v->number;
-	s->c_ns = v->c_ns;
-	s->held_ns += v->c_ns - v->b_ns + (v->from_ns - v->seek_ns);
+	s->c_ns = v->end_ns;
+	s->held_ns += v->end_ns - v->pause_ns + (v->run_ns - v->poll_ns);
 	s->leads += leads;
-	s->uj += v->c_uj - v->a_uj;
+	s->uj += v->end_uj - v->begin_uj;
 	if (spin)
 		s->spins++;
 	else if (s->windows++ < MANY)
@@ -160,8 +160,8 @@ static void check_together(void)
 			continue;
 		both++;
 		/* held from the same instant on, as far as their timers go, and until the same edge */
-		apart += b->c_ns != a->c_ns || b->a_ns != a->a_ns ||
-			 (b->b_ns > a->b_ns ? b->b_ns - a->b_ns : a->b_ns - b->b_ns) > PERIOD_NS / 10;
+		apart += b->end_ns != a->end_ns || b->begin_ns != a->begin_ns ||
+			 (b->pause_ns > a->pause_ns ? b->pause_ns - a->pause_ns : a->pause_ns - b->pause_ns) > PERIOD_NS / 10;
 	}
 	ktap_diag("%llu windows of both CPUs, %llu of them not together", (unsigned long long)both,
 		  (unsigned long long)apart);
@@ -340,7 +340,7 @@ static unsigned int windows_on_the_way(void)
 	for (i = 0; i < 2; i++) {
 		for (k = 0; k < seen[i].windows && k < MANY; k++) {
 			for (m = 0; m + 1 < moves.n; m += 2)
-				n += told[i][k].a_ns > moves.ns[m] && told[i][k].a_ns < moves.ns[m + 1];
+				n += told[i][k].begin_ns > moves.ns[m] && told[i][k].begin_ns < moves.ns[m + 1];
 		}
 	}
 	return n;

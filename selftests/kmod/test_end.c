@@ -40,7 +40,7 @@ static uint64_t last_reading(unsigned int *n)
 		e = (const void *)rec;
 		if (rec->type != KJOULE_RECORD_ENERGY || !(e->domains & 1))
 			continue;
-		ns = info.t0_ns + e->tick * info.interval_ns + e->late_ns;
+		ns = info.t0_ns + e->tick * info.interval_ns + e->delay_ns;
 		++*n;
 	}
 	return ns;

@@ -37,9 +37,9 @@ static void *end_session(void *data)
 	return NULL;
 }
 
-static uint64_t produced(unsigned int cpu)
+static uint64_t taken(unsigned int cpu)
 {
-	return __atomic_load_n(&d.ring[cpu].head->produced, __ATOMIC_RELAXED);
+	return __atomic_load_n(&d.ring[cpu].head->taken, __ATOMIC_RELAXED);
 }
 
 static void check_end(unsigned int second)
@@ -52,18 +52,18 @@ static void check_end(unsigned int second)
 
 	test_file_waits(SLOW_MS);
 	sleep_ms(3 * PERIOD_NS / 1000000);
-	first = produced(at);
+	first = taken(at);
 	if (pthread_create(&thread, NULL, end_session, &err)) {
 		ktap_not_ok("a thread");
 		return;
 	}
-	while (produced(at) == first && !ended)
+	while (taken(at) == first && !ended)
 		sleep_ms(2);
-	ktap_check(produced(at) > first, "while its end waits for a device it goes on");
+	ktap_check(taken(at) > first, "while its end waits for a device it goes on");
 	ktap_check(cpu_online(second, false), "a CPU goes offline meanwhile");
-	gone = produced(at);
+	gone = taken(at);
 	sleep_ms(50);
-	later = produced(at);
+	later = taken(at);
 	in_time = !ended;
 	pthread_join(thread, NULL);
 	test_file_waits(0);
@@ -73,7 +73,7 @@ static void check_end(unsigned int second)
 	else
 		ktap_check_equal(gone, later, "its ticks are taken nowhere from then on");
 	ktap_check_equal(0, err, "the session ends");
-	ktap_check_equal(later, produced(at), "with no tick more of that CPU");
+	ktap_check_equal(later, taken(at), "with no tick more of that CPU");
 	ktap_check(cpu_online(second, true), "the CPU comes back");
 }
 

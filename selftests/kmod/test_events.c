@@ -231,10 +231,10 @@ static void check_cpus(void)
 		return;
 	command(KJOULE_CMD_SESSION_START);
 	cpu_online(second, false);
-	ktap_check(expect(&group, KJOULE_EVENT_SESSION_STARTED, &n) && expect(&group, KJOULE_EVENT_CPU_GONE, &n) &&
+	ktap_check(expect(&group, KJOULE_EVENT_SESSION_STARTED, &n) && expect(&group, KJOULE_EVENT_CPU_OFFLINE, &n) &&
 		   n.cpu == second, "a CPU that goes is told");
 	cpu_online(second, true);
-	ktap_check(expect(&group, KJOULE_EVENT_CPU_BACK, &n) && n.cpu == second, "and when it is back");
+	ktap_check(expect(&group, KJOULE_EVENT_CPU_ONLINE, &n) && n.cpu == second, "and when it is back");
 	command(KJOULE_CMD_SESSION_DEL);
 }
 
@@ -269,9 +269,9 @@ static void await_ticks(unsigned int ticks)
 	int n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS), i;
 
 	for (i = 0; i < n; i++)
-		from[i] = stats[i].produced;
+		from[i] = stats[i].taken;
 	for (i = 0; i < n; i++)
-		await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == n && stats[i].produced >= from[i] + ticks);
+		await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == n && stats[i].taken >= from[i] + ticks);
 }
 
 static void check_source(void)

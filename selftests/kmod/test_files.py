@@ -217,7 +217,7 @@ def check_readers(t):
 
     def with_perfmon():
         keep(CAP_PERFMON, CAP_DAC_OVERRIDE)
-        return value("sources/vchip/package-0/value").isdigit() and read(f"{DEBUGFS}/books")[:7] == "session"
+        return value("sources/vchip/package-0/value").isdigit() and read(f"{DEBUGFS}/statistics")[:7] == "session"
 
     t.check(in_child(with_perfmon) == "True", "CAP_PERFMON is enough where the files' modes are no hindrance")
 
@@ -279,7 +279,7 @@ def check_books(t, recorder):
     t.check(not back and second["due"] > first["due"] + RATE / 2 and second["samples"] > first["samples"],
             "a session's numbers go on", [first, second])
     table = {}
-    for line in read(f"{DEBUGFS}/lateness").splitlines()[1:]:
+    for line in read(f"{DEBUGFS}/delays").splitlines()[1:]:
         _, cpu, low, high, ticks = map(int, line.split())
         table.setdefault(cpu, []).append((low, high, ticks))
     good = all(low == (high // 2 if high > 1 else 0) and ticks for rows in table.values() for low, high, ticks in rows)
@@ -348,22 +348,22 @@ def check_lateness(t):
     os.kill(recorder.process.pid, signal.SIGSTOP)
     time.sleep(0.5)
     for _ in range(10):    # a table is not of one moment: look until nothing changed
-        books = read(f"{DEBUGFS}/books").splitlines()[1:]
-        late = read(f"{DEBUGFS}/lateness").splitlines()[1:]
+        books = read(f"{DEBUGFS}/statistics").splitlines()[1:]
+        late = read(f"{DEBUGFS}/delays").splitlines()[1:]
         if len(books) == 2:
             break
     os.kill(recorder.process.pid, signal.SIGCONT)
-    produced, counted = {}, {}
+    taken, counted = {}, {}
     for line in books:
         cells = line.split()
-        produced[cells[1]] = int(cells[3])
+        taken[cells[1]] = int(cells[3])
     for line in late:
         cells = line.split()
         counted[cells[1]] = counted.get(cells[1], 0) + int(cells[4])
     recorder.end()
     # the histogram was read after the books: a few ticks more
-    good = produced.keys() == counted.keys() and all(0 <= counted[c] - produced[c] < 0.3 * RATE for c in produced)
-    t.check(good, "every tick is in the histogram of lateness", [produced, counted])
+    good = taken.keys() == counted.keys() and all(0 <= counted[c] - taken[c] < 0.3 * RATE for c in taken)
+    t.check(good, "every tick is in the histogram of lateness", [taken, counted])
 
 
 def check_ends(t):

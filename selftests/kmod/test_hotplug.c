@@ -72,8 +72,8 @@ static void see(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
 	last_tick = tick;
 	if (tick != before_it + 1)
 		return;
-	if (due_ns + s->late_ns < off_ns || due_ns >= back_ns)
-		l->ns[l->n++ % MAX_TICKS] = s->late_ns;
+	if (due_ns + s->delay_ns < off_ns || due_ns >= back_ns)
+		l->ns[l->n++ % MAX_TICKS] = s->delay_ns;
 }
 
 static int by_value(const void *a, const void *b)
@@ -176,7 +176,7 @@ static void check_start_offline(void)
 	cpu_online(second, true);
 	sleep_ms(20);
 	nl_stats(&nl, s.id, stats, NL_MAX_CPUS);
-	ktap_check(!stats[1].produced && books_balance(&stats[0]) & books_balance(&stats[1]),
+	ktap_check(!stats[1].taken && books_balance(&stats[0]) & books_balance(&stats[1]),
 		   "it does not tick when the CPU comes back");
 	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, s.id, &s) && s.state != KJOULE_SESSION_RUNNING,
 		   "the session does not run");
@@ -225,12 +225,12 @@ static void check_joins(bool between)
 			sleep_ms(100);
 			drain_map(&d, walk);
 			nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
-			if (stats[0].produced > 20)
+			if (stats[0].taken > 20)
 				break;
 		}
 		for (i = 0, good = true; i < d.n; i++)
 			good &= books_balance(&stats[i]);
-		ktap_check(good && stats[0].produced > 20 && !stats[at].produced, "%s: before, the others tick and the books balance", name);
+		ktap_check(good && stats[0].taken > 20 && !stats[at].taken, "%s: before, the others tick and the books balance", name);
 		cpu_online(second, true);
 	}
 	back_ns = off_ns = now_ns();

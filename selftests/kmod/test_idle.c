@@ -148,11 +148,11 @@ static void check_ticks_for_others(const struct nl_stats *stats, int n, const ui
 	int c;
 
 	for (c = 0; c < n; c++) {
-		awake += stats[c].due - stats[c].parked;
+		awake += stats[c].due - stats[c].skipped;
 		woken += entries[c];
 	}
 	for (c = 0; c < n; c++) {
-		uint64_t others = awake - (stats[c].due - stats[c].parked), wakes = woken - entries[c];
+		uint64_t others = awake - (stats[c].due - stats[c].skipped), wakes = woken - entries[c];
 
 		ktap_check(idle_samples_of[c] <= others + wakes,
 			   "idle, CPU %u ticks only for others (%" PRIu64 " times; they had %" PRIu64
@@ -163,7 +163,7 @@ static void check_ticks_for_others(const struct nl_stats *stats, int n, const ui
 static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const char *name)
 {
 	struct nl_stats stats[NL_MAX_CPUS];
-	uint64_t due = 0, parked = 0, missed = 0, idle_ns = 0, told_ns = 0, begun_ms = kernel_idle_ms();
+	uint64_t due = 0, skipped = 0, missed = 0, idle_ns = 0, told_ns = 0, begun_ms = kernel_idle_ms();
 	uint64_t entries[NL_MAX_CPUS];
 	struct idle i = { 0 };
 	double around_s;
@@ -189,14 +189,14 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 	n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	for (c = 0; c < n; c++) {
 		due += stats[c].due;
-		parked += stats[c].parked;
+		skipped += stats[c].skipped;
 		missed += stats[c].missed;
 		idle_ns += stats[c].idle_ns;
 		told_ns += walk[c].parked_ns;
 	}
 	ktap_diag("%s: %.4f W, %.1f entries a second, %.2f %% of them into the deep state, %.2f %% of %.2f s; of %"
-		  PRIu64 " ticks %.2f %% parked, %" PRIu64 " missed, %" PRIu64 " idle samples", name, i.watt, i.entries,
-		  100 * i.chosen, 100 * i.deep, i.idle_s, due, 100.0 * parked / due, missed, idle_samples);
+		  PRIu64 " ticks %.2f %% skipped, %" PRIu64 " missed, %" PRIu64 " idle samples", name, i.watt, i.entries,
+		  100 * i.chosen, 100 * i.deep, i.idle_s, due, 100.0 * skipped / due, missed, idle_samples);
 	if (pmu) {
 		/* each of these ticks wakes its CPU too */
 		i.entries = fmax(0, i.entries - idle_samples / (PART_MS / 1e3));
@@ -209,10 +209,10 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 		ktap_skip("idle time is in the books", "the CPUs were hardly ever idle: end what runs on this machine");
 	} else if (!(flags & KJOULE_FLAG_WAKE_IDLE)) {
 		/* each spell has a tick more or less than its length */
-		ktap_check(fabs((double)parked * interval_ns - idle_ns) <
+		ktap_check(fabs((double)skipped * interval_ns - idle_ns) <
 			   0.02 * idle_ns + 2 * sqrt(i.entries * PART_MS / 1e3) * interval_ns,
-			   "the ticks of idle time are in the books, as parked (%.3f s of %.3f s)",
-			   parked * (interval_ns / 1e9), idle_ns / 1e9);
+			   "the ticks of idle time are in the books, as skipped (%.3f s of %.3f s)",
+			   skipped * (interval_ns / 1e9), idle_ns / 1e9);
 		/* the session begins before it is watched and ends after, and the kernel counts both ways around */
 		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * around_s + 0.05,
 			   "idle time by the books is the kernel's (%.3f s; %.3f s watched, %.3f s around)",

@@ -43,12 +43,12 @@ static void note(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
 	if (look->n < MAX_TICKS) {
 		look->shift[look->n] = walk_due_ns(w->session, tick) - w->session->t0_ns -
 				       tick * w->session->interval_ns;
-		look->late[look->n++] = s->late_ns;
+		look->late[look->n++] = s->delay_ns;
 		if (tick == look->last_tick + 1)
-			look->following[look->n_following++] = s->late_ns;
+			look->following[look->n_following++] = s->delay_ns;
 	}
 	look->last_tick = tick;
-	look->last_ns = walk_due_ns(w->session, tick) + s->late_ns;
+	look->last_ns = walk_due_ns(w->session, tick) + s->delay_ns;
 }
 
 static int by_value(const void *a, const void *b)

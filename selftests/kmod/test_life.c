@@ -220,7 +220,7 @@ static void check_orphan(bool by_close)
 		const struct kjoule_ring_head *h = d.ring[i].head;
 
 		good &= walk[i].samples == h->samples && walk[i].records == h->records - h->lost &&
-			h->due == h->produced + h->missed + h->parked && h->due == walk[i].next && !walk[i].fault[0];
+			h->due == h->taken + h->missed + h->skipped && h->due == walk[i].next && !walk[i].fault[0];
 	}
 	ktap_check(good, "%s: all that was measured can still be read", how);
 	ktap_check(read(d.fd, c, sizeof(c)) == 0, "%s: then read tells the end", how);

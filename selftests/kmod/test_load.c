@@ -95,7 +95,7 @@ static void check_speed(const char *name, double part, unsigned int sessions, co
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
 	double before = speed(), during;
-	uint64_t produced = 0, missed = 0, due = 0;
+	uint64_t taken = 0, missed = 0, due = 0;
 	unsigned int i;
 
 	for (n = 0; n < sessions; n++) {
@@ -109,7 +109,7 @@ static void check_speed(const char *name, double part, unsigned int sessions, co
 		drain_map(&d[i], walk[i]);
 		check_books(name, &nl, &info[i], &d[i], walk[i]);
 		nl_stats(&nl, info[i].id, stats, NL_MAX_CPUS);
-		produced += stats[0].produced;
+		taken += stats[0].taken;
 		missed += stats[0].missed;
 		due += stats[0].due;
 		device_close(&d[i]);
@@ -117,9 +117,9 @@ static void check_speed(const char *name, double part, unsigned int sessions, co
 	}
 	n = 0;
 	ktap_diag("%s: %.0f %% of the usual speed; of %" PRIu64 " ticks %" PRIu64 " taken, %" PRIu64 " left out", name,
-		  during / before * 100, due, produced, missed);
+		  during / before * 100, due, taken, missed);
 	ktap_check(before > 0 && during >= part * before, "%s: the work keeps %.0f %% of its speed", name, part * 100);
-	ktap_check(produced > 20 * sessions, "%s: ticks are taken all the same", name);
+	ktap_check(taken > 20 * sessions, "%s: ticks are taken all the same", name);
 }
 
 /* What they took before, when they might take more, counts for a moment only. */
@@ -136,11 +136,11 @@ static void check_lowered(void)
 	ticks_may_take("10");
 	sleep_ms(100);
 	nl_stats(&nl, info[0].id, stats, NL_MAX_CPUS);
-	before = stats[0].produced;
+	before = stats[0].taken;
 	speed();
 	nl_stats(&nl, info[0].id, stats, NL_MAX_CPUS);
-	ktap_diag("%" PRIu64 " ticks taken at 40 %%, then %" PRIu64 " at 10 %%", before, stats[0].produced - before);
-	ktap_check(stats[0].produced > before + 1000, "a session that may take less than before has its ticks all the same");
+	ktap_diag("%" PRIu64 " ticks taken at 40 %%, then %" PRIu64 " at 10 %%", before, stats[0].taken - before);
+	ktap_check(stats[0].taken > before + 1000, "a session that may take less than before has its ticks all the same");
 	ticks_may_take("40");
 	device_close(&d[0]);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info[0].id, NULL);
@@ -152,7 +152,7 @@ static void check_wakes(void)
 	const struct nl_config c = { .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 22,
 				     .flags = KJOULE_FLAG_USER_STACK, .stack_bytes = 65384 };
 	static struct nl_stats stats[NL_MAX_CPUS];
-	uint64_t took = 0, produced = 0, begin, end;
+	uint64_t took = 0, taken = 0, begin, end;
 	pid_t pid = start(wake_deep_down);
 	double wakes;
 	unsigned int i;
@@ -169,14 +169,14 @@ static void check_wakes(void)
 	for (i = 0; i < n; i++) {
 		nl_stats(&nl, info[i].id, stats, NL_MAX_CPUS);
 		took += stats[0].tick_ns;
-		produced += stats[0].produced;
+		taken += stats[0].taken;
 		device_close(&d[i]);
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info[i].id, NULL);
 	}
 	n = 0;
 	stop(pid);
-	ktap_diag("%.0f wakes, %" PRIu64 " ticks, %.1f %% of the CPU", wakes, produced, took * 100.0 / (end - begin));
-	ktap_check(wakes > 10 && produced > 20, "a CPU that wakes often: it wakes, and ticks are taken");
+	ktap_diag("%.0f wakes, %" PRIu64 " ticks, %.1f %% of the CPU", wakes, taken, took * 100.0 / (end - begin));
+	ktap_check(wakes > 10 && taken > 20, "a CPU that wakes often: it wakes, and ticks are taken");
 	ktap_check(took < (end - begin) * 0.4, "a CPU that wakes often: ticks take no more of it");
 }
 

@@ -168,7 +168,7 @@ static void check_foreign(void)
 	static const struct { const char *name; uint8_t cmd; uint16_t flags; unsigned int from, to; } takes[] = {
 		{ "session-new", NEW, 0, KJOULE_A_SESSION_STATE, KJOULE_A_SESSION_SOURCE_INFO },
 		{ "session-new", NEW, 0, KJOULE_A_SESSION_CHILDREN, KJOULE_A_SESSION_CHILDREN_LOST },
-		{ "session-new", NEW, 0, KJOULE_A_SESSION_EDGE_WINDOWS, KJOULE_A_SESSION_EDGE_LONGEST_NS },
+		{ "session-new", NEW, 0, KJOULE_A_SESSION_EDGE_WINDOWS, KJOULE_A_SESSION_EDGE_PAUSED_MAX_NS },
 		{ "session-new", NEW, 0, KJOULE_A_SESSION_VPM_READY_NS, KJOULE_A_SESSION_MAX + 1 },
 		{ "start", START, 0, KJOULE_A_SESSION_ID + 1, KJOULE_A_SESSION_MAX + 1 },
 		{ "stop", STOP, 0, KJOULE_A_SESSION_ID + 1, KJOULE_A_SESSION_MAX + 1 },

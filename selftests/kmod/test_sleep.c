@@ -73,7 +73,7 @@ static void look_for_reasons(const struct ring *r)
 static void see_energy(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
 {
 	if (e->domains & 1 && n_told < sizeof(told) / sizeof(told[0]))
-		told[n_told++] = (struct told){ .time_ns = walk_due_ns(w->session, tick) + e->late_ns,
+		told[n_told++] = (struct told){ .time_ns = walk_due_ns(w->session, tick) + e->delay_ns,
 						.uj = e->energy_uj[0], .source = e->rec.flags, .scope = e->scope };
 }
 

@@ -317,7 +317,7 @@ static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 	uint64_t end;
 
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
-	*ticks = stats[1].produced;
+	*ticks = stats[1].taken;
 	*due = now_ns();
 	count_from_now();
 	end = now_ns() + 40000000;
@@ -325,7 +325,7 @@ static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 		;	/* awake: while both are idle nobody has to read */
 	drain_map(&d, walk);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
-	*ticks = stats[1].produced - *ticks;
+	*ticks = stats[1].taken - *ticks;
 	*due = (now_ns() - *due) / INTERVAL_NS;
 	*records = counted.told[1];
 }
@@ -337,7 +337,7 @@ static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 static bool is_left_alone_asleep(void)
 {
 	static struct nl_stats before[NL_MAX_CPUS], after[NL_MAX_CPUS];
-	uint64_t parked;
+	uint64_t skipped;
 
 	nl_stats(&nl, info.id, before, NL_MAX_CPUS);
 	count_from_now();
@@ -345,10 +345,10 @@ static bool is_left_alone_asleep(void)
 	counted.until_ns = now_ns();
 	nl_stats(&nl, info.id, after, NL_MAX_CPUS);
 	drain_map(&d, walk);
-	parked = after[1].parked - before[1].parked;
-	if (parked < 20 || counted.told[1] > 2)
-		ktap_diag("asleep for 40 ticks: %" PRIu64 " parked, %u energy records", parked, counted.told[1]);
-	return parked >= 20 && (counted.told[1] <= 2 || kernel_full_of_checkers());
+	skipped = after[1].skipped - before[1].skipped;
+	if (skipped < 20 || counted.told[1] > 2)
+		ktap_diag("asleep for 40 ticks: %" PRIu64 " skipped, %u energy records", skipped, counted.told[1]);
+	return skipped >= 20 && (counted.told[1] <= 2 || kernel_full_of_checkers());
 }
 
 /* Idle CPUs are left alone, but for the one on which the reading hangs, whichever it is at the time. */

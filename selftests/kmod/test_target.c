@@ -195,7 +195,7 @@ static struct spent parent_run(struct parent *p)
  * idle. What was missed between two samples of theirs is theirs, and what was missed beside one of
  * theirs or of the parent's may be. A machine that is taken away
  * while a task is woken and does not run yet falsifies the comparison: a remote wake-up starts the
- * scheduler's charge, and the ticks are parked.
+ * scheduler's charge, and the ticks are skipped.
  */
 struct witness {
 	struct nl nl;
@@ -210,7 +210,7 @@ struct witness {
 	bool family[NL_MAX_CPUS];		/* or the parent's */
 };
 
-/* A walk's gaps are those of parked ticks as well. */
+/* A walk's gaps are those of skipped ticks as well. */
 static uint64_t missed_by(const struct walk *w)
 {
 	return w->gap_ticks - w->parked_ticks;

@@ -22,8 +22,8 @@
 #include "ring.h"
 
 #define VALUES	"/sys/class/misc/kjoule/"
-#define BOOKS	"/sys/kernel/debug/kjoule/books"
-#define HEADING	"session cpu due produced missed parked filtered records consumed lost waiting tick_ns late_max_ns\n"
+#define BOOKS	"/sys/kernel/debug/kjoule/statistics"
+#define HEADING	"session cpu due taken missed skipped filtered records consumed lost waiting tick_ns delay_max_ns\n"
 
 static struct nl nl;
 static struct nl_session info;
@@ -78,8 +78,8 @@ static int read_books(struct nl_stats *stats, int max)
 		memset(s, 0, sizeof(*s));
 		if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 			   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%c",
-			   &s->session, &s->cpu, &s->due, &s->produced, &s->missed, &s->parked, &s->filtered,
-			   &s->records, &s->consumed, &s->lost, &s->waiting, &s->tick_ns, &s->late_max_ns,
+			   &s->session, &s->cpu, &s->due, &s->taken, &s->missed, &s->skipped, &s->filtered,
+			   &s->records, &s->consumed, &s->lost, &s->waiting, &s->tick_ns, &s->delay_max_ns,
 			   &more) != 14 || more != '\n')
 			n = -2;
 	}

@@ -95,13 +95,13 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 		FAULT("reading %u is of block %u", r->number, r->block);
 	if (r->tgid != info.pid)
 		FAULT("reading %u is of process %u", r->number, r->tgid);
-	seen.moved += !!(flags & KJOULE_READING_MOVED);
+	seen.moved += !!(flags & KJOULE_READING_DISTURBED);
 	seen.late += !!(flags & KJOULE_READING_LATE);
 	seen.of_thread[0] += (pid_t)r->pid == shared->tid[0];
 	seen.of_thread[1] += (pid_t)r->pid == shared->tid[1];
 	if (flags & KJOULE_READING_LATE && (r->stop_ns - r->hit_ns < READY_NS || r->power_uw))
 		FAULT("reading %u is late after %.3f ms", r->number, ran * 1e-6);
-	if (flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE))
+	if (flags & (KJOULE_READING_DISTURBED | KJOULE_READING_LATE))
 		return;
 	if (r->power_uw < 100000 || r->power_uw > 20000000)
 		FAULT("reading %u: %llu uW", r->number, (unsigned long long)r->power_uw);
@@ -113,7 +113,7 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 	seen.busy_ns += r->busy_ns;
 	if (r->ready_ns - r->stop_ns > seen.longest_hold)
 		seen.longest_hold = r->ready_ns - r->stop_ns;
-	if (flags & KJOULE_READING_HELD) {
+	if (flags & KJOULE_READING_PAUSED) {
 		seen.held++;
 		if (ran)
 			FAULT("reading %u: held, and ran for %.0f ns", r->number, ran);

@@ -48,7 +48,7 @@ static void see_tick(const struct session *se, unsigned int ring, uint64_t tick,
 
 	(void)se;
 	if (rec->type == KJOULE_RECORD_SAMPLE && tick < g->ticks && ring < g->rings)
-		g->late[tick * g->rings + ring] = ((const struct kjoule_sample *)rec)->late_ns;
+		g->late[tick * g->rings + ring] = ((const struct kjoule_sample *)rec)->delay_ns;
 }
 
 static void judge(const struct grid *g, struct ticks *t)
@@ -110,7 +110,7 @@ static void measure(struct nl *nl, struct ticks *t, uint64_t interval_ns, unsign
 	n = nl_stats(nl, se.info.id, stats, NL_MAX_CPUS);
 	for (i = 0; i < n && i < NL_MAX_CPUS; i++) {
 		t->due += stats[i].due;
-		t->produced += stats[i].produced;
+		t->produced += stats[i].taken;
 		t->missed += stats[i].missed;
 		t->lost += stats[i].lost;
 		tick_ns += stats[i].tick_ns;
@@ -200,7 +200,7 @@ static void see_energy(const struct session *se, unsigned int ring, uint64_t tic
 	for (i = 0; i < MAX_DOMAINS; i++) {
 		if (!(e->domains & 1U << i) || sizeof(*e) + 8 * (at + 1) > rec->size)
 			continue;
-		see_domain(&w->moves[ring][i], walk_due_ns(&se->info, tick) + e->late_ns, e->energy_uj[at++]);
+		see_domain(&w->moves[ring][i], walk_due_ns(&se->info, tick) + e->delay_ns, e->energy_uj[at++]);
 	}
 }
 

@@ -260,7 +260,7 @@ static int watch_count_energy(struct boost_watch *w, struct ring_state *l,
 			      const struct kjoule_energy *e)
 {
 	uint64_t ns = w->session.t0_ns + watch_widen_tick(l, e->tick) * w->session.interval_ns +
-		      e->late_ns;
+		      e->delay_ns;
 	unsigned int at = 0;
 	int ret = 0;
 

@@ -33,9 +33,9 @@ static bool record_read_notices(struct record_loop *l)
 	int ret = 0;
 
 	while (l->notices && (ret = kjoule_events_next(l->notices, &notice, NULL)) > 0) {
-		if (notice.event != KJOULE_EVENT_CPU_GONE && notice.event != KJOULE_EVENT_CPU_BACK)
+		if (notice.event != KJOULE_EVENT_CPU_OFFLINE && notice.event != KJOULE_EVENT_CPU_ONLINE)
 			continue;
-		kjoule_sideband_notice(l->sb, notice.cpu, notice.event == KJOULE_EVENT_CPU_BACK);
+		kjoule_sideband_notice(l->sb, notice.cpu, notice.event == KJOULE_EVENT_CPU_ONLINE);
 		any = true;
 	}
 	if (ret != -ENOBUFS)

@@ -136,7 +136,7 @@ static int report_vpm_add_reading(struct block *blocks, size_t n,
 		b->beside++;
 		return 0;
 	}
-	if (flags & KJOULE_READING_MOVED) {
+	if (flags & KJOULE_READING_DISTURBED) {
 		b->moved++;
 		b->moved_delayed += !!(flags & KJOULE_READING_DELAYED);
 		return 0;
@@ -145,13 +145,13 @@ static int report_vpm_add_reading(struct block *blocks, size_t n,
 		b->late += !!(flags & KJOULE_READING_DELAYED);
 		return 0;
 	}
-	if (flags & KJOULE_READING_HELD)
+	if (flags & KJOULE_READING_PAUSED)
 		b = held;
 	to = kjoule_array_grow(&b->readings, &b->n, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
 	*to = (struct vpm_reading){
-		.kind = flags & KJOULE_READING_HELD ? VPM_HELD :
+		.kind = flags & KJOULE_READING_PAUSED ? VPM_HELD :
 			flags & KJOULE_READING_DELAYED ? VPM_DELAYED : VPM_UNDELAYED,
 		/* what others spent meanwhile counts as if they had been held */
 		.ran_s = (r->stop_ns - r->hit_ns - r->others_ns) * 1e-9,

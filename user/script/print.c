@@ -306,7 +306,7 @@ static void script_describe_sample(struct script_printer *s, const struct script
 	const struct kjoule_sample *rec = (const struct kjoule_sample *)c->rec;
 	struct timeline_sample t = {
 		.tick = c->tick, .ip = rec->ip, .pid = c->pid, .tgid = c->tgid,
-		.freq_khz = rec->freq_khz, .late_ns = rec->late_ns, .flags = rec->rec.flags };
+		.freq_khz = rec->freq_khz, .late_ns = rec->delay_ns, .flags = rec->rec.flags };
 
 	l->type = "sample";
 	l->sampled = true;
@@ -319,7 +319,7 @@ static void script_describe_sample(struct script_printer *s, const struct script
 	l->precise = t.flags & KJOULE_SAMPLE_PRECISE;
 	l->text = t.flags & KJOULE_SAMPLE_SWITCH ? "at a switch" : NULL;
 	l->freq_khz = rec->freq_khz;
-	l->late_ns = rec->late_ns;
+	l->late_ns = rec->delay_ns;
 	view_resolve(s->v, &t, &l->place);
 	if (s->frames && (c->callers.chain || c->callers.stack)) {
 		l->frames = s->frames;
@@ -333,11 +333,11 @@ static void script_describe_window(const struct kjoule_window *w, char *text, si
 	int n = snprintf(text, len, "%u%s%s, ran from %.3f us, held from %.3f to %.3f us", w->number,
 			 w->rec.flags & KJOULE_WINDOW_SPIN ? " (spin)" : "",
 			 w->rec.flags & KJOULE_WINDOW_FAILED ? " (failed)" : "",
-			 (int64_t)(w->from_ns - w->a_ns) * 1e-3, (int64_t)(w->b_ns - w->a_ns) * 1e-3,
-			 (int64_t)(w->c_ns - w->a_ns) * 1e-3);
+			 (int64_t)(w->run_ns - w->begin_ns) * 1e-3, (int64_t)(w->pause_ns - w->begin_ns) * 1e-3,
+			 (int64_t)(w->end_ns - w->begin_ns) * 1e-3);
 
 	if (w->rec.flags & KJOULE_WINDOW_LEADER)
-		snprintf(text + n, len - n, ", %llu uJ", (unsigned long long)(w->c_uj - w->a_uj));
+		snprintf(text + n, len - n, ", %llu uJ", (unsigned long long)(w->end_uj - w->begin_uj));
 }
 
 /* Times after the start of the meter. */
@@ -348,8 +348,8 @@ static void script_describe_reading(const struct view *v, const struct kjoule_vp
 	uint8_t flags = r->rec.flags;
 	int n = snprintf(text, len, "%u of %.64s, %s%s%s, waited %.3f ms, ran %.3f us", r->number,
 			 r->block < vpm->n_blocks ? vpm->block[r->block].name : "[unknown]",
-			 flags & KJOULE_READING_HELD ? "held" : flags & KJOULE_READING_DELAYED ? "delayed" : "undelayed",
-			 flags & KJOULE_READING_MOVED ? " (moved)" : "", flags & KJOULE_READING_LATE ? " (late)" : "",
+			 flags & KJOULE_READING_PAUSED ? "held" : flags & KJOULE_READING_DELAYED ? "delayed" : "undelayed",
+			 flags & KJOULE_READING_DISTURBED ? " (moved)" : "", flags & KJOULE_READING_LATE ? " (late)" : "",
 			 (r->hit_ns - r->armed_ns) * 1e-6, (r->stop_ns - r->hit_ns) * 1e-3);
 
 	if (n > 0 && (size_t)n < len && r->others_ns)
@@ -363,7 +363,7 @@ static void script_describe_reading(const struct view *v, const struct kjoule_vp
 void script_print_record(struct script_printer *s, const struct script_cursor *c)
 {
 	struct line l = { .time_ns = c->time_ns, .cpu = c->stream->cpu };
-	const struct kjoule_parked *parked;
+	const struct kjoule_idle *parked;
 	const struct kjoule_lost *lost;
 	const struct kjoule_window *window;
 	const struct kjoule_vpm_reading *reading;
@@ -376,7 +376,7 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 	case KJOULE_RECORD_ENERGY:
 		l.type = "energy";
 		l.energy = (const struct kjoule_energy *)c->rec;
-		l.late_ns = l.energy->late_ns;
+		l.late_ns = l.energy->delay_ns;
 		break;
 	case KJOULE_RECORD_GAP:
 		l.type = "gap";
@@ -386,8 +386,8 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 			 c->rec->flags & KJOULE_GAP_OFFLINE ? "ticks: the CPU was offline" :
 			 "ticks missed";
 		break;
-	case KJOULE_RECORD_PARKED:
-		parked = (const struct kjoule_parked *)c->rec;
+	case KJOULE_RECORD_IDLE:
+		parked = (const struct kjoule_idle *)c->rec;
 		l.type = "parked";
 		l.counted = true;
 		l.count = parked->count;
@@ -398,12 +398,12 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 	case KJOULE_RECORD_VALUE:
 		l.type = "value";
 		l.value = (const struct kjoule_value *)c->rec;
-		l.duration_ns = l.value->took_ns;
+		l.duration_ns = l.value->duration_ns;
 		break;
 	case KJOULE_RECORD_WINDOW:
 		window = (const struct kjoule_window *)c->rec;
 		l.type = "window";
-		l.duration_ns = window->c_ns - window->a_ns;
+		l.duration_ns = window->end_ns - window->begin_ns;
 		script_describe_window(window, text, sizeof(text));
 		l.text = text;
 		break;

@@ -30,7 +30,7 @@ static void script_find_callers(struct script_cursor *c)
 			c->callers.chain = (const struct kjoule_chain *)rec;
 		else if (rec->type == KJOULE_RECORD_STACK)
 			c->callers.stack = (const struct kjoule_stack *)rec;
-		else if (rec->type != KJOULE_RECORD_TOOK && (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE)))
+		else if (rec->type != KJOULE_RECORD_DURATION && (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE)))
 			return;
 	}
 }
@@ -51,17 +51,17 @@ static void script_cursor_step(const struct script_reader *r, struct script_curs
 			script_find_callers(c);
 			/* fall through */
 		case KJOULE_RECORD_ENERGY:
-			late = script_u32_at(c->rec, offsetof(struct kjoule_sample, late_ns));
+			late = script_u32_at(c->rec, offsetof(struct kjoule_sample, delay_ns));
 			break;
 		case KJOULE_RECORD_GAP:
 			break;
-		case KJOULE_RECORD_PARKED:
+		case KJOULE_RECORD_IDLE:
 			c->tick += (uint32_t)(script_u32_at(c->rec, 4) - (uint32_t)c->tick) +
-				   ((const struct kjoule_parked *)c->rec)->count - 1;
-			c->time_ns = ((const struct kjoule_parked *)c->rec)->begin_ns;
+				   ((const struct kjoule_idle *)c->rec)->count - 1;
+			c->time_ns = ((const struct kjoule_idle *)c->rec)->begin_ns;
 			return;
 		case KJOULE_RECORD_WINDOW:
-			c->time_ns = ((const struct kjoule_window *)c->rec)->a_ns;
+			c->time_ns = ((const struct kjoule_window *)c->rec)->begin_ns;
 			return;
 		case KJOULE_RECORD_READING:
 			c->time_ns = ((const struct kjoule_vpm_reading *)c->rec)->hit_ns;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
  * The bulk data interface of kjoule: the rings, the records in them and the
- * ioctls of /dev/kjoule. Sessions are made and controlled through the generic
+ * ioctls of /dev/kjoule. Sessions are created and controlled through the generic
  * netlink family "kjoule" (kjoule_netlink.h); the device is attached to one.
  *
  * Everything is in the machine's byte order. Times are nanoseconds of
- * CLOCK_MONOTONIC, energies microjoules in 64 bits that never go backwards,
+ * CLOCK_MONOTONIC, energies microjoules in 64 bits that never decrease,
  * frequencies kilohertz.
  */
 #ifndef _UAPI_LINUX_KJOULE_H
@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include <linux/ioctl.h>
 
-/* Version of this interface; a larger number only ever adds. */
+/* Version of this interface; a larger number only adds. */
 #define KJOULE_ABI_VERSION	1
 
 #define KJOULE_DEVICE		"/dev/kjoule"
@@ -32,31 +32,31 @@ enum kjoule_domain_class {
 /*
  * Records
  *
- * A ring holds records one after another, each 8-byte aligned and a multiple of
- * 8 bytes long, never split at the ring's end (KJOULE_RECORD_PAD fills it up).
- * A reader skips what it does not know by its size.
+ * A ring holds records one after another, each aligned to 8 bytes and a multiple of 8 bytes long,
+ * never split at the ring's end (KJOULE_RECORD_PAD fills it up). A reader skips unknown types by
+ * their size.
  *
- * Ticks are numbered from 0; tick k of every CPU is due at t0 + k * interval
- * (+ jitter, see Documentation/abi/device.rst). Records carry the low 32 bits of k; within a
- * ring k only grows. A ring may be silent for long where only a process is sampled: who
- * records for days compares with the books (due) how often 2^32 has gone round.
- * The time of a record is that of its tick's due time plus late_ns.
+ * Ticks are numbered from 0; tick k of every CPU is due at t0 + k * interval (+ jitter, see
+ * Documentation/abi/device.rst). Records carry the low 32 bits of k; within a ring k only grows.
+ * A ring may have no record for a long time if only a process is sampled: a reader that records for
+ * days finds out from @due of the ring how often 2^32 has wrapped.
+ * The time of a record is that of its tick's due time plus delay_ns.
  */
 enum kjoule_record_type {
 	KJOULE_RECORD_PAD = 0,		/* struct kjoule_record, nothing else */
 	KJOULE_RECORD_SAMPLE = 1,	/* struct kjoule_sample */
-	KJOULE_RECORD_TASK = 2,		/* struct kjoule_task: whose samples follow */
-	KJOULE_RECORD_ENERGY = 3,	/* struct kjoule_energy: counters that have moved */
-	KJOULE_RECORD_GAP = 4,		/* struct kjoule_gap: ticks that did not happen */
-	KJOULE_RECORD_LOST = 5,		/* struct kjoule_lost: records that found no room */
+	KJOULE_RECORD_TASK = 2,		/* struct kjoule_task: of the samples that follow */
+	KJOULE_RECORD_ENERGY = 3,	/* struct kjoule_energy: counters that were updated */
+	KJOULE_RECORD_GAP = 4,		/* struct kjoule_gap: ticks that were missed */
+	KJOULE_RECORD_LOST = 5,		/* struct kjoule_lost: records lost, the ring was full */
 	KJOULE_RECORD_CPU = 6,		/* struct kjoule_cpu_mark: only from read() */
-	KJOULE_RECORD_PARKED = 7,	/* struct kjoule_parked: the CPU was idle, left alone */
-	KJOULE_RECORD_VALUE = 8,	/* struct kjoule_value: what a slow source said */
-	KJOULE_RECORD_CHAIN = 9,	/* struct kjoule_chain: callers, of the sample before it */
-	KJOULE_RECORD_STACK = 10,	/* struct kjoule_stack: of the sample before it */
-	KJOULE_RECORD_WINDOW = 11,	/* struct kjoule_window: from edge to edge of a counter */
+	KJOULE_RECORD_IDLE = 7,		/* struct kjoule_idle: ticks skipped while idle */
+	KJOULE_RECORD_VALUE = 8,	/* struct kjoule_value: reading of a slow source */
+	KJOULE_RECORD_CHAIN = 9,	/* struct kjoule_chain: call chain of the sample before */
+	KJOULE_RECORD_STACK = 10,	/* struct kjoule_stack: user stack of the sample before */
+	KJOULE_RECORD_WINDOW = 11,	/* struct kjoule_window: between two counter updates */
 	KJOULE_RECORD_READING = 12,	/* struct kjoule_vpm_reading: of a meter, of a block */
-	KJOULE_RECORD_TOOK = 13,	/* struct kjoule_took: how long the sample's tick lasted */
+	KJOULE_RECORD_DURATION = 13,	/* struct kjoule_duration: of the sample's tick */
 };
 
 /**
@@ -75,24 +75,24 @@ struct kjoule_record {
 #define KJOULE_SAMPLE_KERNEL		(1 << 0)	/* kernel mode was interrupted */
 #define KJOULE_SAMPLE_PRECISE		(1 << 1)	/* ip is the precise instruction */
 #define KJOULE_SAMPLE_IDLE		(1 << 2)	/* the idle task was interrupted */
-#define KJOULE_SAMPLE_FREQ_REQUESTED	(1 << 3)	/* freq_khz is the request, not the grant */
+#define KJOULE_SAMPLE_FREQ_REQUESTED	(1 << 3)	/* freq_khz was requested, not measured */
 #define KJOULE_SAMPLE_IP_HIDDEN		(1 << 4)	/* kernel ip withheld from this reader */
-#define KJOULE_SAMPLE_SWITCH		(1 << 5)	/* taken when the task was left */
+#define KJOULE_SAMPLE_SWITCH		(1 << 5)	/* taken at a task switch */
 
 /**
- * struct kjoule_sample - what ran at a tick
+ * struct kjoule_sample - the code interrupted by a tick
  * @rec:	type KJOULE_RECORD_SAMPLE; the task is that of the KJOULE_RECORD_TASK before.
  *		With KJOULE_SAMPLE_SWITCH the tick was due while the scheduler had interrupts off:
  *		@ip is schedule(), @freq_khz as at the tick before, and there is no chain
  * @tick:	low 32 bits of k
- * @late_ns:	how long after its due time the tick was taken, 2^32 - 1 if longer
- * @freq_khz:	mean frequency of the CPU since its last tick while not halted, 0 if unknown
+ * @delay_ns:	sampling delay: from the due time to when the tick was taken, 2^32 - 1 if longer
+ * @freq_khz:	mean busy frequency of the CPU since its last tick, 0 if unknown
  * @ip:		instruction pointer, 0 if hidden
  */
 struct kjoule_sample {
 	struct kjoule_record rec;
 	__u32 tick;
-	__u32 late_ns;
+	__u32 delay_ns;
 	__u32 freq_khz;
 	__u64 ip;
 };
@@ -112,35 +112,35 @@ struct kjoule_task {
 };
 
 /**
- * struct kjoule_energy - energy counters that have moved since the last such record
+ * struct kjoule_energy - energy counters that were updated since the last such record
  * @rec:	type KJOULE_RECORD_ENERGY; flags: which of the session's sources, from 0
  * @tick:	low 32 bits of k
- * @late_ns:	as in a sample: when they were read
+ * @delay_ns:	as in a sample: when they were read
  * @domains:	bit i: domain i of the source is among @energy_uj
  * @scope:	whose counters: the lowest CPU of the session among those that share them
- * @energy_uj:	64-bit microjoules since the session began (the domain's own unit where it counts
+ * @energy_uj:	64-bit microjoules since the session began (the domain's own unit if it counts
  *		something else), one for each bit set in @domains, lowest bit first
  *
  * At any time one CPU of those that share the counters writes these: another takes over when
- * it goes idle or offline. The first one tells all domains.
+ * it goes idle or offline. The first record has all domains.
  */
 struct kjoule_energy {
 	struct kjoule_record rec;
 	__u32 tick;
-	__u32 late_ns;
+	__u32 delay_ns;
 	__u16 domains;
 	__u16 scope;
 	__u64 energy_uj[];
 };
 
 /* kjoule_gap flags */
-#define KJOULE_GAP_OFFLINE		(1 << 0)	/* because the CPU was offline */
-#define KJOULE_GAP_SUSPENDED		(1 << 1)	/* because the machine slept */
+#define KJOULE_GAP_OFFLINE		(1 << 0)	/* the CPU was offline */
+#define KJOULE_GAP_SUSPENDED		(1 << 1)	/* the machine was suspended */
 
 /**
- * struct kjoule_gap - ticks that were due but did not happen
+ * struct kjoule_gap - ticks that were due but missed
  * @rec:	type KJOULE_RECORD_GAP; flags KJOULE_GAP_*
- * @tick:	low 32 bits of the first missing k
+ * @tick:	low 32 bits of the first missed k
  * @count:	how many in a row
  */
 struct kjoule_gap {
@@ -150,7 +150,7 @@ struct kjoule_gap {
 };
 
 /**
- * struct kjoule_lost - records that found the ring full
+ * struct kjoule_lost - records lost because the ring was full
  * @rec:	type KJOULE_RECORD_LOST
  * @tick:	low 32 bits of the tick at which the first was lost
  * @records:	how many records were lost
@@ -174,17 +174,17 @@ struct kjoule_cpu_mark {
 };
 
 /**
- * struct kjoule_parked - ticks left out because the CPU was idle: it was idle at each of them
- * @rec:	type KJOULE_RECORD_PARKED
- * @tick:	low 32 bits of the first k left out
+ * struct kjoule_idle - ticks skipped because the CPU was idle at each of them
+ * @rec:	type KJOULE_RECORD_IDLE
+ * @tick:	low 32 bits of the first skipped k
  * @count:	how many in a row
  * @begin_ns:	CLOCK_MONOTONIC when the CPU switched to its idle task, or the last such record's
- *		@end_ns where it has been idle ever since
- * @end_ns:	when it switched to another one, or the ticks were booked
+ *		@end_ns if it has been idle ever since
+ * @end_ns:	when it switched to another task, or the ticks were counted
  *
  * Idle times in which no tick was due have no record; the ring's @idle_ns has them all.
  */
-struct kjoule_parked {
+struct kjoule_idle {
 	struct kjoule_record rec;
 	__u32 tick;
 	__u64 count;
@@ -196,7 +196,7 @@ struct kjoule_parked {
  * struct kjoule_value - a reading of a source that is too slow for a tick
  * @rec:	type KJOULE_RECORD_VALUE; flags: which of the session's sources, from 0
  * @tick:	low 32 bits of the k that is due next
- * @took_ns:	how long the reading took, 2^32 - 1 if longer
+ * @duration_ns:	of the reading, 2^32 - 1 if longer
  * @domain:	of the source
  * @reserved:	0
  * @time_ns:	CLOCK_MONOTONIC when the reading began
@@ -208,7 +208,7 @@ struct kjoule_parked {
 struct kjoule_value {
 	struct kjoule_record rec;
 	__u32 tick;
-	__u32 took_ns;
+	__u32 duration_ns;
 	__u16 domain;
 	__u16 reserved;
 	__u64 time_ns;
@@ -221,12 +221,12 @@ struct kjoule_value {
 #define KJOULE_CHAIN_KERNEL_HIDDEN	(1 << 2)	/* kernel frames are withheld */
 
 /**
- * struct kjoule_chain - who called; belongs to the KJOULE_RECORD_SAMPLE right before it
+ * struct kjoule_chain - call chain of the KJOULE_RECORD_SAMPLE right before it
  * @rec:	type KJOULE_RECORD_CHAIN; flags KJOULE_CHAIN_*
- * @kernel:	how many addresses of @ip are of the kernel; these come first
- * @user:	how many are of user space
+ * @kernel:	number of kernel addresses in @ip; these come first
+ * @user:	number of user space addresses
  * @ip:		return addresses, innermost first, without the sample's own address. If kernel
- *		code was interrupted, the first user address is where user space had left off.
+ *		code was interrupted, the first user address is where user space entered the kernel
  */
 struct kjoule_chain {
 	struct kjoule_record rec;
@@ -239,11 +239,11 @@ struct kjoule_chain {
 #define KJOULE_STACK_REGS	17	/* rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15 rip */
 
 /* kjoule_stack flags */
-#define KJOULE_STACK_WITHHELD	(1 << 0)	/* who made the session could not trace the task */
+#define KJOULE_STACK_WITHHELD	(1 << 0)	/* the session's creator could not trace the task */
 
 /**
- * struct kjoule_stack - the user stack, to be unwound later; belongs to the sample before it
- * @rec:	type KJOULE_RECORD_STACK; flags KJOULE_STACK_*, where withheld all below is 0
+ * struct kjoule_stack - user stack of the sample before it, to be unwound later
+ * @rec:	type KJOULE_RECORD_STACK; flags KJOULE_STACK_*; if withheld all below is 0
  * @bytes:	valid bytes of @data
  * @reg:	user registers
  * @data:	memory from the stack pointer upwards, filled up to a multiple of 8
@@ -256,44 +256,44 @@ struct kjoule_stack {
 };
 
 /**
- * struct kjoule_took - how long a tick lasted that has followed callers or copied a stack
- * @rec:	type KJOULE_RECORD_TOOK; after the tick's sample, chain and stack
+ * struct kjoule_duration - of a tick that recorded a call chain or a user stack
+ * @rec:	type KJOULE_RECORD_DURATION; after the tick's sample, chain and stack
  * @tick:	low 32 bits of k
- * @took_ns:	in the tick's own code, 2^32 - 1 if longer
+ * @duration_ns: time in the tick's own code, 2^32 - 1 if longer
  * @reserved:	0
  */
-struct kjoule_took {
+struct kjoule_duration {
 	struct kjoule_record rec;
 	__u32 tick;
-	__u32 took_ns;
+	__u32 duration_ns;
 	__u32 reserved;
 };
 
-/* kjoule_window flags, besides KJOULE_SAMPLE_* of where the CPU was held */
+/* kjoule_window flags, besides KJOULE_SAMPLE_* of where the CPU was paused */
 #define KJOULE_WINDOW_LEADER	(1 << 5)	/* of the CPU that reads the counter */
-#define KJOULE_WINDOW_SPIN	(1 << 6)	/* all CPUs were held from edge to edge */
-#define KJOULE_WINDOW_FAILED	(1 << 7)	/* no edge in time, or a CPU that was not held */
+#define KJOULE_WINDOW_SPIN	(1 << 6)	/* all CPUs were paused from update to update */
+#define KJOULE_WINDOW_FAILED	(1 << 7)	/* no update in time, or a CPU was not paused */
 
 /**
- * struct kjoule_window - from a move of an energy counter to a later one
+ * struct kjoule_window - from one update of an energy counter to a later one
  * @rec:	type KJOULE_RECORD_WINDOW; flags KJOULE_WINDOW_*, and KJOULE_SAMPLE_* for @ip
  * @tick:	low 32 bits of the next tick of the CPU
- * @number:	which window: all CPUs of a package write one with the same number
+ * @number:	of the window: all CPUs of a package write one with the same number
  * @scope:	the lowest CPU of the session among those that share the counter
- * @domain:	whose counter, of the session's first source
- * @seek_ns:	CLOCK_MONOTONIC from which on this CPU looked for the move, and ran nothing else;
- *		@a_ns where another one did, or the window before had told
- * @a_ns:	when the counter was first seen to have moved; @b_ns where it was not, and the CPU
- *		has run nothing from @seek_ns on (KJOULE_WINDOW_FAILED)
- * @from_ns:	from when on this CPU ran, @a_ns or later
- * @b_ns:	from when on this CPU was held
- * @c_ns:	when the counter was seen to have moved again: the CPUs were let go
- * @a_uj:	energy at @a_ns, of use against @c_uj only; 0 unless it is the leader's
- * @c_uj:	the same at @c_ns
- * @ip:		where the CPU was held, 0 if hidden or not the target
+ * @domain:	of the session's first source
+ * @poll_ns:	CLOCK_MONOTONIC at which this CPU began to poll for the first update, running
+ *		nothing else; @begin_ns if another CPU did, or the window before ended with it
+ * @begin_ns:	when the first update was seen; @pause_ns if it was not, and the CPU has run
+ *		nothing since @poll_ns (KJOULE_WINDOW_FAILED)
+ * @run_ns:	when this CPU began to run, @begin_ns or later
+ * @pause_ns:	when this CPU was paused
+ * @end_ns:	when the next update was seen, and the CPUs were released
+ * @begin_uj:	energy at @begin_ns, to be compared with @end_uj only; 0 unless it is the leader's
+ * @end_uj:	the same at @end_ns
+ * @ip:		where the CPU was paused, 0 if hidden or not the target
  *
- * Where the target was held a KJOULE_RECORD_TASK says who it is, as with samples. Others than the
- * leader write none of KJOULE_WINDOW_SPIN.
+ * If the target was paused a KJOULE_RECORD_TASK names it, as for samples. Only the leader writes
+ * those of KJOULE_WINDOW_SPIN.
  */
 struct kjoule_window {
 	struct kjoule_record rec;
@@ -301,45 +301,45 @@ struct kjoule_window {
 	__u32 number;
 	__u16 scope;
 	__u16 domain;
-	__u64 seek_ns;
-	__u64 a_ns;
-	__u64 from_ns;
-	__u64 b_ns;
-	__u64 c_ns;
-	__u64 a_uj;
-	__u64 c_uj;
+	__u64 poll_ns;
+	__u64 begin_ns;
+	__u64 run_ns;
+	__u64 pause_ns;
+	__u64 end_ns;
+	__u64 begin_uj;
+	__u64 end_uj;
 	__u64 ip;
 };
 
 /* kjoule_vpm_reading flags */
-#define KJOULE_READING_DELAYED	(1 << 0)	/* stopped at the block's end */
-#define KJOULE_READING_HELD	(1 << 1)	/* stopped before the meter was started */
-#define KJOULE_READING_MOVED	(1 << 2)	/* slept, or a CPU changed, see below: no use */
-#define KJOULE_READING_LATE	(1 << 3)	/* over before the program was stopped: none */
+#define KJOULE_READING_DELAYED		(1 << 0)	/* stopped at the block's end */
+#define KJOULE_READING_PAUSED		(1 << 1)	/* stopped before the meter was started */
+#define KJOULE_READING_DISTURBED	(1 << 2)	/* slept, migrated or CPU hotplug: unusable */
+#define KJOULE_READING_LATE		(1 << 3)	/* ready before the program was stopped */
 
 /**
  * struct kjoule_vpm_reading - of a meter that was started at a block's first instruction
  * @rec:	type KJOULE_RECORD_READING; flags KJOULE_READING_*
  * @tick:	low 32 bits of the next tick of the CPU
- * @number:	of the round; those that came to nothing have no record
- * @block:	in the order in which the session was told of them, from 0
+ * @number:	of the trial; those without a result have no record
+ * @block:	in the order in which the session got them, from 0
  * @reserved:	0
- * @pid:	who came by (in the initial pid namespace)
+ * @pid:	of the task that hit the breakpoint (in the initial pid namespace)
  * @tgid:	the process's id
- * @armed_ns:	CLOCK_MONOTONIC from which on the block was waited for
+ * @armed_ns:	CLOCK_MONOTONIC when the breakpoint was armed
  * @hit_ns:	when the meter was started
- * @stop_ns:	when the program was stopped, to be held until @ready_ns. In half of the readings,
+ * @stop_ns:	when the program was stopped, and paused until @ready_ns. In half of the readings,
  *		at random, the block has run to its end until then (KJOULE_READING_DELAYED), in
  *		the others only its first instruction; all else is alike
- * @ready_ns:	when the reading was seen to be ready. With KJOULE_READING_LATE when that was known,
- *		as is @stop_ns: the block's end, or four intervals after @hit_ns without that.
- *		KJOULE_READING_MOVED: whoever came by has slept or run on another CPU in between, or
- *		a CPU of the machine came or went before @ready_ns
- * @others_ns:	between @hit_ns and @stop_ns others ran for so long, as threads of the kernel do
+ * @ready_ns:	when the reading was seen to be ready. With KJOULE_READING_LATE this and @stop_ns are
+ *		the block's end, or four intervals after @hit_ns if it has not ended by then.
+ *		With KJOULE_READING_DISTURBED the task has slept or migrated in between, or a CPU
+ *		of the machine came or went before @ready_ns
+ * @others_ns:	for how long other tasks, such as kernel threads, ran between @hit_ns and @stop_ns
  * @power_uw:	mean power over the meter's interval from @hit_ns on, 0 with KJOULE_READING_LATE
- * @busy_ns:	how long the machine's other CPUs were not idle between @hit_ns and @ready_ns, all
- *		together, interrupts included; to a microsecond for each. 0 with KJOULE_READING_LATE
- *		or KJOULE_READING_MOVED. Recordings made before it was there have shorter records
+ * @busy_ns:	busy time of the machine's other CPUs between @hit_ns and @ready_ns, all together,
+ *		interrupts included; to a microsecond for each. 0 with KJOULE_READING_LATE or
+ *		KJOULE_READING_DISTURBED. Records of older recordings end before it
  */
 struct kjoule_vpm_reading {
 	struct kjoule_record rec;
@@ -359,14 +359,14 @@ struct kjoule_vpm_reading {
 };
 
 /**
- * struct kjoule_loop - how long a loop of dependent adds took (transition-loops-get)
- * @start_ns:	when it began: CLOCK_MONOTONIC, from the request of a frequency on, or from the
- *		first loop where there was none
- * @loop_ns:	how long it took, 2^32 - 1 if longer
- * @cycles:	that the CPU made meanwhile, low 32 bits, by the frequency source that the job's
- *		answer names as its counter (APERF); 0 where there is none
- * @reference:	what that source's reference counted meanwhile (MPERF), low 32 bits: it goes at
- *		the answer's reference-khz while the CPU is not halted
+ * struct kjoule_loop - duration of a loop of dependent adds (transition-loops-get)
+ * @start_ns:	when it began, relative to the request of a frequency, or to the first loop if there
+ *		was none
+ * @loop_ns:	its duration, 2^32 - 1 if longer
+ * @cycles:	of the CPU meanwhile, low 32 bits, by the frequency source that the reply names as
+ *		its counter (APERF); 0 if there is none
+ * @reference:	counts of that source's reference meanwhile (MPERF), low 32 bits: at the reply's
+ *		reference-khz while the CPU is busy
  * @reserved:	0
  */
 struct kjoule_loop {
@@ -386,8 +386,8 @@ struct kjoule_loop {
  *  write records                          read records
  *  store-release head     (B)             store-release tail     (D)
  *
- * B pairs with C: who sees the new head sees the records before it.
- * D pairs with A: who sees the new tail may overwrite what lies before it.
+ * B pairs with C: a reader that sees the new head sees the records before it.
+ * D pairs with A: a writer that sees the new tail may overwrite what lies before it.
  */
 
 /**
@@ -396,24 +396,23 @@ struct kjoule_loop {
  * @cpu:	the CPU
  * @data_size:	bytes of data, a power of two
  * @head:	bytes written so far; the next record goes to head % data_size
- * @due:	ticks that have been due
- * @produced:	of these, ticks that happened
- * @missed:	of these, ticks that did not (see KJOULE_RECORD_GAP)
- * @parked:	of these, ticks left out because the CPU was idle
- * @filtered:	ticks produced without a sample: the task was not the target
- * @records:	records written or lost, pads not counted
- * @lost:	records of these that found the ring full
+ * @due:	ticks that were due
+ * @taken:	of these, ticks that were taken
+ * @missed:	of these, ticks that were not taken in time (see KJOULE_RECORD_GAP)
+ * @skipped:	of these, ticks skipped while the CPU was idle
+ * @filtered:	ticks taken without a sample: the task was not the target
+ * @records:	records written or lost, without pads
+ * @lost:	of these, records lost because the ring was full
  * @samples:	samples written
  * @tick_ns:	time spent in the tick's own code
  * @source_errors: failed reads of an energy or frequency source, and counters that were reset
- * @idle_ns:	time between switches to the idle task and away from it, while parking
+ * @idle_ns:	time between switches to the idle task and away from it, while ticks are skipped
  * @state:	enum kjoule_session_state
- * @seq:	odd while the books are being written: read all of them again if it was odd or
+ * @seq:	odd while the counters are being written: read all of them again if it was odd or
  *		has changed
- * @stacks_withheld: user stacks not copied: who made the session could not trace the task
+ * @stacks_withheld: user stacks not copied: the session's creator could not trace the task
  *
- * As of the last tick due = produced + missed + parked, and records - lost is what was
- * written.
+ * As of the last tick, due = taken + missed + skipped, and records - lost were written.
  */
 struct kjoule_ring_head {
 	__u32 abi;
@@ -421,9 +420,9 @@ struct kjoule_ring_head {
 	__u64 data_size;
 	__u64 head;
 	__u64 due;
-	__u64 produced;
+	__u64 taken;
 	__u64 missed;
-	__u64 parked;
+	__u64 skipped;
 	__u64 filtered;
 	__u64 records;
 	__u64 lost;
@@ -438,29 +437,29 @@ struct kjoule_ring_head {
 
 /**
  * struct kjoule_ring_tail - a page of its own, written by the reader
- * @tail:	bytes consumed so far, never more than head; the kernel believes nothing else
+ * @tail:	bytes consumed so far, at most head; the kernel ignores any other value
  */
 struct kjoule_ring_tail {
 	__u64 tail;
 };
 
 /*
- * ioctls of /dev/kjoule. Each structure begins with its size as the caller
- * knows it; the kernel takes a shorter one as filled up with zeros and refuses
- * a longer one whose surplus is not zero (E2BIG). The size is left as it is.
- * Unknown flags and reserved fields that are not zero are refused (EINVAL).
+ * ioctls of /dev/kjoule. Each structure begins with its size as the caller knows it; the kernel
+ * extends a shorter one with zeros and refuses a longer one whose extra bytes are not zero (E2BIG).
+ * The size is left as it is. Unknown flags and reserved fields that are not zero are refused
+ * (EINVAL).
  */
 
 /**
- * struct kjoule_info - what this module can do
+ * struct kjoule_info - version and limits of the module
  * @size:		sizeof(struct kjoule_info)
  * @abi:		out: KJOULE_ABI_VERSION of the module
- * @features:		out: KJOULE_FEATURE_*, none so far
+ * @features:		out: 0, none are defined
  * @min_interval_ns:	out: the shortest interval that a session may have
  * @max_interval_ns:	out: the longest
  * @min_ring_bytes:	out: the smallest ring per CPU that a session may have
  * @max_ring_bytes:	out: the largest
- * @default_ring_bytes:	out: what is taken when a session asks for 0
+ * @default_ring_bytes:	out: used if a session asks for 0
  * @version:		out: the module's version, zero terminated
  */
 struct kjoule_info {
@@ -478,7 +477,7 @@ struct kjoule_info {
 /**
  * struct kjoule_attach - bind this open file to a session
  * @size:	sizeof(struct kjoule_attach)
- * @session:	its id, as netlink gave it
+ * @session:	its id, from netlink
  * @flags:	0
  * @reserved:	0
  * @cpus:	out: number of rings
@@ -516,7 +515,7 @@ struct kjoule_ring {
 	__u64 data_size;
 };
 
-/* The numbers hold no sizes: the structures may grow, and tell their size themselves. */
+/* The numbers hold no sizes: the structures may grow, and begin with their size. */
 #define KJOULE_IOC_MAGIC	0xee
 #define KJOULE_IOC_INFO		_IO(KJOULE_IOC_MAGIC, 0x00)	/* struct kjoule_info */
 #define KJOULE_IOC_ATTACH	_IO(KJOULE_IOC_MAGIC, 0x01)	/* struct kjoule_attach */
@@ -530,13 +529,13 @@ _Static_assert(sizeof(struct kjoule_energy) == 16, "energy");
 _Static_assert(sizeof(struct kjoule_gap) == 16, "gap");
 _Static_assert(sizeof(struct kjoule_lost) == 24, "lost");
 _Static_assert(sizeof(struct kjoule_cpu_mark) == 8, "cpu mark");
-_Static_assert(sizeof(struct kjoule_parked) == 32, "parked");
+_Static_assert(sizeof(struct kjoule_idle) == 32, "idle");
 _Static_assert(sizeof(struct kjoule_value) == 32, "value");
 _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
 _Static_assert(sizeof(struct kjoule_vpm_reading) == 80, "reading");
-_Static_assert(sizeof(struct kjoule_took) == 16, "took");
+_Static_assert(sizeof(struct kjoule_duration) == 16, "duration");
 _Static_assert(sizeof(struct kjoule_loop) == 24, "loop");
 _Static_assert(sizeof(struct kjoule_ring_head) == 128, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");

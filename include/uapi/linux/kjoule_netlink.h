@@ -8,11 +8,11 @@
 #define KJOULE_MCGRP_EVENTS	"events"
 
 enum kjoule_source_kind {
-	/* Counters that only grow. */
+	/* Counters that only increase. */
 	KJOULE_KIND_ENERGY,
-	/* Of the CPU that is asked. */
+	/* Of one CPU. */
 	KJOULE_KIND_FREQUENCY,
-	/* Momentary values, such as power or temperature. */
+	/* Instantaneous values, such as power or temperature. */
 	KJOULE_KIND_GAUGE,
 };
 
@@ -28,7 +28,7 @@ enum kjoule_origin {
 	KJOULE_ORIGIN_POWER_SUPPLY,
 };
 
-/* What a domain's values are, and in which unit the readers get them. */
+/* What a domain's values are, and their unit. */
 enum kjoule_quantity {
 	/* Microjoule. */
 	KJOULE_QUANTITY_ENERGY,
@@ -40,9 +40,9 @@ enum kjoule_quantity {
 	KJOULE_QUANTITY_COUNT,
 };
 
-/* Who is sampled. */
-enum kjoule_target {
-	/* Whatever runs on the session's CPUs. */
+/* Which tasks are sampled. */
+enum kjoule_target_kind {
+	/* All tasks on the session's CPUs. */
 	KJOULE_TARGET_SYSTEM,
 	/* One process with its threads. */
 	KJOULE_TARGET_PROCESS,
@@ -53,19 +53,19 @@ enum kjoule_target {
 };
 
 enum kjoule_session_flag {
-	/* With target process, the children that it forks from now on as well. */
+	/* With target process, also the children that it forks from now on. */
 	KJOULE_FLAG_INHERIT = 1 << 0,
-	/* Tick on idle CPUs too, instead of leaving them alone. */
+	/* Tick on idle CPUs too, instead of skipping their ticks. */
 	KJOULE_FLAG_WAKE_IDLE = 1 << 1,
-	/* With each sample, who called (kernel frames). */
+	/* With each sample, the call chain (kernel frames). */
 	KJOULE_FLAG_KERNEL_CHAIN = 1 << 2,
-	/* With each sample, who called (user frames, by frame pointers). */
+	/* With each sample, the call chain (user frames, by frame pointers). */
 	KJOULE_FLAG_USER_CHAIN = 1 << 3,
-	/* Registers and stack-bytes of the user stack, of tasks that the maker may trace. */
+	/* Registers and stack-bytes of the user stack, of tasks that the creator may trace. */
 	KJOULE_FLAG_USER_STACK = 1 << 4,
 };
 
-/* What the multicast group "events" tells. */
+/* Events that the multicast group "events" reports. */
 enum kjoule_notice_event {
 	KJOULE_EVENT_SESSION_STARTED,
 	KJOULE_EVENT_SESSION_STOPPED,
@@ -73,8 +73,8 @@ enum kjoule_notice_event {
 	KJOULE_EVENT_RING_NEAR_FULL,
 	KJOULE_EVENT_RECORDS_LOST,
 	KJOULE_EVENT_SOURCE_LOST,
-	KJOULE_EVENT_CPU_GONE,
-	KJOULE_EVENT_CPU_BACK,
+	KJOULE_EVENT_CPU_OFFLINE,
+	KJOULE_EVENT_CPU_ONLINE,
 };
 
 enum kjoule_session_state {
@@ -92,20 +92,20 @@ enum kjoule_transition_way {
 };
 
 enum kjoule_transition_outcome {
-	/* All loops that were wanted have been timed. */
+	/* All requested loops were timed. */
 	KJOULE_TRANSITION_OUTCOME_DONE,
-	/* The time was up before that; those that there are can be had. */
+	/* The time was up before that; the loops timed until then are available. */
 	KJOULE_TRANSITION_OUTCOME_TIMEOUT,
-	/* As many loops as were allowed for, and no row of them like the second frequency's. */
+	/* The maximum of loops was timed, and no series of them matched the second frequency. */
 	KJOULE_TRANSITION_OUTCOME_LOOPS,
-	/* Loops were never like those at the first frequency, in the time that there was. */
+	/* No loops matched the first frequency in time. */
 	KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM,
 };
 
 enum {
 	/* Number within the source; the bit in a kjoule_energy record. */
 	KJOULE_A_DOMAIN_INDEX = 1,	/* u32 */
-	/* The field's own name: package, core, dram. */
+	/* package, core, dram, ... */
 	KJOULE_A_DOMAIN_NAME,	/* string */
 	/* As in the device's header. */
 	KJOULE_A_DOMAIN_CLASS,	/* u32 */
@@ -116,10 +116,10 @@ enum {
 	KJOULE_A_DOMAIN_UNIT_SHIFT,	/* u32 */
 	/* Index of the domain that contains this one, -1 if none. */
 	KJOULE_A_DOMAIN_PARENT,	/* s32 */
-	/* Nominal time between two moves, 0 if unknown. */
+	/* Nominal time between two counter updates, 0 if unknown. */
 	KJOULE_A_DOMAIN_UPDATE_PERIOD_NS,	/* u64 */
 	KJOULE_A_DOMAIN_QUANTITY,	/* u32 */
-	/* Raw values from 0 to this, then from 0 again; 0: 2^width - 1. */
+	/* Raw values wrap to 0 after this; 0: 2^width - 1. */
 	KJOULE_A_DOMAIN_RANGE,	/* u64 */
 
 	__KJOULE_A_DOMAIN_MAX,
@@ -138,22 +138,22 @@ enum {
 	KJOULE_A_SOURCE_REASON,	/* string */
 	/* 1 if a session that names no source gets this one. */
 	KJOULE_A_SOURCE_DEFAULT,	/* u32 */
-	/* 1 if the frequency told is the request, not the grant. */
+	/* 1 if the frequency is the requested one, not measured. */
 	KJOULE_A_SOURCE_REQUESTED_ONLY,	/* u32 */
 	KJOULE_A_SOURCE_REFERENCE_KHZ,	/* u64 */
 	KJOULE_A_SOURCE_DOMAIN,	/* nest of domain */
 	KJOULE_A_SOURCE_ORIGIN,	/* u32 */
-	/* Of the thread that reads it; 0: it is read in the tick. */
+	/* Between two reads by a thread; 0: it is read in the tick. */
 	KJOULE_A_SOURCE_PERIOD_NS,	/* u64 */
 	/* By that thread. */
 	KJOULE_A_SOURCE_READS,	/* u64 */
-	/* Reads that failed, there. */
+	/* Reads by that thread that failed. */
 	KJOULE_A_SOURCE_ERRORS,	/* u64 */
-	/* Reads that took longer than the period, there. */
+	/* Reads by that thread that took longer than the period. */
 	KJOULE_A_SOURCE_OVERRUNS,	/* u64 */
 	/* A u32 for each CPU of the session, ascending: the lowest that shares its counters. */
 	KJOULE_A_SOURCE_SCOPES,	/* binary */
-	/* Of a meter that starts on command: a reading is the mean over so long. */
+	/* Of a meter that starts on command: its sensing interval. */
 	KJOULE_A_SOURCE_READY_NS,	/* u64 */
 
 	__KJOULE_A_SOURCE_MAX,
@@ -170,7 +170,7 @@ enum {
 	/* A raw count is unit-mult / 2^unit-shift of the quantity's unit; 1 if left out. */
 	KJOULE_A_SPEC_UNIT_MULT,	/* u64 */
 	KJOULE_A_SPEC_UNIT_SHIFT,	/* u32 */
-	/* The counter goes from 0 to this and from 0 again; 0: 64 bits. */
+	/* The counter wraps to 0 after this value; 0: 64 bits. */
 	KJOULE_A_SPEC_RANGE,	/* u64 */
 	/* Between two reads of a file; 0 for the default. */
 	KJOULE_A_SPEC_PERIOD_NS,	/* u64 */
@@ -184,11 +184,11 @@ enum {
 };
 
 enum {
-	/* Given by the kernel; names the session in every other call. */
+	/* Assigned by the kernel; identifies the session in all other operations. */
 	KJOULE_A_SESSION_ID = 1,	/* u32 */
 	/* Time between ticks. */
 	KJOULE_A_SESSION_INTERVAL_NS,	/* u64 */
-	/* Ticks are delayed by a random time below this, alike on all CPUs. */
+	/* Ticks are delayed by a random time below this, the same on all CPUs. */
 	KJOULE_A_SESSION_JITTER_NS,	/* u64 */
 	KJOULE_A_SESSION_TARGET,	/* u32 */
 	/* Process or thread id in the caller's pid namespace, for these targets. */
@@ -197,7 +197,7 @@ enum {
 	KJOULE_A_SESSION_CPUS,	/* binary */
 	/* Data bytes of each CPU's ring, a power of two; 0 for the default. */
 	KJOULE_A_SESSION_RING_BYTES,	/* u32 */
-	/* Wake the reader when so many bytes wait; a quarter of the ring if left out. */
+	/* Wake the reader when this many bytes wait; a quarter of the ring if left out. */
 	KJOULE_A_SESSION_WAKEUP_BYTES,	/* u32 */
 	/* By name; the default one if left out, none if empty. */
 	KJOULE_A_SESSION_ENERGY_SOURCE,	/* string */
@@ -216,77 +216,77 @@ enum {
 	KJOULE_A_SESSION_SOURCE_INFO,	/* nest of source */
 	/* A directory of cgroup version 2, for target cgroup. */
 	KJOULE_A_SESSION_CGROUP_FD,	/* u32 */
-	/* Sources besides or instead of energy-source. */
+	/* Sources in addition to or instead of energy-source. */
 	KJOULE_A_SESSION_SOURCE,	/* nest of source-spec */
-	/* At most so many frames of each kind; 127 if left out. */
+	/* Maximum frames of each kind; 127 if left out. */
 	KJOULE_A_SESSION_CHAIN_DEPTH,	/* u32 */
 	/* Of the user stack, a multiple of 8; 8192 if left out. */
 	KJOULE_A_SESSION_STACK_BYTES,	/* u32 */
-	/* With flag inherit: processes that are sampled now. */
+	/* With flag inherit: number of processes sampled now. */
 	KJOULE_A_SESSION_CHILDREN,	/* u32 */
-	/* Children that could not be followed for want of memory. */
+	/* Children that could not be followed, without memory. */
 	KJOULE_A_SESSION_CHILDREN_LOST,	/* u64 */
-	/* Edge windows: hold the CPUs for so many thousandths of the time, 30 to 500. */
+	/* Edge windows: share of the time in which CPUs may be paused, in thousandths, 30 to 500. */
 	KJOULE_A_SESSION_EDGE_DUTY,	/* u32 */
-	/* So many were measured. */
+	/* Windows measured. */
 	KJOULE_A_SESSION_EDGE_WINDOWS,	/* u64 */
-	/* And so many in which the CPUs were held from edge to edge. */
+	/* Windows in which the CPUs were paused from update to update. */
 	KJOULE_A_SESSION_EDGE_SPINS,	/* u64 */
-	/* In so many no edge came in time, or a CPU did not. */
+	/* Windows without a counter update in time, or in which a CPU was not paused. */
 	KJOULE_A_SESSION_EDGE_FAILED,	/* u64 */
-	/* The CPU that was held most was held for so long, searches for edges included. */
-	KJOULE_A_SESSION_EDGE_HELD_NS,	/* u64 */
-	/* No CPU was held for longer at a time, failed windows and searches included. */
-	KJOULE_A_SESSION_EDGE_LONGEST_NS,	/* u64 */
-	/* Have readings of blocks so far apart on the average; 0 for a default. */
+	/* Total pause of the CPU that was paused longest, polling for updates included. */
+	KJOULE_A_SESSION_EDGE_PAUSED_NS,	/* u64 */
+	/* The longest pause of any CPU, failed windows and polling included. */
+	KJOULE_A_SESSION_EDGE_PAUSED_MAX_NS,	/* u64 */
+	/* Mean interval between readings of blocks; 0 for the default. */
 	KJOULE_A_SESSION_VPM_INTERVAL_NS,	/* u64 */
-	/* By a meter that starts on command; the first one if left out. */
+	/* Name of a meter that starts on command; the first one if left out. */
 	KJOULE_A_SESSION_VPM_SOURCE,	/* string */
 	/* Its sensing interval. */
 	KJOULE_A_SESSION_VPM_READY_NS,	/* u64 */
-	/* The most there is for it to measure, 0 if unknown. */
-	KJOULE_A_SESSION_VPM_PEAK_UW,	/* u64 */
-	/* The least that it measured when the session was made. */
-	KJOULE_A_SESSION_VPM_REST_UW,	/* u64 */
-	/* So many were told by a record. */
+	/* The highest power that it can measure, 0 if unknown. */
+	KJOULE_A_SESSION_VPM_MAX_UW,	/* u64 */
+	/* The lowest power that it measured when the session was created. */
+	KJOULE_A_SESSION_VPM_MIN_UW,	/* u64 */
+	/* Trials with a record. */
 	KJOULE_A_SESSION_VPM_READINGS,	/* u64 */
-	/* Times that nobody came by the block. */
-	KJOULE_A_SESSION_VPM_UNMET,	/* u64 */
-	/* Times that who came by was not stopped in time, without a record of it. */
-	KJOULE_A_SESSION_VPM_UNENDED,	/* u64 */
-	/* Times that it was called from another place than was awaited. */
-	KJOULE_A_SESSION_VPM_ELSEWHERE,	/* u64 */
-	/* Readings of no use: those with KJOULE_READING_MOVED or KJOULE_READING_LATE. */
-	KJOULE_A_SESSION_VPM_SPOILT,	/* u64 */
-	/* Times that the meter, a breakpoint or the ring failed. */
+	/* Trials in which the breakpoint was not hit. */
+	KJOULE_A_SESSION_VPM_NO_HIT,	/* u64 */
+	/* Trials in which the task was not stopped in time, without a record. */
+	KJOULE_A_SESSION_VPM_NO_END,	/* u64 */
+	/* Trials hit by another task, or by a call from another place than expected. */
+	KJOULE_A_SESSION_VPM_MISMATCHED,	/* u64 */
+	/* Readings with KJOULE_READING_DISTURBED or KJOULE_READING_LATE. */
+	KJOULE_A_SESSION_VPM_UNUSABLE,	/* u64 */
+	/* Trials in which the meter, a breakpoint or the ring failed. */
 	KJOULE_A_SESSION_VPM_FAILED,	/* u64 */
-	/* For so long a CPU was held. */
-	KJOULE_A_SESSION_VPM_HELD_NS,	/* u64 */
-	/* At most so long at a time. */
-	KJOULE_A_SESSION_VPM_LONGEST_NS,	/* u64 */
+	/* Total time in which a CPU was paused. */
+	KJOULE_A_SESSION_VPM_PAUSED_NS,	/* u64 */
+	/* The longest pause. */
+	KJOULE_A_SESSION_VPM_PAUSED_MAX_NS,	/* u64 */
 	/* Of its process, in the caller's pid namespace. */
 	KJOULE_A_SESSION_BLOCK_PID,	/* u32 */
 	/* Address of a block's first instruction. */
 	KJOULE_A_SESSION_BLOCK_START,	/* u64 */
-	/* Of the one right behind that. */
+	/* Address of the next instruction. */
 	KJOULE_A_SESSION_BLOCK_NEXT,	/* u64 */
-	/* Where it has ended, be it in a recursion; left out: where its function returns to. */
+	/* Address of its end, also in a recursion; its function's return address if left out. */
 	KJOULE_A_SESSION_BLOCK_END,	/* u64 */
 	/* The block's number in records. */
 	KJOULE_A_SESSION_BLOCK,	/* u32 */
-	/* The sum of readings, learnt, unmet, unended, elsewhere, crowded, failed and cut. */
-	KJOULE_A_SESSION_VPM_ROUNDS,	/* u64 */
-	/* Rounds that only looked where the block returns to, before the first reading of it. */
+	/* The sum of readings, learnt, no-hit, no-end, mismatched, overrun, failed and aborted. */
+	KJOULE_A_SESSION_VPM_TRIALS,	/* u64 */
+	/* Trials that only found the block's return address, before its first reading. */
 	KJOULE_A_SESSION_VPM_LEARNT,	/* u64 */
-	/* Rounds that the session's end broke off. */
-	KJOULE_A_SESSION_VPM_CUT,	/* u64 */
-	/* Rounds given up: the block's end was passed too often, before it or within it. */
-	KJOULE_A_SESSION_VPM_CROWDED,	/* u64 */
-	/* Rounds not begun: no CPU was there, one was on its way, or the process had ended. */
+	/* Trials aborted by the session's end. */
+	KJOULE_A_SESSION_VPM_ABORTED,	/* u64 */
+	/* Trials given up: the breakpoint at the block's end was hit too often. */
+	KJOULE_A_SESSION_VPM_OVERRUN,	/* u64 */
+	/* Trials not begun: no CPU online, CPU hotplug, or the process had ended. */
 	KJOULE_A_SESSION_VPM_SKIPPED,	/* u64 */
-	/* Times that no windows could be: a CPU outside the session, or its reader away. */
-	KJOULE_A_SESSION_EDGE_PAUSED,	/* u64 */
-	/* Effective uid of who made it, in the initial user namespace. */
+	/* Times that no windows could be measured: a CPU outside the session, or its reader away. */
+	KJOULE_A_SESSION_EDGE_BLOCKED,	/* u64 */
+	/* Effective uid of its creator, in the initial user namespace. */
 	KJOULE_A_SESSION_USER,	/* u32 */
 
 	__KJOULE_A_SESSION_MAX,
@@ -296,12 +296,12 @@ enum {
 enum {
 	KJOULE_A_STATS_SESSION = 1,	/* u32 */
 	KJOULE_A_STATS_CPU,	/* u32 */
-	/* due = produced + missed + parked */
+	/* due = taken + missed + skipped */
 	KJOULE_A_STATS_DUE,	/* u64 */
-	KJOULE_A_STATS_PRODUCED,	/* u64 */
+	KJOULE_A_STATS_TAKEN,	/* u64 */
 	KJOULE_A_STATS_MISSED,	/* u64 */
-	KJOULE_A_STATS_PARKED,	/* u64 */
-	/* Ticks produced without a sample: not the target. */
+	KJOULE_A_STATS_SKIPPED,	/* u64 */
+	/* Ticks taken without a sample: the task was not the target. */
 	KJOULE_A_STATS_FILTERED,	/* u64 */
 	/* records = consumed + lost + waiting */
 	KJOULE_A_STATS_RECORDS,	/* u64 */
@@ -311,11 +311,12 @@ enum {
 	KJOULE_A_STATS_SAMPLES,	/* u64 */
 	/* Time spent in the tick's own code. */
 	KJOULE_A_STATS_TICK_NS,	/* u64 */
-	KJOULE_A_STATS_LATE_MAX_NS,	/* u64 */
+	/* The longest sampling delay. */
+	KJOULE_A_STATS_DELAY_MAX_NS,	/* u64 */
 	KJOULE_A_STATS_SOURCE_ERRORS,	/* u64 */
-	/* Time spent idle while the ticks were parked. */
+	/* Time spent idle while ticks were skipped. */
 	KJOULE_A_STATS_IDLE_NS,	/* u64 */
-	/* User stacks not copied, of tasks that the maker could not trace. */
+	/* User stacks not copied, of tasks that the creator could not trace. */
 	KJOULE_A_STATS_STACKS_WITHHELD,	/* u64 */
 
 	__KJOULE_A_STATS_MAX,
@@ -341,7 +342,7 @@ enum {
 	KJOULE_A_NOTICE_SOURCE,	/* string */
 	/* Records lost so far, or bytes that wait. */
 	KJOULE_A_NOTICE_COUNT,	/* u64 */
-	/* With session-ended: uid of who ended the session, if not its owner. */
+	/* With session-ended: uid of the user that ended the session, if not its owner. */
 	KJOULE_A_NOTICE_USER,	/* u32 */
 
 	__KJOULE_A_NOTICE_MAX,
@@ -361,41 +362,41 @@ enum {
 	/* Limits of the policy as they are now. */
 	KJOULE_A_TRANSITION_MIN_KHZ,	/* u32 */
 	KJOULE_A_TRANSITION_MAX_KHZ,	/* u32 */
-	/* Source that cycles of loops are from; none: there is none, or it could not be read. */
+	/* Source of the cycles of loops; absent if there is none, or it could not be read. */
 	KJOULE_A_TRANSITION_COUNTER,	/* string */
-	/* At which that source's reference counts. */
+	/* Rate of that source's reference. */
 	KJOULE_A_TRANSITION_REFERENCE_KHZ,	/* u64 */
 	KJOULE_A_TRANSITION_FROM_KHZ,	/* u32 */
 	KJOULE_A_TRANSITION_TO_KHZ,	/* u32 */
-	/* A loop at the first frequency takes no less. */
+	/* Minimum duration of a loop at the first frequency. */
 	KJOULE_A_TRANSITION_FROM_LO_NS,	/* u32 */
-	/* And no more. */
+	/* And the maximum. */
 	KJOULE_A_TRANSITION_FROM_HI_NS,	/* u32 */
 	KJOULE_A_TRANSITION_TO_LO_NS,	/* u32 */
 	KJOULE_A_TRANSITION_TO_HI_NS,	/* u32 */
-	/* Loops before the request; so many to twice as many, at random. */
+	/* Loops before the request; at random up to twice as many. */
 	KJOULE_A_TRANSITION_LEAD,	/* u32 */
-	/* To be timed, after a request no more than so many. */
+	/* Number of loops to time; after a request the maximum. */
 	KJOULE_A_TRANSITION_LOOPS,	/* u32 */
-	/* Loops from the first one on that was like the second frequency's. */
+	/* Number of loops from the first one that matched the second frequency. */
 	KJOULE_A_TRANSITION_CONFIRM,	/* u32 */
-	/* Of a change, from its request on; of calibration, the wait before the loops. */
+	/* Of a change, from its request; of calibration, the wait before the loops. */
 	KJOULE_A_TRANSITION_TIMEOUT_NS,	/* u64 */
-	/* No longer with interrupts off, but for a loop with a change and four more. */
+	/* Maximum time with interrupts off, except for a loop with a change and four more. */
 	KJOULE_A_TRANSITION_SLICE_NS,	/* u64 */
 	KJOULE_A_TRANSITION_OUTCOME,	/* u32 */
-	/* Loops that can be had by transition-loops-get. */
+	/* Number of loops available by transition-loops-get. */
 	KJOULE_A_TRANSITION_COUNT,	/* u32 */
-	/* How long the request took. */
+	/* Duration of the request. */
 	KJOULE_A_TRANSITION_REQUEST_NS,	/* u64 */
-	/* Interrupts were off for no longer at a time. */
+	/* The longest time with interrupts off. */
 	KJOULE_A_TRANSITION_IRQS_OFF_NS,	/* u64 */
 	/* When that began: CLOCK_MONOTONIC. */
 	KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS,	/* u64 */
-	/* Times that interrupts were let in between loops. */
-	KJOULE_A_TRANSITION_CUT,	/* u32 */
+	/* Times that interrupts were enabled between loops. */
+	KJOULE_A_TRANSITION_BREAKS,	/* u32 */
 	/* When the request was made: CLOCK_MONOTONIC. */
-	KJOULE_A_TRANSITION_ASKED_NS,	/* u64 */
+	KJOULE_A_TRANSITION_REQUESTED_NS,	/* u64 */
 	/* struct kjoule_loop, one after the other; see kjoule.h. */
 	KJOULE_A_TRANSITION_DATA,	/* binary */
 
@@ -413,9 +414,9 @@ enum {
 };
 
 enum {
-	/* List sources, why they can or cannot be used, and which is the default. */
+	/* List sources, whether or why not they can be used, and which is the default. */
 	KJOULE_CMD_SOURCE_GET = 1,
-	/* Make a session. At most 64; 16 a user without CAP_SYS_ADMIN, the last 16 only with it. */
+	/* Create a session. At most 64; 16 a user without CAP_SYS_ADMIN, the last 16 only with it. */
 	KJOULE_CMD_SESSION_NEW,
 	/* Start a session's ticks. */
 	KJOULE_CMD_SESSION_START,
@@ -425,29 +426,29 @@ enum {
 	KJOULE_CMD_SESSION_DEL,
 	/* One session, or all. */
 	KJOULE_CMD_SESSION_GET,
-	/* The books of a session; do adds them up, dump has a message for each CPU. */
+	/* Statistics of a session; do has the sum, dump a message for each CPU. */
 	KJOULE_CMD_STATS_GET,
-	/* Take the records out of a session's rings, up to what is there when the dump begins. */
+	/* Consume the records of a session's rings that are there when the dump begins. */
 	KJOULE_CMD_RECORDS_GET,
-	/* Something has become of a session; see notice-event. */
+	/* An event of a session; see notice-event. */
 	KJOULE_CMD_NOTICE,
-	/* Send notices to this socket too. Sockets are limited as sessions are, see session-new. */
+	/* Send notices to this socket too. The number of sockets is limited as that of sessions. */
 	KJOULE_CMD_NOTICE_LISTEN,
-	/* Have readings of a block, in a session with vpm-interval-ns; it may run. */
+	/* Add a block to be read, in a session with vpm-interval-ns; it may run. */
 	KJOULE_CMD_SESSION_BLOCK,
-	/* Make a probe of frequency changes on a CPU, one a policy; it ends with its socket. */
+	/* Create a probe of frequency changes on a CPU, one for each policy; it ends with its socket. */
 	KJOULE_CMD_TRANSITION_NEW,
 	/* End a probe. */
 	KJOULE_CMD_TRANSITION_DEL,
-	/* Have a frequency, wait, and time loops at it. */
+	/* Request a frequency, wait, and time loops. */
 	KJOULE_CMD_TRANSITION_CALIBRATE,
-	/* Have a frequency, request another one, and time loops until it is there. */
+	/* Request a frequency and then another one, and time loops until it is reached. */
 	KJOULE_CMD_TRANSITION_TRY,
-	/* The loops that were timed last. */
+	/* The loops of the last job. */
 	KJOULE_CMD_TRANSITION_LOOPS_GET,
-	/* Write this when the socket is closed, or at restore-now; the last one first. */
+	/* Write this to a file when the socket is closed, or at restore-now; the last one first. */
 	KJOULE_CMD_RESTORE_ADD,
-	/* Write all that this socket wants restored, and fail if any of it cannot be. */
+	/* Write all values that this socket has added; fails if one cannot be written. */
 	KJOULE_CMD_RESTORE_NOW,
 
 	__KJOULE_CMD_MAX,

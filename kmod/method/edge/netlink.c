@@ -55,9 +55,9 @@ static int edges_put_attrs(void *made, struct sk_buff *skb)
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_WINDOWS, b.windows, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_SPINS, b.spins, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_FAILED, b.failed, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_HELD_NS, b.held_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_LONGEST_NS, b.longest_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_PAUSED, b.paused, 0);
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_PAUSED_NS, b.held_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_PAUSED_MAX_NS, b.longest_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_BLOCKED, b.paused, 0);
 }
 
 static void edges_free(void *made)

@@ -159,13 +159,13 @@ static void window_write_outcome(struct edge_cpu *c, const struct edge_outcome *
 	u64 a_ns = o->a_ns ?: c->b_ns;
 	struct kjoule_window w = {
 		.number = c->number,
-		.seek_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
-		.a_ns = a_ns,
-		.from_ns = min(max(c->from_ns, a_ns), c->b_ns),
-		.b_ns = c->b_ns,
-		.c_ns = o->c_ns,
-		.a_uj = leads ? window_energy_uj(edges, a_total) : 0,
-		.c_uj = leads ? window_energy_uj(edges, c_total) : 0,
+		.poll_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
+		.begin_ns = a_ns,
+		.run_ns = min(max(c->from_ns, a_ns), c->b_ns),
+		.pause_ns = c->b_ns,
+		.end_ns = o->c_ns,
+		.begin_uj = leads ? window_energy_uj(edges, a_total) : 0,
+		.end_uj = leads ? window_energy_uj(edges, c_total) : 0,
 		.ip = c->ip,
 	};
 
@@ -180,13 +180,13 @@ static void window_write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_tota
 	const struct kjoule_edges *edges = c->edge->edges;
 	struct kjoule_window w = {
 		.number = c->number,
-		.seek_ns = a_ns,
-		.a_ns = a_ns,
-		.from_ns = a_ns,
-		.b_ns = a_ns,
-		.c_ns = c_ns,
-		.a_uj = window_energy_uj(edges, a_total),
-		.c_uj = window_energy_uj(edges, c_total),
+		.poll_ns = a_ns,
+		.begin_ns = a_ns,
+		.run_ns = a_ns,
+		.pause_ns = a_ns,
+		.end_ns = c_ns,
+		.begin_uj = window_energy_uj(edges, a_total),
+		.end_uj = window_energy_uj(edges, c_total),
 	};
 
 	window_write(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN |

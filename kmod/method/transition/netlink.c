@@ -110,12 +110,12 @@ static int transition_put_result(struct sk_buff *skb, const struct kjoule_transi
 	return nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_OUTCOME, job->outcome) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_COUNT, job->count) ?:
-	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_ASKED_NS, job->asked_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUESTED_NS, job->asked_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUEST_NS, job->request_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_NS, job->irqs_off_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS, job->irqs_off_from_ns,
 				 0) ?:
-	       nla_put_u32(skb, KJOULE_A_TRANSITION_CUT, job->cut) ?:
+	       nla_put_u32(skb, KJOULE_A_TRANSITION_BREAKS, job->cut) ?:
 	       transition_put_counter(skb, job) ?:
 	       transition_put_policy(skb, t->cpu, false);
 }

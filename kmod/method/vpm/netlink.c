@@ -57,20 +57,20 @@ static int vpm_put_attrs(void *made, struct sk_buff *skb)
 	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS, m.interval_ns, 0) ||
 	       nla_put_string(skb, KJOULE_A_SESSION_VPM_SOURCE, m.name) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READY_NS, m.ready_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PEAK_UW, m.peak_uw, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_REST_UW, m.rest_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MAX_UW, m.peak_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MIN_UW, m.rest_uw, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READINGS, b.readings, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNMET, b.unmet, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNENDED, b.unended, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ELSEWHERE, b.elsewhere, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SPOILT, b.spoilt, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_NO_HIT, b.unmet, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_NO_END, b.unended, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MISMATCHED, b.elsewhere, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNUSABLE, b.spoilt, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_FAILED, b.failed, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_HELD_NS, b.held_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LONGEST_NS, b.longest_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ROUNDS, b.rounds, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PAUSED_NS, b.held_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PAUSED_MAX_NS, b.longest_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_TRIALS, b.rounds, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LEARNT, b.learnt, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CUT, b.cut, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CROWDED, b.crowded, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ABORTED, b.cut, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_OVERRUN, b.crowded, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SKIPPED, b.skipped, 0);
 }
 

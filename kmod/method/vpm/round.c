@@ -143,7 +143,7 @@ static bool round_write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, 
 static void round_count_reading(struct kjoule_vpm *v)
 {
 	v->books.readings++;
-	v->books.spoilt += !!(v->flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE));
+	v->books.spoilt += !!(v->flags & (KJOULE_READING_DISTURBED | KJOULE_READING_LATE));
 	atomic_set(&v->state, STATE_DONE);
 }
 
@@ -190,9 +190,9 @@ static void round_hold_cpu(struct kjoule_vpm *v)
 	round_count_hold(v, ready_ns - begin);
 	/* hotplug: the CPU drew power, and ran without breakpoints */
 	if (kjoule_hold_count() != v->moves)
-		v->flags |= KJOULE_READING_MOVED;
+		v->flags |= KJOULE_READING_DISTURBED;
 	/* the idle times are comparable for the same CPUs only */
-	if (!(v->flags & (KJOULE_READING_LATE | KJOULE_READING_MOVED)))
+	if (!(v->flags & (KJOULE_READING_LATE | KJOULE_READING_DISTURBED)))
 		busy_ns = round_others_busy_ns(v, ready_ns);
 	if (err || !round_write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
 		goto failed;
@@ -344,7 +344,7 @@ static void round_stop_hit(struct perf_event *event, struct perf_sample_data *da
 	v->waited = min(task_waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
 	/* the task may have passed the end on a CPU without breakpoints */
 	if (v->migrations != current->se.nr_migrations || v->switches != task_switches(current))
-		v->flags |= KJOULE_READING_MOVED;
+		v->flags |= KJOULE_READING_DISTURBED;
 	v->where = smp_processor_id();
 	/* the reading was ready before the end */
 	if (v->stop_ns - v->hit_ns >= v->src->ready_ns)
@@ -426,7 +426,7 @@ static void round_report_unended(struct kjoule_vpm *v)
 	v->flags |= KJOULE_READING_LATE;
 	/* the block may have ended on a CPU without breakpoints */
 	if (kjoule_hold_count() != v->moves)
-		v->flags |= KJOULE_READING_MOVED;
+		v->flags |= KJOULE_READING_DISTURBED;
 	/* no record if the CPU is offline by now */
 	smp_call_function_single(v->where, round_write_unended, v, true);
 }
@@ -531,7 +531,7 @@ static void round_do(struct kjoule_vpm *v)
 
 	v->round = round_choose_kind(v);
 	v->flags = v->round == ROUND_DELAYED ? KJOULE_READING_DELAYED :
-		   v->round == ROUND_HELD ? KJOULE_READING_HELD : 0;
+		   v->round == ROUND_HELD ? KJOULE_READING_PAUSED : 0;
 	v->end = b->place.end ?: block_choose_end(b);
 	if (v->round == ROUND_DELAYED)
 		stop.address = v->end;

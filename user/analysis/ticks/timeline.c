@@ -74,11 +74,11 @@ static int timeline_add_sample(struct timeline_walk *w, const struct kjoule_samp
 	s->pid = w->pid;
 	s->tgid = w->tgid;
 	s->freq_khz = w->now.freq_khz = rec->freq_khz;
-	s->late_ns = rec->late_ns;
+	s->late_ns = rec->delay_ns;
 	s->flags = rec->rec.flags;
 	w->sampled = true;
-	if (rec->late_ns > w->tl->max_late_ns)
-		w->tl->max_late_ns = rec->late_ns;
+	if (rec->delay_ns > w->tl->max_late_ns)
+		w->tl->max_late_ns = rec->delay_ns;
 	return 1;
 }
 
@@ -197,11 +197,11 @@ static int timeline_add_energy(struct timeline_walk *w, const struct kjoule_ener
 
 	if (!timeline_advance(w, rec->tick) || w->again)
 		return 0;
-	between = w->next > w->tick || (s && rec->late_ns > s->interval_ns / 2);
-	if (!between && rec->late_ns > w->tl->max_late_ns)
-		w->tl->max_late_ns = rec->late_ns;
+	between = w->next > w->tick || (s && rec->delay_ns > s->interval_ns / 2);
+	if (!between && rec->delay_ns > w->tl->max_late_ns)
+		w->tl->max_late_ns = rec->delay_ns;
 	r.tick = w->tick + between;
-	r.time_ns = s ? timeline_due(s, w->tick) + rec->late_ns : 0;
+	r.time_ns = s ? timeline_due(s, w->tick) + rec->delay_ns : 0;
 	for (uint32_t domains = rec->domains; domains && !ret; domains &= domains - 1) {
 		r.value = *uj++;
 		ret = series_add_reading(w, rec->rec.flags, __builtin_ctz(domains), rec->scope, &r);
@@ -239,7 +239,7 @@ static bool timeline_advance_over(struct timeline_walk *w, uint32_t low, uint64_
 	return true;
 }
 
-static int timeline_add_skipped(struct timeline_walk *w, const struct kjoule_parked *rec)
+static int timeline_add_skipped(struct timeline_walk *w, const struct kjoule_idle *rec)
 {
 	struct timeline_parked *p;
 
@@ -315,7 +315,7 @@ static int timeline_add_callers(struct timeline_walk *w, const struct kjoule_rec
 	else if (rec->type == KJOULE_RECORD_STACK)
 		c->stack = (const struct kjoule_stack *)rec;
 	else
-		c->took_ns = ((const struct kjoule_took *)rec)->took_ns;
+		c->took_ns = ((const struct kjoule_duration *)rec)->duration_ns;
 	return 0;
 }
 
@@ -326,8 +326,8 @@ static int timeline_add_window(struct timeline_walk *w, const struct kjoule_wind
 
 	if (w->again)
 		return 0;
-	if (rec->seek_ns > rec->a_ns || rec->a_ns > rec->from_ns || rec->from_ns > rec->b_ns || rec->b_ns > rec->c_ns ||
-	    rec->a_uj > rec->c_uj || rec->domain >= KJOULE_MAX_DOMAINS) {
+	if (rec->poll_ns > rec->begin_ns || rec->begin_ns > rec->run_ns || rec->run_ns > rec->pause_ns || rec->pause_ns > rec->end_ns ||
+	    rec->begin_uj > rec->end_uj || rec->domain >= KJOULE_MAX_DOMAINS) {
 		w->tl->disorder += !(rec->rec.flags & KJOULE_WINDOW_FAILED);
 		return 0;
 	}
@@ -336,8 +336,8 @@ static int timeline_add_window(struct timeline_walk *w, const struct kjoule_wind
 		return -ENOMEM;
 	*t = (struct timeline_window){
 		.number = rec->number, .scope = rec->scope, .domain = rec->domain,
-		.seek_ns = rec->seek_ns, .a_ns = rec->a_ns, .from_ns = rec->from_ns, .b_ns = rec->b_ns, .c_ns = rec->c_ns,
-		.a_uj = rec->a_uj, .c_uj = rec->c_uj, .ip = rec->ip,
+		.seek_ns = rec->poll_ns, .a_ns = rec->begin_ns, .from_ns = rec->run_ns, .b_ns = rec->pause_ns, .c_ns = rec->end_ns,
+		.a_uj = rec->begin_uj, .c_uj = rec->end_uj, .ip = rec->ip,
 		.pid = w->pid, .tgid = w->tgid, .flags = rec->rec.flags,
 	};
 	return 0;
@@ -364,7 +364,7 @@ static int timeline_add_block_reading(struct timeline_walk *w, const struct kjou
 
 static int timeline_add_record(struct timeline_walk *w, const struct kjoule_record *rec)
 {
-	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK || rec->type == KJOULE_RECORD_TOOK)
+	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK || rec->type == KJOULE_RECORD_DURATION)
 		return timeline_add_callers(w, rec);
 	/* a chain may be what was lost, and the stack comes after that */
 	if (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE))
@@ -382,8 +382,8 @@ static int timeline_add_record(struct timeline_walk *w, const struct kjoule_reco
 		return timeline_add_gap(w, (const struct kjoule_gap *)rec);
 	case KJOULE_RECORD_LOST:
 		return timeline_add_lost(w, (const struct kjoule_lost *)rec);
-	case KJOULE_RECORD_PARKED:
-		return timeline_add_skipped(w, (const struct kjoule_parked *)rec);
+	case KJOULE_RECORD_IDLE:
+		return timeline_add_skipped(w, (const struct kjoule_idle *)rec);
 	case KJOULE_RECORD_VALUE:
 		return timeline_add_value(w, (const struct kjoule_value *)rec);
 	case KJOULE_RECORD_WINDOW:
@@ -467,14 +467,14 @@ size_t timeline_walk_samples(struct timeline_walk *w, const struct kjoule_sample
 			clocked++;
 		}
 		freq_khz = rec->freq_khz;
-		late_ns = rec->late_ns > late_ns ? rec->late_ns : late_ns;
+		late_ns = rec->delay_ns > late_ns ? rec->delay_ns : late_ns;
 		s = &out[taken++];
 		s->tick = now;
 		s->ip = rec->ip;
 		s->pid = w->pid;
 		s->tgid = w->tgid;
 		s->freq_khz = freq_khz;
-		s->late_ns = rec->late_ns;
+		s->late_ns = rec->delay_ns;
 		s->callers = 0;
 		s->flags = rec->rec.flags;
 	}

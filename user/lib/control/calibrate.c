@@ -66,9 +66,9 @@ static void ring_read_ticks(const struct kjoule_ring_head *head, uint64_t *ticks
 	if (!head)
 		return;
 	do {
-		*ticks = __atomic_load_n(&head->produced, __ATOMIC_ACQUIRE);
+		*ticks = __atomic_load_n(&head->taken, __ATOMIC_ACQUIRE);
 		*seen_ns = __atomic_load_n(&head->tick_ns, __ATOMIC_ACQUIRE);
-	} while (__atomic_load_n(&head->produced, __ATOMIC_ACQUIRE) != *ticks);
+	} while (__atomic_load_n(&head->taken, __ATOMIC_ACQUIRE) != *ticks);
 }
 
 /* How many turns fit in a slot; @t: set to the time when that is known. */
@@ -171,7 +171,7 @@ static void energy_add_reading(const struct kjoule_energy *e,
 			       const struct kjoule_session_info *info, const struct kjoule_phase *p,
 			       struct seen *seen)
 {
-	uint64_t ns = info->t0_ns + e->tick * info->interval_ns + e->late_ns;
+	uint64_t ns = info->t0_ns + e->tick * info->interval_ns + e->delay_ns;
 
 	for (unsigned int i = 0; i < p->n_domains; i++) {
 		uint32_t bit = 1u << p->domain[i];
@@ -273,7 +273,7 @@ static int phase_run_with_ticks(const struct kjoule_session_params *params, unsi
 		ret = kjoule_session_stop(ctl, info.id, NULL, err);
 	if (ret)
 		goto out;
-	p->ticks = kjoule_device_ring(dev, 0)->head->produced;
+	p->ticks = kjoule_device_ring(dev, 0)->head->taken;
 	if (p->ticks)
 		p->handler_ns = (double)kjoule_device_ring(dev, 0)->head->tick_ns / p->ticks;
 	phase_list_domains(&info, p);

@@ -96,7 +96,7 @@ struct kjoule_source_spec {
  * struct kjoule_session_params - what is asked of a new session
  * @interval_ns:	time between ticks, within the module's limits (struct kjoule_info)
  * @jitter_ns:		below @interval_ns
- * @target:		enum kjoule_target
+ * @target:		enum kjoule_target_kind
  * @pid:		for KJOULE_TARGET_PROCESS and KJOULE_TARGET_THREAD
  * @cpus:		NULL for all online ones
  * @ring_bytes:		per CPU, a power of two, 0 for the default

@@ -93,8 +93,8 @@ const char *kjoule_event_name(uint32_t event)
 		[KJOULE_EVENT_RING_NEAR_FULL] = "ring-near-full",
 		[KJOULE_EVENT_RECORDS_LOST] = "records-lost",
 		[KJOULE_EVENT_SOURCE_LOST] = "source-lost",
-		[KJOULE_EVENT_CPU_GONE] = "cpu-gone",
-		[KJOULE_EVENT_CPU_BACK] = "cpu-back",
+		[KJOULE_EVENT_CPU_OFFLINE] = "cpu-offline",
+		[KJOULE_EVENT_CPU_ONLINE] = "cpu-online",
 	};
 
 	return event < sizeof(names) / sizeof(names[0]) ? names[event] : "unknown";

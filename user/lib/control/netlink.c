@@ -177,46 +177,46 @@ static bool vpm_parse_attr(struct nlattr *a, struct kjoule_vpm_info *vpm, int *r
 	case KJOULE_A_SESSION_VPM_READY_NS:
 		vpm->ready_ns = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_PEAK_UW:
+	case KJOULE_A_SESSION_VPM_MAX_UW:
 		vpm->peak_uw = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_REST_UW:
+	case KJOULE_A_SESSION_VPM_MIN_UW:
 		vpm->rest_uw = attr_get_u64(a, ret);
 		return true;
 	case KJOULE_A_SESSION_VPM_READINGS:
 		vpm->readings = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_UNMET:
+	case KJOULE_A_SESSION_VPM_NO_HIT:
 		vpm->unmet = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_UNENDED:
+	case KJOULE_A_SESSION_VPM_NO_END:
 		vpm->unended = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_ELSEWHERE:
+	case KJOULE_A_SESSION_VPM_MISMATCHED:
 		vpm->elsewhere = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_SPOILT:
+	case KJOULE_A_SESSION_VPM_UNUSABLE:
 		vpm->spoilt = attr_get_u64(a, ret);
 		return true;
 	case KJOULE_A_SESSION_VPM_FAILED:
 		vpm->failed = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_HELD_NS:
+	case KJOULE_A_SESSION_VPM_PAUSED_NS:
 		vpm->held_ns = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_LONGEST_NS:
+	case KJOULE_A_SESSION_VPM_PAUSED_MAX_NS:
 		vpm->longest_ns = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_ROUNDS:
+	case KJOULE_A_SESSION_VPM_TRIALS:
 		vpm->rounds = attr_get_u64(a, ret);
 		return true;
 	case KJOULE_A_SESSION_VPM_LEARNT:
 		vpm->learnt = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_CUT:
+	case KJOULE_A_SESSION_VPM_ABORTED:
 		vpm->cut = attr_get_u64(a, ret);
 		return true;
-	case KJOULE_A_SESSION_VPM_CROWDED:
+	case KJOULE_A_SESSION_VPM_OVERRUN:
 		vpm->crowded = attr_get_u64(a, ret);
 		return true;
 	case KJOULE_A_SESSION_VPM_SKIPPED:
@@ -287,13 +287,13 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 		case KJOULE_A_SESSION_EDGE_FAILED:
 			info->edge.failed = attr_get_u64(a, &ret);
 			break;
-		case KJOULE_A_SESSION_EDGE_HELD_NS:
+		case KJOULE_A_SESSION_EDGE_PAUSED_NS:
 			info->edge.held_ns = attr_get_u64(a, &ret);
 			break;
-		case KJOULE_A_SESSION_EDGE_LONGEST_NS:
+		case KJOULE_A_SESSION_EDGE_PAUSED_MAX_NS:
 			info->edge.longest_ns = attr_get_u64(a, &ret);
 			break;
-		case KJOULE_A_SESSION_EDGE_PAUSED:
+		case KJOULE_A_SESSION_EDGE_BLOCKED:
 			info->edge.paused = attr_get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_STATE:
@@ -347,13 +347,13 @@ int kjoule_parse_stats(struct nlattr *attrs, int len, struct kjoule_cpu_stats *s
 		case KJOULE_A_STATS_DUE:
 			stats->due = attr_get_u64(a, &ret);
 			break;
-		case KJOULE_A_STATS_PRODUCED:
+		case KJOULE_A_STATS_TAKEN:
 			stats->produced = attr_get_u64(a, &ret);
 			break;
 		case KJOULE_A_STATS_MISSED:
 			stats->missed = attr_get_u64(a, &ret);
 			break;
-		case KJOULE_A_STATS_PARKED:
+		case KJOULE_A_STATS_SKIPPED:
 			stats->parked = attr_get_u64(a, &ret);
 			break;
 		case KJOULE_A_STATS_FILTERED:
@@ -377,7 +377,7 @@ int kjoule_parse_stats(struct nlattr *attrs, int len, struct kjoule_cpu_stats *s
 		case KJOULE_A_STATS_TICK_NS:
 			stats->tick_ns = attr_get_u64(a, &ret);
 			break;
-		case KJOULE_A_STATS_LATE_MAX_NS:
+		case KJOULE_A_STATS_DELAY_MAX_NS:
 			stats->late_max_ns = attr_get_u64(a, &ret);
 			break;
 		case KJOULE_A_STATS_SOURCE_ERRORS:

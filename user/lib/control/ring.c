@@ -26,8 +26,8 @@ static size_t record_least_size(unsigned int type)
 		return sizeof(struct kjoule_gap);
 	case KJOULE_RECORD_LOST:
 		return sizeof(struct kjoule_lost);
-	case KJOULE_RECORD_PARKED:
-		return sizeof(struct kjoule_parked);
+	case KJOULE_RECORD_IDLE:
+		return sizeof(struct kjoule_idle);
 	case KJOULE_RECORD_VALUE:
 		return sizeof(struct kjoule_value);
 	case KJOULE_RECORD_CHAIN:
@@ -38,8 +38,8 @@ static size_t record_least_size(unsigned int type)
 		return sizeof(struct kjoule_window);
 	case KJOULE_RECORD_READING:
 		return offsetof(struct kjoule_vpm_reading, busy_ns);	/* which older ones do not have */
-	case KJOULE_RECORD_TOOK:
-		return sizeof(struct kjoule_took);
+	case KJOULE_RECORD_DURATION:
+		return sizeof(struct kjoule_duration);
 	default:
 		return 8;
 	}

@@ -68,10 +68,10 @@ static void result_parse_attr(const struct nlattr *a, struct kjoule_transition_p
 	case KJOULE_A_TRANSITION_COUNT:
 		r->count = nla_get_u32(a);
 		break;
-	case KJOULE_A_TRANSITION_CUT:
+	case KJOULE_A_TRANSITION_BREAKS:
 		r->cut = nla_get_u32(a);
 		break;
-	case KJOULE_A_TRANSITION_ASKED_NS:
+	case KJOULE_A_TRANSITION_REQUESTED_NS:
 		r->asked_ns = nla_get_u64(a);
 		break;
 	case KJOULE_A_TRANSITION_REQUEST_NS:

@@ -40,9 +40,9 @@ size_t kjoule_pack(struct kjoule_packer *p, const struct kjoule_record *rec, uin
 		*at++ = rec->flags;
 		at = packed_put_number(at, s->tick - p->last.tick, 4);
 	}
-	late = s->late_ns < 1u << 16 ? s->late_ns >= 1u << 8 : s->late_ns < 1u << 24 ? 2 : 3;
+	late = s->delay_ns < 1u << 16 ? s->delay_ns >= 1u << 8 : s->delay_ns < 1u << 24 ? 2 : 3;
 	control |= late << LATE_SHIFT;
-	at = packed_put_number(at, s->late_ns, late + 1);
+	at = packed_put_number(at, s->delay_ns, late + 1);
 
 	freq = s->freq_khz - p->last.freq_khz;
 	if (freq == (int8_t)freq) {
@@ -123,7 +123,7 @@ static inline const uint8_t *sample_unpack_fast(const uint8_t *at, uint8_t contr
 	} else {
 		s->tick++;
 	}
-	s->late_ns = packed_get_fast(&at, (control >> LATE_SHIFT & 3) + 1);
+	s->delay_ns = packed_get_fast(&at, (control >> LATE_SHIFT & 3) + 1);
 	v = number_sign_extend(packed_get_fast(&at, freq_bytes[freq]), freq_bytes[freq]);
 	s->freq_khz = (freq == 3 ? 0 : s->freq_khz) + v;
 	v = number_sign_extend(packed_get_fast(&at, ip_bytes[ip]), ip_bytes[ip]);
@@ -144,7 +144,7 @@ static void sample_unpack_slow(struct kjoule_unpacker *u, uint8_t control)
 	} else {
 		s->tick++;
 	}
-	s->late_ns = packed_get_number(u, (control >> LATE_SHIFT & 3) + 1);
+	s->delay_ns = packed_get_number(u, (control >> LATE_SHIFT & 3) + 1);
 	v = number_sign_extend(packed_get_number(u, freq_bytes[freq]), freq_bytes[freq]);
 	s->freq_khz = (freq == 3 ? 0 : s->freq_khz) + v;
 	v = number_sign_extend(packed_get_number(u, ip_bytes[ip]), ip_bytes[ip]);

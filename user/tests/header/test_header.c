@@ -311,7 +311,7 @@ static void domains_without_a_column_are_named(void **state)
 /* Gaps that are too long to tell whose they were leave the figures too low: how far is said. */
 static void what_is_nobody_s_is_told(void **state)
 {
-	static const enum kjoule_target whom[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };
+	static const enum kjoule_target_kind whom[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };
 	struct kjoule_gap offline = { .rec = { KJOULE_RECORD_GAP, KJOULE_GAP_OFFLINE, sizeof(offline) },
 				      .tick = 300, .count = 40 };
 	static struct kjoule_meta meta;

@@ -62,8 +62,8 @@ static void put_window(struct buffer *b, uint32_t j, uint64_t b_ns, bool spin, u
 {
 	uint64_t a_ns = 1000000000ull + j * PERIOD * TICK_NS - TICK_NS / 2, c_ns = a_ns + PERIOD * TICK_NS;
 	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW, KJOULE_WINDOW_LEADER | (spin ? KJOULE_WINDOW_SPIN : 0), sizeof(w) },
-				   .tick = (j + 1) * PERIOD, .number = j, .seek_ns = a_ns, .a_ns = a_ns, .from_ns = a_ns,
-				   .b_ns = spin ? a_ns : b_ns, .c_ns = c_ns, .a_uj = a_uj, .c_uj = c_uj };
+				   .tick = (j + 1) * PERIOD, .number = j, .poll_ns = a_ns, .begin_ns = a_ns, .run_ns = a_ns,
+				   .pause_ns = spin ? a_ns : b_ns, .end_ns = c_ns, .begin_uj = a_uj, .end_uj = c_uj };
 
 	put_bytes(b, &w, sizeof(w));
 }

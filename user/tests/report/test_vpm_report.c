@@ -57,8 +57,8 @@ static struct {
  */
 static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t *held_from, uint8_t more)
 {
-	uint8_t flags = number % 8 == 7 ? KJOULE_READING_HELD : number % 2 ? KJOULE_READING_DELAYED : 0;
-	double ran = flags & KJOULE_READING_HELD ? 0 : OWN_MS + (flags ? LATENCY_MS + 0.1 * (number % 5 - 2.0) : 0);
+	uint8_t flags = number % 8 == 7 ? KJOULE_READING_PAUSED : number % 2 ? KJOULE_READING_DELAYED : 0;
+	double ran = flags & KJOULE_READING_PAUSED ? 0 : OWN_MS + (flags ? LATENCY_MS + 0.1 * (number % 5 - 2.0) : 0);
 	/* a thread of the kernel, which draws what holding does */
 	double others = flags & KJOULE_READING_DELAYED && number % 5 == 1 ? 0.3 : 0;
 	bool beside = made_beside && number % made_beside == 1;

@@ -17,8 +17,8 @@ static void put_window(struct buffer *b, uint32_t k, uint64_t uj)
 {
 	uint64_t now = 1000000000ull + k * 1000000ull - 500000;
 	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW, KJOULE_WINDOW_LEADER, sizeof(w) }, .tick = k,
-				   .number = k / 100, .seek_ns = now - 10000000, .a_ns = now - 10000000,
-				   .from_ns = now - 10000000, .b_ns = now - 4000000, .c_ns = now, .c_uj = uj };
+				   .number = k / 100, .poll_ns = now - 10000000, .begin_ns = now - 10000000,
+				   .run_ns = now - 10000000, .pause_ns = now - 4000000, .end_ns = now, .end_uj = uj };
 
 	put_bytes(b, &w, sizeof(w));
 }

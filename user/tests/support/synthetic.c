@@ -34,7 +34,7 @@ void put_sample(struct buffer *b, uint32_t tick, uint64_t ip, uint32_t flags, ui
 		uint32_t late_ns)
 {
 	struct kjoule_sample s = { .rec = { KJOULE_RECORD_SAMPLE, flags, sizeof(s) },
-				   .tick = tick, .late_ns = late_ns, .freq_khz = khz, .ip = ip };
+				   .tick = tick, .delay_ns = late_ns, .freq_khz = khz, .ip = ip };
 
 	put_bytes(b, &s, sizeof(s));
 }
@@ -57,7 +57,7 @@ void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t t
 {
 	unsigned int n = __builtin_popcount(domains);
 	struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, source, sizeof(e) + 8 * n },
-				   .tick = tick, .late_ns = late_ns, .domains = domains,
+				   .tick = tick, .delay_ns = late_ns, .domains = domains,
 				   .scope = scope };
 
 	put_bytes(b, &e, sizeof(e));
@@ -67,14 +67,14 @@ void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t t
 void put_value(struct buffer *b, uint32_t source, uint64_t time_ns, int64_t value)
 {
 	struct kjoule_value v = { .rec = { KJOULE_RECORD_VALUE, source, sizeof(v) },
-				  .took_ns = 1000, .time_ns = time_ns, .value = value };
+				  .duration_ns = 1000, .time_ns = time_ns, .value = value };
 
 	put_bytes(b, &v, sizeof(v));
 }
 
 void put_parked(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct kjoule_parked p = { .rec = { KJOULE_RECORD_PARKED, 0, sizeof(p) }, .tick = tick,
+	struct kjoule_idle p = { .rec = { KJOULE_RECORD_IDLE, 0, sizeof(p) }, .tick = tick,
 				   .count = count, .begin_ns = begin_ns, .end_ns = end_ns };
 
 	put_bytes(b, &p, sizeof(p));
