@@ -233,7 +233,7 @@ static struct kjoule_writer *begin_kjoule(const char *path, const struct program
 {
 	struct kjoule_calibration cal = { .cpu = 0, .ticks = 20000, .tick_ns = 900, .tick_error_ns = 5, .handler_ns = 400,
 		.handler_spread_ns = 20, .entry_ns = 500, .freq_khz = 2600000, .other_part = 0.002, .n_domains = 1,
-		.irq_uw = { 2e6 }, .irq_error_uw = { 1e4 }, .loop_uw = { 2e6 }, .idle_uj = { NAN }, .asleep_uw = { NAN } };
+		.irq_uw = { 2e6 }, .irq_error_uw = { 1e4 }, .loop_uw = { 2e6 }, .idle_uj = { NAN }, .idle_uw = { NAN } };
 	struct kjoule_error err = { "" };
 	struct buffer side = { 0 };
 	struct kjoule_writer *w;

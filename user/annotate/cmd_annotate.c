@@ -118,8 +118,8 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 		code_units_free(grain);
 		return ret;
 	}
-	if (blocks_held_by(&b))
-		cmd_warn(BLOCKS_HELD, path, blocks_held_by(&b));
+	if (blocks_paused_by(&b))
+		cmd_warn(BLOCKS_PAUSED, path, blocks_paused_by(&b));
 	ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = annotate_new(v, &b, p, opt, &a);

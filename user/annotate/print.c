@@ -68,17 +68,17 @@ static void annotate_print_figures(struct output *out, const struct profile_grou
 		columns_none(out, 1);
 	else
 		output_real(out, g->khz.v * 1e-3, 1);
-	if (!b->n_domains || isnan(g->energy[0].purity))
+	if (!b->n_domains || isnan(g->energy[0].share))
 		columns_none(out, 1);
 	else
-		output_real(out, g->energy[0].purity, 3);
+		output_real(out, g->energy[0].share, 3);
 }
 
 /* Does it share most windows of an energy counter with other code? As a report marks it. */
 static bool annotate_group_is_mixed(const struct profile_group *g, const struct blocks *b)
 {
 	for (unsigned int d = 0; d < b->n_domains; d++)
-		if (!isnan(g->energy[d].j.v) && g->energy[d].purity < GROUPS_PURE)
+		if (!isnan(g->energy[d].j.v) && g->energy[d].share < GROUPS_PURE)
 			return true;
 	return false;
 }

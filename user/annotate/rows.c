@@ -165,7 +165,7 @@ static int annotate_compute_figures(struct making *m)
 	m->figures = calloc(m->n_pieces + 1, sizeof(*m->figures));
 	if (all && m->functions && m->figures) {
 		for (uint32_t i = 0; i < m->b->n_functions; i++)
-			all[i] = blocks_is_nobodys(m->b, i) || i == m->b->recorder || i == m->b->held ? UINT32_MAX : 0;
+			all[i] = blocks_is_unattributed(m->b, i) || i == m->b->recorder || i == m->b->paused ? UINT32_MAX : 0;
 		ret = profile_groups(m->p, all, 1, &m->a->total);
 	}
 	free(all);
@@ -201,7 +201,7 @@ static int annotate_choose_functions(struct making *m)
 			continue;
 		}
 		f->wanted = true;
-		ret = code_units_code(m->b->grain, f->object, f->start, f->end, &f->code);
+		ret = code_units_code(m->b->units, f->object, f->start, f->end, &f->code);
 		if (ret == -ENODATA) {
 			ret = 0;
 			continue;
@@ -265,7 +265,7 @@ static int annotate_count_samples(struct making *m)
 			if (s->tick < next)
 				continue;	/* a tick has one sample */
 			next = s->tick + 1;
-			if (holds->n && edge_windows_is_held(holds, timeline_due(&m->v->rec.meta.session, s->tick), &hold))
+			if (holds->n && edge_windows_is_paused(holds, timeline_due(&m->v->rec.meta.session, s->tick), &hold))
 				continue;	/* the tick is the hold's, and so is the sample */
 			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) ||
 			    !annotate_sample_is_wanted(m, s))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * From a view to what the analyses work on; see blocks.h. The conventions are where samples get their blocks
- * (blocks_lookup.c) and where lanes are made of them (blocks_lanes.c).
+ * (blocks_lookup.c) and where lanes are made of them (blocks_streams.c).
  */
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include "attribute/blocks_costs.h"
 #include "attribute/blocks_interrupts.h"
-#include "attribute/blocks_lanes.h"
+#include "attribute/blocks_streams.h"
 #include "attribute/blocks_lookup.h"
 #include "lib/base/array.h"
 
@@ -33,7 +33,7 @@ static int blocks_make_windows(struct blocks *b, const struct view *v, bool raw)
 }
 
 /* So is a CPU while a reading of a block is waited for. */
-static int blocks_add_reading_holds(struct blocks *b, const struct view *v)
+static int blocks_add_reading_pauses(struct blocks *b, const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	uint64_t begin = s->t0_ns, end = timeline_due(s, v->tl.end_tick) + EDGE_WINDOWS_LONGEST_NS;
@@ -45,15 +45,15 @@ static int blocks_add_reading_holds(struct blocks *b, const struct view *v)
 
 		for (size_t k = 0; k < cpu->n_readings; k++) {
 			const struct kjoule_vpm_reading *r = &cpu->readings[k];
-			struct edge_windows_hold *h;
+			struct edge_windows_pause *h;
 
 			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > EDGE_WINDOWS_LONGEST_NS ||
 			    r->ready_ns < begin || r->ready_ns > end)
 				continue;
-			h = kjoule_array_grow(&c->holds, &c->n, sizeof(*h));
+			h = kjoule_array_grow(&c->pauses, &c->n, sizeof(*h));
 			if (!h)
 				return -ENOMEM;
-			*h = (struct edge_windows_hold){ r->stop_ns, r->ready_ns };
+			*h = (struct edge_windows_pause){ r->stop_ns, r->ready_ns };
 			until = r->ready_ns;
 			b->n_readings++;
 		}
@@ -81,9 +81,9 @@ static void blocks_place_windows(struct blocks *b, const struct view *v)
 	for (size_t i = 0; i < b->meters.n_packages; i++) {
 		struct profile_package *p = &b->meters.packages[i];
 
-		for (size_t l = 0; l < p->n_lanes && !p->windows; l++) {
-			const struct edge_windows_scope *s = p->lanes[l] < v->tl.n_cpus ?
-				edge_windows_of(&b->windows, &v->tl.cpus[p->lanes[l]]) : NULL;
+		for (size_t l = 0; l < p->n_streams && !p->windows; l++) {
+			const struct edge_windows_scope *s = p->streams[l] < v->tl.n_cpus ?
+				edge_windows_of(&b->windows, &v->tl.cpus[p->streams[l]]) : NULL;
 			int column = s ? blocks_energy_column(v, &b->meters, s->domain) : -1;
 
 			if (column < 0)
@@ -115,26 +115,26 @@ int blocks_seal(struct blocks *b)
 int blocks_names_new(struct blocks *b)
 {
 	memset(b, 0, sizeof(*b));
-	b->other = b->bystander = b->recorder = b->held = UINT32_MAX;
+	b->other = b->bystander = b->recorder = b->paused = UINT32_MAX;
 	return blocks_lookup_init(b, NULL);
 }
 
-int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks *b)
+int blocks_new(struct view *v, struct code_units *units, bool raw, struct blocks *b)
 {
 	int ret;
 
 	memset(b, 0, sizeof(*b));
 	b->bystander = b->recorder = UINT32_MAX;
-	b->grain = grain;
+	b->units = units;
 	b->input.interval_ns = v->rec.meta.session.interval_ns;
 	b->input.session = &v->rec.meta.session;
 	ret = blocks_lookup_init(b, v);
 	if (!ret)
 		ret = blocks_make_windows(b, v, raw);
 	if (!ret && !b->windows.n)
-		ret = blocks_add_reading_holds(b, v);
+		ret = blocks_add_reading_pauses(b, v);
 	if (!ret)
-		ret = blocks_lanes_make(b, v, raw);
+		ret = blocks_streams_make(b, v, raw);
 	if (!ret && !raw)
 		blocks_interrupts_find(b, v);
 	if (!ret)
@@ -160,11 +160,11 @@ int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks
 
 		b->input.irq_w[d] = known ? v->rec.cal.irq_uw[index] * 1e-6 : NAN;
 		b->input.idle_uj[d] = known ? v->rec.cal.idle_uj[index] : NAN;
-		b->input.asleep_w[d] = known ? v->rec.cal.asleep_uw[index] * 1e-6 : NAN;
-		b->input.tick_less_w[d] = blocks_tick_less(v, b->input.irq_w[d], b->input.asleep_w[d]);
+		b->input.idle_w[d] = known ? v->rec.cal.idle_uw[index] * 1e-6 : NAN;
+		b->input.tick_less_w[d] = blocks_tick_less(v, b->input.irq_w[d], b->input.idle_w[d]);
 	}
-	b->input.held = b->held;
-	b->input.lanes = b->lanes;
+	b->input.paused = b->paused;
+	b->input.streams = b->streams;
 	b->input.n_packages = b->meters.n_packages;
 	b->input.packages = b->meters.packages;
 	b->input.n_domains = b->n_domains;
@@ -174,12 +174,12 @@ int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks
 
 void blocks_free(struct blocks *b)
 {
-	for (size_t i = 0; i < b->input.n_lanes; i++)
+	for (size_t i = 0; i < b->input.n_streams; i++)
 		missed_ticks_free(&b->ticks[i]);
 	free(b->ticks);
-	free(b->lanes);
+	free(b->streams);
 	free(b->counts.of);
-	free(b->beside.of);
+	free(b->others.of);
 	energy_columns_free(&b->meters);
 	edge_windows_free(&b->windows);
 	free(b->kinds);
@@ -195,7 +195,7 @@ void blocks_free(struct blocks *b)
 	memset(b, 0, sizeof(*b));
 }
 
-const char *blocks_held_by(const struct blocks *b)
+const char *blocks_paused_by(const struct blocks *b)
 {
 	return b->windows.n ? "--edge" : b->n_readings ? "--vpm" : NULL;
 }

@@ -32,9 +32,9 @@ struct blocks_function {
 	uint64_t timed, took_ns;	/* samples whose ticks tell how long they lasted, and all of that */
 	uint64_t user, late;		/* samples of user mode, and of these those that an interrupt had kept waiting */
 	double slowness;		/* sum over @user of one by the frequency in MHz */
-	struct blocks_lateness *lateness;	/* of those that are not in these yet */
+	struct blocks_delay *delay;	/* of those that are not in these yet */
 	bool clocked;			/* these have a frequency */
-	bool united;			/* all that it has is another block's now */
+	bool merged;			/* all that it has is another block's now */
 	const struct code_unit *unit;	/* NULL: a function, and no grain was asked for */
 	uint32_t region;		/* path, of a unit of CODE_UNIT_REGION */
 };
@@ -45,12 +45,12 @@ struct blocks {
 	struct blocks_function *functions;
 	uint32_t other;			/* the function that stands for what was not asked for */
 	uint32_t bystander;		/* the same, where a CPU was busy with it; UINT32_MAX: there is none */
-	uint32_t held;			/* ticks at which the CPUs were held by edge windows */
+	uint32_t paused;			/* ticks at which the CPUs were held by edge windows */
 	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
 	uint64_t filled;		/* ticks without a sample that were written down */
 	uint64_t left_out;		/* more of these, that were too many to */
-	uint64_t made_up;		/* missed ticks that were given to a neighbour */
-	uint64_t nobodys;		/* more of them, in gaps that are too long for that */
+	uint64_t interpolated;		/* missed ticks that were given to a neighbour */
+	uint64_t unattributed;		/* more of them, in gaps that are too long for that */
 	uint64_t lost;			/* samples that are known to be lost */
 	bool lost_unknown;		/* more are, and how many cannot be told */
 	struct profile_input input;	/* ready for profile_new() */
@@ -62,14 +62,14 @@ struct blocks {
 	struct blocks_phases phases;	/* of ticks that met interrupts */
 	double late_scale;		/* how many times as often as it takes of the time an interrupt was met; 0: that says nothing */
 	struct profile_cost *costs;
-	struct missed_ticks_lane *ticks;	/* of each lane */
-	struct profile_lane *lanes;
-	struct tick_stream_counts counts, beside;	/* of the CPUs' lanes, and of the recorder's */
+	struct missed_ticks_stream *ticks;	/* of each lane */
+	struct profile_stream *streams;
+	struct tick_stream_counts counts, others;	/* of the CPUs' lanes, and of the recorder's */
 	struct edge_windows windows;
 	size_t n_readings;		/* for which a CPU was held */
 	struct energy_columns meters;
 	struct blocks_index *index;
-	struct code_units *grain;		/* the caller's; NULL: functions */
+	struct code_units *units;		/* the caller's; NULL: functions */
 	size_t n_names;			/* of inseparable.c, like what follows */
 	char **names;
 	bool *loose;
@@ -80,11 +80,11 @@ struct blocks {
 /**
  * blocks_new() - sort all samples into processes and functions
  * @v:		says with @region and @by_region what of them, and whether into regions instead
- * @grain:	what else is told apart than functions; must stay. NULL: nothing
+ * @units:	what else is told apart than functions; must stay. NULL: nothing
  * @raw:	leave out what ticks and interrupts cost, and refine nothing: ALEA's own model
  * Return: 0 or -ENOMEM
  */
-int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks *b);
+int blocks_new(struct view *v, struct code_units *units, bool raw, struct blocks *b);
 /**
  * blocks_names_new() - nothing but names, to be added: what several recordings have in common (merge.h)
  * Return: 0 or -ENOMEM
@@ -107,8 +107,8 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 /** blocks_marks() - how the region that a block is was marked; NULL: it is none, or nobody knows */
 const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
 						uint32_t function);
-/** blocks_is_nobodys() - a function that stands for what was not asked for */
-static inline bool blocks_is_nobodys(const struct blocks *b, uint32_t function)
+/** blocks_is_unattributed() - a function that stands for what was not asked for */
+static inline bool blocks_is_unattributed(const struct blocks *b, uint32_t function)
 {
 	return function == b->other || function == b->bystander;
 }
@@ -117,12 +117,12 @@ int blocks_seal(struct blocks *b);
 void blocks_free(struct blocks *b);
 
 /**
- * blocks_held_by() - the option of record by which CPUs were held again and again, NULL: they were not
+ * blocks_paused_by() - the option of record by which CPUs were held again and again, NULL: they were not
  *
  * Only `kjoule report` of one recording has models for that. Whatever else tells figures of such a recording says
- * BLOCKS_HELD of it, with its path and this option.
+ * BLOCKS_PAUSED of it, with its path and this option.
  */
-const char *blocks_held_by(const struct blocks *b);
-#define BLOCKS_HELD	"%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it"
+const char *blocks_paused_by(const struct blocks *b);
+#define BLOCKS_PAUSED	"%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it"
 
 #endif /* KJOULE_BLOCKS_H */

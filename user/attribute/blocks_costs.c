@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What interrupts take, as calibrated and as seen in the recording; see blocks_costs.h. Called by blocks.c and
- * blocks_lanes.c.
+ * blocks_streams.c.
  */
 #include <errno.h>
 #include <math.h>
@@ -61,7 +61,7 @@ double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
  * A tick that takes longer than in the calibration waits, for memory or for a host, and draws next to what a sleeping CPU
  * does; or it does more, and draws what it did there. Which of them is not known.
  */
-double blocks_tick_less(const struct view *v, double irq_w, double asleep_w)
+double blocks_tick_less(const struct view *v, double irq_w, double idle_w)
 {
 	double all = 0, longer = 0;
 
@@ -76,7 +76,7 @@ double blocks_tick_less(const struct view *v, double irq_w, double asleep_w)
 				  fmax(blocks_tick_cost_excess(v, cpu), 0);
 		}
 	}
-	return all > 0 && asleep_w > 0 && asleep_w < irq_w ? fmin(longer / all, 1) * (irq_w - asleep_w) / 2 : 0;
+	return all > 0 && idle_w > 0 && idle_w < irq_w ? fmin(longer / all, 1) * (irq_w - idle_w) / 2 : 0;
 }
 
 /*
@@ -133,11 +133,11 @@ static bool blocks_compare_tick_costs(const struct blocks *b, struct profile_cos
 	bool any = false;
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->input.n_lanes; i++) {
-		if (b->lanes[i].shadow)
+	for (size_t i = 0; i < b->input.n_streams; i++) {
+		if (b->streams[i].shadow)
 			continue;
-		tick_ns += b->lanes[i].tick_ns;
-		own_ns += b->lanes[i].idle_tick_ns;
+		tick_ns += b->streams[i].tick_ns;
+		own_ns += b->streams[i].idle_tick_ns;
 		n++;
 	}
 	for (uint32_t i = 0; i < b->n_functions && tick_ns > 0; i++) {

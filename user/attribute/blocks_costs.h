@@ -18,11 +18,11 @@ double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu
 double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu);
 /**
  * blocks_tick_less() - how much less than calibrated a tick draws on the mean, give or take as much, in watt
- * @irq_w,@asleep_w: as calibrated, while an interrupt runs and while the CPU sleeps; NAN: not known
+ * @irq_w,@idle_w: as calibrated, while an interrupt runs and while the CPU sleeps; NAN: not known
  *
  * Where it takes longer than in the calibration: half of what there is between waiting and doing more.
  */
-double blocks_tick_less(const struct view *v, double irq_w, double asleep_w);
+double blocks_tick_less(const struct view *v, double irq_w, double idle_w);
 /**
  * blocks_other_interrupts() - the part of the time that interrupts other than ours take, where no sample can fall
  * @error:	out: how far off that may be: twice the standard error

@@ -25,10 +25,10 @@
 #define TWICE		2	/* standard errors: what is called an error elsewhere */
 
 /* How late is usual, and by how much more or less at most. */
-static double lateness_find_usual(const struct blocks_lateness *l, double *reach)
+static double delay_find_usual(const struct blocks_delay *l, double *reach)
 {
 	size_t step = l->n >= LEAST * STRIDE ? STRIDE : 1, n = 0;
-	float late[BLOCKS_LATENESS], median;
+	float late[BLOCKS_DELAYS], median;
 
 	/* few, and nearly in order */
 	for (size_t i = 0; i < l->n; i += step) {
@@ -44,7 +44,7 @@ static double lateness_find_usual(const struct blocks_lateness *l, double *reach
 }
 
 /* @of counts for @n late ones, and was so much later than usual. */
-static void lateness_note_phase(struct blocks *b, const struct blocks_late *of, unsigned int n,
+static void delay_note_phase(struct blocks *b, const struct blocks_late *of, unsigned int n,
 				double over)
 {
 	if (!b->input.session)
@@ -57,9 +57,9 @@ static void lateness_note_phase(struct blocks *b, const struct blocks_late *of, 
 }
 
 /* There are enough. */
-static void lateness_count_batch(struct blocks *b, struct blocks_lateness *l)
+static void delay_count_batch(struct blocks *b, struct blocks_delay *l)
 {
-	double reach, usual = lateness_find_usual(l, &reach);
+	double reach, usual = delay_find_usual(l, &reach);
 	unsigned int n;
 
 	/* an interrupt takes time to be entered: where it takes none the lateness is not known */
@@ -72,13 +72,13 @@ static void lateness_count_batch(struct blocks *b, struct blocks_lateness *l)
 		n = (off > reach) + (off > reach && off <= 2 * reach);
 		f->late += n;
 		if (n)
-			lateness_note_phase(b, &l->of[i], n, l->of[i].late - usual);
+			delay_note_phase(b, &l->of[i], n, l->of[i].late - usual);
 		f->slowness += l->of[i].slowness;
 	}
 	l->n = 0;
 }
 
-static int lateness_add_sample(struct blocks *b, struct blocks_lateness *l,
+static int delay_add_sample(struct blocks *b, struct blocks_delay *l,
 			       const struct blocks_late *late)
 {
 	if (l->n == l->room) {
@@ -91,12 +91,12 @@ static int lateness_add_sample(struct blocks *b, struct blocks_lateness *l,
 		l->room = room;
 	}
 	l->of[l->n++] = *late;
-	if (l->n == BLOCKS_LATENESS)
-		lateness_count_batch(b, l);
+	if (l->n == BLOCKS_DELAYS)
+		delay_count_batch(b, l);
 	return 0;
 }
 
-int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s)
+int blocks_delay_add(struct blocks *b, uint32_t block, const struct timeline_sample *s)
 {
 	struct blocks_function *f = &b->functions[block];
 	struct blocks_late late = { .tick = s->tick, .block = block, .slowness = s->freq_khz ? 1e3f / s->freq_khz : 1 };
@@ -108,48 +108,48 @@ int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_
 	if (!s->freq_khz && f->clocked)
 		return 0;
 	f->clocked |= s->freq_khz > 0;
-	if (!f->lateness) {
-		f->lateness = calloc(1, sizeof(*f->lateness));
-		if (!f->lateness)
+	if (!f->delay) {
+		f->delay = calloc(1, sizeof(*f->delay));
+		if (!f->delay)
 			return -ENOMEM;
 	}
 	/* cycles, if their frequency is known */
 	late.late = s->late_ns / late.slowness;
-	return lateness_add_sample(b, f->lateness, &late);
+	return delay_add_sample(b, f->delay, &late);
 }
 
-int blocks_lateness_end(struct blocks *b)
+int blocks_delay_end(struct blocks *b)
 {
-	struct blocks_lateness rest = { 0 };
+	struct blocks_delay rest = { 0 };
 	int ret = 0;
 
 	for (size_t i = 0; i < b->n_functions; i++) {
-		struct blocks_lateness *l = b->functions[i].lateness;
+		struct blocks_delay *l = b->functions[i].delay;
 
 		if (!l)
 			continue;
 		if (l->n >= LEAST)
-			lateness_count_batch(b, l);
+			delay_count_batch(b, l);
 		/* what is usual of code that is met less often is that of all such */
 		for (size_t k = 0; k < l->n && !ret; k++)
-			ret = lateness_add_sample(b, &rest, &l->of[k]);
+			ret = delay_add_sample(b, &rest, &l->of[k]);
 		free(l->of);
 		free(l);
-		b->functions[i].lateness = NULL;
+		b->functions[i].delay = NULL;
 	}
 	if (rest.n >= LEAST)
-		lateness_count_batch(b, &rest);
+		delay_count_batch(b, &rest);
 	free(rest.of);
 	return ret;
 }
 
 /* All samples that are not idle. */
-static struct blocks_function lateness_sum_blocks(const struct blocks *b)
+static struct blocks_function delay_sum_blocks(const struct blocks *b)
 {
 	struct blocks_function all = { 0 };
 
 	for (size_t i = 0; i < b->n_functions; i++) {
-		if (b->functions[i].united)
+		if (b->functions[i].merged)
 			continue;
 		if (b->processes[b->functions[i].process].kind != CPM_IDLE)
 			all.samples += b->functions[i].samples;
@@ -188,7 +188,7 @@ static void interrupts_add_hidden(struct blocks *b, const struct blocks_function
 
 void blocks_interrupts_find(struct blocks *b, const struct view *v)
 {
-	struct blocks_function all = lateness_sum_blocks(b);
+	struct blocks_function all = delay_sum_blocks(b);
 	double part, error, prior = 0, met, more;
 	struct blocks_step step;
 
@@ -246,7 +246,7 @@ static double late_samples_variance(const struct blocks *b, const struct blocks_
 		double expected = late_samples_expected(b, all, &b->functions[i]),
 		       more = b->functions[i].late - expected;
 
-		if (b->functions[i].united)
+		if (b->functions[i].merged)
 			continue;
 		sum += more * more - expected;
 		chance += 2 * expected * expected + expected;
@@ -261,10 +261,10 @@ static double ticks_time_part(const struct blocks *b)
 	double sum = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->input.n_lanes; i++) {
-		if (b->lanes[i].shadow)
+	for (size_t i = 0; i < b->input.n_streams; i++) {
+		if (b->streams[i].shadow)
 			continue;
-		sum += b->lanes[i].tick_ns / b->input.interval_ns;
+		sum += b->streams[i].tick_ns / b->input.interval_ns;
 		n++;
 	}
 	return n ? sum / n : 0;
@@ -298,12 +298,12 @@ static void costs_share_ticks(const struct blocks *b, const struct blocks_functi
 	double sum = 0, part = ticks_time_part(b), falls;
 
 	for (size_t i = 0; i < b->n_functions; i++)
-		sum += b->functions[i].united ? 0 :
+		sum += b->functions[i].merged ? 0 :
 		       late_samples_excess(b, all, &b->functions[i], &costs[i]);
 	for (size_t i = 0; i < b->n_functions && sum > 0; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
-		if (!f->samples || f->united || b->processes[f->process].kind == CPM_IDLE)
+		if (!f->samples || f->merged || b->processes[f->process].kind == CPM_IDLE)
 			continue;
 		falls = late_samples_excess(b, all, f, &costs[i]) / sum * all->samples / f->samples;
 		costs[i].longer *= falls;
@@ -313,7 +313,7 @@ static void costs_share_ticks(const struct blocks *b, const struct blocks_functi
 
 bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *costs)
 {
-	struct blocks_function all = lateness_sum_blocks(b);
+	struct blocks_function all = delay_sum_blocks(b);
 	double variance = all.user ? late_samples_variance(b, &all) : 0, other = b->input.other;
 
 	if (!(variance > 0) || !(other > 0) || !(b->late_scale > 0))

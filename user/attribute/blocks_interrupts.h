@@ -10,7 +10,7 @@
 
 #include "attribute/blocks.h"
 
-#define BLOCKS_LATENESS	128
+#define BLOCKS_DELAYS	128
 
 /* How late a sample was. */
 struct blocks_late {
@@ -24,15 +24,15 @@ struct blocks_late {
  * How late a block's latest samples of user mode were, until there are enough to say what is usual of it: where instructions
  * take long, so does being interrupted.
  */
-struct blocks_lateness {
+struct blocks_delay {
 	size_t n, room;
 	struct blocks_late *of;
 };
 
-/** blocks_lateness_add() - a sample of a block, of a tick that was not held. Return: 0 or -ENOMEM */
-int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s);
-/** blocks_lateness_end() - there are no more: count those that are left. Return: 0 or -ENOMEM */
-int blocks_lateness_end(struct blocks *b);
+/** blocks_delay_add() - a sample of a block, of a tick that was not held. Return: 0 or -ENOMEM */
+int blocks_delay_add(struct blocks *b, uint32_t block, const struct timeline_sample *s);
+/** blocks_delay_end() - there are no more: count those that are left. Return: 0 or -ENOMEM */
+int blocks_delay_end(struct blocks *b);
 /**
  * blocks_interrupts_find() - the part of the time that other interrupts took of all blocks: input.other
  *

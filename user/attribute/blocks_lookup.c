@@ -28,7 +28,7 @@ struct blocks_index {
 	} known[KNOWN];
 	uint64_t known_from, known_until;
 	/* what was found last around an address: most samples hit few functions */
-	struct stretch {
+	struct code_range {
 		uint64_t start;
 		uint32_t len, process, layout, function;
 	} stretches[STRETCHES][2];
@@ -148,35 +148,35 @@ int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32
 }
 
 /* Where stretches of code are kept, two of each 128 bytes: the one that was met last comes first. */
-static struct stretch *lookup_ranges_of(struct blocks *b, uint64_t ip, uint32_t process)
+static struct code_range *lookup_ranges_of(struct blocks *b, uint64_t ip, uint32_t process)
 {
 	uint64_t key = (ip >> 7 ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15ull;
 
 	return b->index->stretches[key >> 49];
 }
 
-static bool lookup_range_has(const struct stretch *s, uint64_t ip, uint32_t process,
+static bool lookup_range_has(const struct code_range *s, uint64_t ip, uint32_t process,
 			     uint32_t layout)
 {
 	return ip - s->start < s->len && s->process == process && s->layout == layout;
 }
 
 /* Return: NULL if it is not known */
-static const struct stretch *lookup_find_range(struct blocks *b, uint64_t ip, uint32_t process,
+static const struct code_range *lookup_find_range(struct blocks *b, uint64_t ip, uint32_t process,
 					       uint32_t layout)
 {
-	const struct stretch *two = lookup_ranges_of(b, ip, process);
+	const struct code_range *two = lookup_ranges_of(b, ip, process);
 
 	return lookup_range_has(two, ip, process, layout) ||
 	       lookup_range_has(++two, ip, process, layout) ? two : NULL;
 }
 
-static void lookup_keep_range(struct blocks *b, uint64_t ip, const struct stretch *stretch)
+static void lookup_keep_range(struct blocks *b, uint64_t ip, const struct code_range *code_range)
 {
-	struct stretch *two = lookup_ranges_of(b, ip, stretch->process);
+	struct code_range *two = lookup_ranges_of(b, ip, code_range->process);
 
 	two[1] = two[0];
-	two[0] = *stretch;
+	two[0] = *code_range;
 }
 
 /* The block of an address of a process. */
@@ -191,15 +191,15 @@ static int lookup_find_block(struct blocks *b, struct view *v, const struct time
 
 	*part = NULL;
 	view_resolve(v, s, &place);
-	if (!b->grain) {
+	if (!b->units) {
 		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
 		if (!ret && place.same_len && place.same_len < UINT32_MAX)
 			lookup_keep_range(b, s->ip,
-					  &(struct stretch){ place.same_start, place.same_len,
+					  &(struct code_range){ place.same_start, place.same_len,
 							     process, layout, *out });
 		return ret;
 	}
-	ret = code_units_find(b->grain, &place, kernel, &unit, part);
+	ret = code_units_find(b->units, &place, kernel, &unit, part);
 	return ret ? ret : blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 								       .object = unit->object, .kernel = kernel,
 								       .unit = unit }, out);
@@ -278,7 +278,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
 	uint32_t region = KJOULE_REGIONS_OUTSIDE;
 	struct user_blocks_part *part;
-	const struct stretch *stretch;
+	const struct code_range *code_range;
 	uint32_t process, layout, slot;
 	int ret;
 
@@ -303,12 +303,12 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		return ret;
 	}
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
-	stretch = kernel ? NULL : lookup_find_range(b, s->ip, process, layout);
-	if (stretch) {
-		*out = stretch->function;
+	code_range = kernel ? NULL : lookup_find_range(b, s->ip, process, layout);
+	if (code_range) {
+		*out = code_range->function;
 		part = NULL;
 		if (!v->region)
-			*near = (struct blocks_near){ stretch->start, stretch->len, b->index->known_from,
+			*near = (struct blocks_near){ code_range->start, code_range->len, b->index->known_from,
 						      b->index->known_until, s->tgid, *out };
 	} else if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
 	    b->index->cache[slot].process == process && b->index->cache[slot].layout == layout &&

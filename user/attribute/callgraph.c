@@ -133,31 +133,31 @@ static int callgraph_label_missed(struct builder *w, const struct cpm_tick *tick
 }
 
 /* @cpu: NULL for a lane that is no CPU's. */
-static int callgraph_label_stream(struct builder *w, const struct cpm_lane *lane,
+static int callgraph_label_stream(struct builder *w, const struct cpm_stream *stream,
 				  const struct timeline_cpu *cpu, uint32_t *labels)
 {
 	size_t sample = 0, begin = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i < lane->n && !ret; i++) {
-		const struct cpm_tick *t = &lane->ticks[i];
+	for (size_t i = 0; i < stream->n && !ret; i++) {
+		const struct cpm_tick *t = &stream->ticks[i];
 
 		while (cpu && sample < cpu->n_samples && cpu->samples[sample].tick < t->tick)
 			sample++;
-		if (t->made_up || !cpu || sample == cpu->n_samples ||
+		if (t->interpolated || !cpu || sample == cpu->n_samples ||
 		    cpu->samples[sample].tick != t->tick)
 			continue;
 		ret = callgraph_find_node(w, cpu, &cpu->samples[sample], t->block, &labels[i]);
 		if (!ret)
-			ret = callgraph_label_missed(w, lane->ticks, labels, begin, i, lane->n);
+			ret = callgraph_label_missed(w, stream->ticks, labels, begin, i, stream->n);
 		begin = i + 1;
 	}
 	/* to the end there is no sample after it: one beyond */
-	for (size_t i = begin; i < lane->n && !ret; i++) {
-		if (begin && lane->ticks[begin - 1].block == lane->ticks[i].block)
+	for (size_t i = begin; i < stream->n && !ret; i++) {
+		if (begin && stream->ticks[begin - 1].block == stream->ticks[i].block)
 			labels[i] = labels[begin - 1];
 		else
-			ret = calltree_child(&w->c->tree, CALLTREE_ROOT, lane->ticks[i].block,
+			ret = calltree_child(&w->c->tree, CALLTREE_ROOT, stream->ticks[i].block,
 					     &labels[i]);
 	}
 	return ret;
@@ -173,15 +173,15 @@ int callgraph_new(struct view *v, struct blocks *b, struct callgraph *c)
 	if (ret)
 		return ret;
 	w.frames = calloc(VIEW_FRAMES, sizeof(*w.frames));
-	c->labels = calloc(b->input.n_lanes + 1, sizeof(*c->labels));
-	c->n_lanes = b->input.n_lanes;
+	c->labels = calloc(b->input.n_streams + 1, sizeof(*c->labels));
+	c->n_streams = b->input.n_streams;
 	ret = w.frames && c->labels ? calltree_init(&c->tree) : -ENOMEM;
-	for (size_t i = 0; i < c->n_lanes && !ret; i++) {
-		const struct cpm_lane *lane = &b->lanes[i].lane;
+	for (size_t i = 0; i < c->n_streams && !ret; i++) {
+		const struct cpm_stream *stream = &b->streams[i].stream;
 
-		c->labels[i] = calloc(lane->n + 1, sizeof(*c->labels[i]));
+		c->labels[i] = calloc(stream->n + 1, sizeof(*c->labels[i]));
 		ret = c->labels[i] ?
-		      callgraph_label_stream(&w, lane, i < v->tl.n_cpus ? &v->tl.cpus[i] : NULL,
+		      callgraph_label_stream(&w, stream, i < v->tl.n_cpus ? &v->tl.cpus[i] : NULL,
 					     c->labels[i]) : -ENOMEM;
 	}
 	if (!ret)
@@ -226,14 +226,14 @@ static int callgraph_block_figures(const struct blocks *b, const struct profile 
 	int ret = group_of && g ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
-		group_of[i] = blocks_is_nobodys(b, i) ? UINT32_MAX : i;
+		group_of[i] = blocks_is_unattributed(b, i) ? UINT32_MAX : i;
 	if (!ret)
 		ret = profile_groups(p, group_of, b->n_functions, g);
 	for (uint32_t i = 0; i < b->n_functions && !ret; i++) {
 		profile_net(&g[i], b->n_domains);
 		time[i] = g[i].time_s.v;
 		for (unsigned int d = 0; d < b->n_domains; d++)
-			j[d][i] = blocks_is_nobodys(b, i) ? 0 : g[i].energy[d].j.v;
+			j[d][i] = blocks_is_unattributed(b, i) ? 0 : g[i].energy[d].j.v;
 	}
 	free(g);
 	free(group_of);
@@ -243,13 +243,13 @@ static int callgraph_block_figures(const struct blocks *b, const struct profile 
 /* Ticks and samples of each node. */
 static void callgraph_count_ticks(struct callgraph *c, const struct blocks *b, double *ticks)
 {
-	for (size_t l = 0; l < c->n_lanes; l++) {
+	for (size_t l = 0; l < c->n_streams; l++) {
 		struct tick_stream_cursor at;
 
-		tick_stream_begin(&at, &b->lanes[l].lane, NULL);
+		tick_stream_begin(&at, &b->streams[l].stream, NULL);
 		for (size_t i = 0; tick_stream_next(&at); i++) {
 			ticks[c->labels[l][i]] += at.t.more + 1.0;
-			c->weight_samples[c->labels[l][i]] += !at.t.made_up && !at.t.parked;
+			c->weight_samples[c->labels[l][i]] += !at.t.interpolated && !at.t.skipped;
 		}
 	}
 }
@@ -258,8 +258,8 @@ int callgraph_solve(struct callgraph *c, const struct blocks *b, const struct pr
 {
 	double *time = calloc(b->n_functions + 1, sizeof(*time)), *ticks = NULL;
 	double *j[PROFILE_DOMAINS] = { NULL };
-	uint32_t silent;
-	int ret = calltree_child(&c->tree, CALLTREE_ROOT, b->input.silent_block, &silent);
+	uint32_t unsampled;
+	int ret = calltree_child(&c->tree, CALLTREE_ROOT, b->input.unsampled_block, &unsampled);
 
 	c->n_domains = b->n_domains;
 	ticks = calloc(c->tree.n, sizeof(*ticks));
@@ -280,7 +280,7 @@ int callgraph_solve(struct callgraph *c, const struct blocks *b, const struct pr
 	if (!ret)
 		ret = callgraph_scale_nodes(c, b->n_functions, time, c->time_s, ticks);
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++) {
-		ret = profile_labels(p, d, (const uint32_t *const *)c->labels, silent, c->tree.n,
+		ret = profile_labels(p, d, (const uint32_t *const *)c->labels, unsampled, c->tree.n,
 				     c->j[d]);
 		if (!ret)
 			ret = callgraph_scale_nodes(c, b->n_functions, j[d], c->j[d], ticks);
@@ -299,7 +299,7 @@ int callgraph_solve(struct callgraph *c, const struct blocks *b, const struct pr
 
 void callgraph_free(struct callgraph *c)
 {
-	for (size_t i = 0; c->labels && i < c->n_lanes; i++)
+	for (size_t i = 0; c->labels && i < c->n_streams; i++)
 		free(c->labels[i]);
 	free(c->labels);
 	calltree_free(&c->tree);

@@ -23,7 +23,7 @@
 struct callgraph {
 	struct calltree tree;
 	uint32_t **labels;		/* node of each tick, by lane */
-	size_t n_lanes;
+	size_t n_streams;
 	uint64_t samples, with, cut;	/* samples; those with callers; those that may have more */
 	unsigned int n_domains;
 	double *weight_samples, *time_s;	/* by node */

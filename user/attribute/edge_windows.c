@@ -46,28 +46,28 @@ static uint64_t edge_windows_limit_ns(double ns, uint64_t most)
 }
 
 /* Interrupts after a hold of so long, until the program goes on. */
-static uint64_t edge_windows_late_ns(const struct edge_windows_cost *cost, uint64_t held_ns)
+static uint64_t edge_windows_late_ns(const struct edge_windows_cost *cost, uint64_t paused_ns)
 {
-	double pending_ns = cost->other_hz > 0 ? fmin(held_ns, 1e9 / cost->other_hz) : held_ns;
+	double pending_ns = cost->other_hz > 0 ? fmin(paused_ns, 1e9 / cost->other_hz) : paused_ns;
 
 	return cost->entry_ns / 2 + cost->tick_ns + cost->other * pending_ns;
 }
 
-/* @held_ns: how long its CPU was held before it ran, 0: it was not */
+/* @paused_ns: how long its CPU was held before it ran, 0: it was not */
 static struct edge_window edge_window_convert(const struct timeline_window *t,
 					      const struct edge_windows_cost *cost,
-					      uint64_t held_ns)
+					      uint64_t paused_ns)
 {
 	bool spin = t->flags & KJOULE_WINDOW_SPIN;
 	uint64_t ran = t->b_ns - t->from_ns;
 	uint64_t last = spin ? 0 : edge_windows_limit_ns(cost->entry_ns / 2, ran / 2);
-	uint64_t first = spin || !held_ns ? 0 :
-			 edge_windows_limit_ns(edge_windows_late_ns(cost, held_ns), ran - last);
+	uint64_t first = spin || !paused_ns ? 0 :
+			 edge_windows_limit_ns(edge_windows_late_ns(cost, paused_ns), ran - last);
 
 	return (struct edge_window){
 		.seek_ns = t->seek_ns, .from_ns = t->from_ns + first, .b_ns = t->b_ns - last,
 		/* the rest of it: from the edge until it ran, and from the hold to the edge */
-		.held_ns = t->c_ns - t->b_ns + last, .before_ns = t->from_ns + first - t->a_ns,
+		.paused_ns = t->c_ns - t->b_ns + last, .before_ns = t->from_ns + first - t->a_ns,
 		.uj = t->c_uj - t->a_uj,
 		.spin = t->flags & KJOULE_WINDOW_SPIN,
 		.failed = t->flags & KJOULE_WINDOW_FAILED };
@@ -75,7 +75,7 @@ static struct edge_window edge_window_convert(const struct timeline_window *t,
 
 static uint64_t edge_windows_end_ns(const struct edge_window *e)
 {
-	return e->b_ns + e->held_ns;
+	return e->b_ns + e->paused_ns;
 }
 
 static int attribute_window_by_time(const void *a, const void *b)
@@ -101,45 +101,45 @@ static void edge_windows_sort(struct edge_windows *w, struct edge_windows_scope 
 	s->n = n;
 }
 
-static int edge_windows_add_hold(struct edge_windows_cpu *c, uint64_t from_ns, uint64_t to_ns)
+static int edge_windows_add_pause(struct edge_windows_cpu *c, uint64_t from_ns, uint64_t to_ns)
 {
-	struct edge_windows_hold *h;
+	struct edge_windows_pause *h;
 
 	if (from_ns >= to_ns)
 		return 0;
-	h = kjoule_array_grow(&c->holds, &c->n, sizeof(*h));
+	h = kjoule_array_grow(&c->pauses, &c->n, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
-	*h = (struct edge_windows_hold){ from_ns, to_ns };
+	*h = (struct edge_windows_pause){ from_ns, to_ns };
 	return 0;
 }
 
-static int edge_hold_by_begin(const void *a, const void *b)
+static int edge_pause_by_begin(const void *a, const void *b)
 {
-	const struct edge_windows_hold *x = a, *y = b;
+	const struct edge_windows_pause *x = a, *y = b;
 
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static void edge_windows_join_holds(struct edge_windows_cpu *c)
+static void edge_windows_join_pauses(struct edge_windows_cpu *c)
 {
 	size_t n = 0;
 
 	if (c->n)
-		qsort(c->holds, c->n, sizeof(*c->holds), edge_hold_by_begin);
+		qsort(c->pauses, c->n, sizeof(*c->pauses), edge_pause_by_begin);
 	for (size_t i = 0; i < c->n; i++) {
-		struct edge_windows_hold *last = n ? &c->holds[n - 1] : NULL;
+		struct edge_windows_pause *last = n ? &c->pauses[n - 1] : NULL;
 
-		if (last && c->holds[i].from_ns <= last->to_ns)
-			last->to_ns = c->holds[i].to_ns > last->to_ns ? c->holds[i].to_ns : last->to_ns;
+		if (last && c->pauses[i].from_ns <= last->to_ns)
+			last->to_ns = c->pauses[i].to_ns > last->to_ns ? c->pauses[i].to_ns : last->to_ns;
 		else
-			c->holds[n++] = c->holds[i];
+			c->pauses[n++] = c->pauses[i];
 	}
 	c->n = n;
 }
 
 /* When a CPU was held: by its own account, and with all while nothing but spinning was. */
-static int edge_windows_gather_holds(const struct timeline *tl,
+static int edge_windows_gather_pauses(const struct timeline *tl,
 				     const struct edge_windows_cost *cost, struct edge_windows *w,
 				     size_t cpu)
 {
@@ -155,19 +155,19 @@ static int edge_windows_gather_holds(const struct timeline *tl,
 			continue;
 		/* of one that failed as well, where the edge was not found until it was held */
 		if (x->from_ns - x->seek_ns <= EDGE_WINDOWS_LONGEST_NS)
-			ret = edge_windows_add_hold(c, x->seek_ns, x->from_ns);
+			ret = edge_windows_add_pause(c, x->seek_ns, x->from_ns);
 		/* with the interrupts around it */
 		if (!ret)
-			ret = edge_windows_add_hold(
+			ret = edge_windows_add_pause(
 				c, x->b_ns - edge_windows_limit_ns(cost->entry_ns / 2, x->b_ns),
 				x->c_ns + edge_windows_late_ns(cost, x->c_ns - x->b_ns));
 	}
 	for (size_t i = 0; s && i < s->n && !ret; i++)
 		if (s->windows[i].spin)
-			ret = edge_windows_add_hold(
+			ret = edge_windows_add_pause(
 				c, s->windows[i].b_ns, edge_windows_end_ns(&s->windows[i]) +
-				edge_windows_late_ns(cost, s->windows[i].held_ns));
-	edge_windows_join_holds(c);
+				edge_windows_late_ns(cost, s->windows[i].paused_ns));
+	edge_windows_join_pauses(c);
 	return ret;
 }
 
@@ -197,7 +197,7 @@ static void edge_windows_compare_cpu(const struct timeline *tl, struct edge_wind
 static int edge_windows_add_leaders(const struct timeline *tl, const struct edge_windows_cost *cost,
 				    const struct timeline_cpu *cpu, struct edge_windows *w)
 {
-	uint64_t c_ns = 0, held_ns = 0;
+	uint64_t c_ns = 0, paused_ns = 0;
 
 	for (size_t k = 0; k < cpu->n_windows; k++) {
 		const struct timeline_window *t = &cpu->windows[k];
@@ -216,8 +216,8 @@ static int edge_windows_add_leaders(const struct timeline *tl, const struct edge
 			return -ENOMEM;
 		/* right after a hold, or after having looked for the edge */
 		*e = edge_window_convert(t, cost,
-					 t->a_ns == c_ns ? held_ns : t->from_ns - t->seek_ns);
-		held_ns = t->c_ns - (t->flags & KJOULE_WINDOW_SPIN && t->a_ns == c_ns ? t->b_ns - held_ns : t->b_ns);
+					 t->a_ns == c_ns ? paused_ns : t->from_ns - t->seek_ns);
+		paused_ns = t->c_ns - (t->flags & KJOULE_WINDOW_SPIN && t->a_ns == c_ns ? t->b_ns - paused_ns : t->b_ns);
 		c_ns = t->c_ns;
 		/* of a window without an edge nothing is known but when it was held */
 		if (e->failed)
@@ -244,7 +244,7 @@ int edge_windows_new(const struct timeline *tl, const struct edge_windows_cost *
 
 		if (s)
 			edge_windows_compare_cpu(tl, s, &tl->cpus[i]);
-		ret = edge_windows_gather_holds(tl, cost, w, i);
+		ret = edge_windows_gather_pauses(tl, cost, w, i);
 	}
 	if (ret)
 		edge_windows_free(w);
@@ -256,7 +256,7 @@ void edge_windows_free(struct edge_windows *w)
 	for (size_t i = 0; i < w->n; i++)
 		free(w->scopes[i].windows);
 	for (size_t i = 0; i < w->n_cpus; i++)
-		free(w->cpus[i].holds);
+		free(w->cpus[i].pauses);
 	free(w->scopes);
 	free(w->cpus);
 	memset(w, 0, sizeof(*w));
@@ -270,16 +270,16 @@ const struct edge_windows_scope *edge_windows_of(const struct edge_windows *w, c
 	return NULL;
 }
 
-const struct edge_windows_hold *edge_windows_next(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at)
+const struct edge_windows_pause *edge_windows_next(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at)
 {
-	while (*at < c->n && c->holds[*at].to_ns <= time_ns)
+	while (*at < c->n && c->pauses[*at].to_ns <= time_ns)
 		++*at;
-	return *at < c->n ? &c->holds[*at] : NULL;
+	return *at < c->n ? &c->pauses[*at] : NULL;
 }
 
-bool edge_windows_is_held(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at)
+bool edge_windows_is_paused(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at)
 {
-	const struct edge_windows_hold *h = edge_windows_next(c, time_ns, at);
+	const struct edge_windows_pause *h = edge_windows_next(c, time_ns, at);
 
 	return h && h->from_ns <= time_ns;
 }

@@ -17,14 +17,14 @@ struct edge_windows_scope {
 };
 
 /* A CPU was held from @from_ns until before @to_ns. */
-struct edge_windows_hold {
+struct edge_windows_pause {
 	uint64_t from_ns, to_ns;
 };
 
 /* By time; none overlaps another. */
 struct edge_windows_cpu {
 	size_t n;
-	struct edge_windows_hold *holds;
+	struct edge_windows_pause *pauses;
 };
 
 /* @cpus: as those of the timeline; @left_out: windows that make no sense */
@@ -65,8 +65,8 @@ const struct edge_windows_scope *edge_windows_of(const struct edge_windows *w, c
  * @at:		0 at first; for times that only grow
  * Return: NULL if there is none any more
  */
-const struct edge_windows_hold *edge_windows_next(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at);
-/** edge_windows_is_held() - was the CPU held at a time? @at: as there */
-bool edge_windows_is_held(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at);
+const struct edge_windows_pause *edge_windows_next(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at);
+/** edge_windows_is_paused() - was the CPU held at a time? @at: as there */
+bool edge_windows_is_paused(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at);
 
 #endif /* KJOULE_EDGE_WINDOWS_H */

@@ -146,7 +146,7 @@ struct sharing {
  * @recorder:	the CPUs, all of them, whose counters tell of the recorder; see
  * energy_find_recorder()
  * @cpus:	of the series at hand
- * @by_lane:	packages by their first lane, and where to look on for one of a column without lanes
+ * @by_stream:	packages by their first lane, and where to look on for one of a column without lanes
  */
 struct making {
 	const struct view *v;
@@ -154,11 +154,11 @@ struct making {
 	struct kjoule_cpus covered[PROFILE_DOMAINS], recorder;
 	unsigned int n_recorder;
 	struct sharing sharing;		/* of the source at hand */
-	uint16_t lane[KJOULE_MAX_CPUS];	/* of each CPU, + 1 */
+	uint16_t stream[KJOULE_MAX_CPUS];	/* of each CPU, + 1 */
 	uint16_t cpus[KJOULE_MAX_CPUS];
 	size_t n_cpus;
-	struct kjoule_hash_index by_lane;
-	size_t without_lane[PROFILE_DOMAINS];
+	struct kjoule_hash_index by_stream;
+	size_t without_stream[PROFILE_DOMAINS];
 };
 
 /* Return: its number, KJOULE_MAX_CPUS: it has no CPU of the session */
@@ -307,9 +307,9 @@ static void energy_find_recorder(struct making *mk)
 	const struct kjoule_cpus *all = &rec->meta.session.cpus;
 	uint32_t cpu, package;
 
-	if (rec->meta.session.target == KJOULE_TARGET_SYSTEM || !rec->n_awake)
+	if (rec->meta.session.target == KJOULE_TARGET_SYSTEM || !rec->n_wakeups)
 		return;
-	cpu = rec->awake[0].cpu;
+	cpu = rec->wakeups[0].cpu;
 	package = kjoule_recording_package(rec, cpu);
 	if (kjoule_cpus_has(all, cpu))
 		kjoule_cpus_add(&mk->recorder, cpu);
@@ -321,24 +321,24 @@ static void energy_find_recorder(struct making *mk)
 }
 
 /*
- * The lanes of the series' CPUs, and of the recorder beside them; blocks_lanes.c has that one's
+ * The lanes of the series' CPUs, and of the recorder beside them; blocks_streams.c has that one's
  * behind the CPUs'.
  */
-static int energy_package_streams(const struct making *mk, uint32_t **lanes, size_t *n)
+static int energy_package_streams(const struct making *mk, uint32_t **streams, size_t *n)
 {
 	unsigned int recorder = 0;
 
-	*lanes = calloc(mk->n_cpus + 2, sizeof(**lanes));
+	*streams = calloc(mk->n_cpus + 2, sizeof(**streams));
 	*n = 0;
-	if (!*lanes)
+	if (!*streams)
 		return -ENOMEM;
 	for (size_t i = 0; i < mk->n_cpus; i++) {
-		if (mk->lane[mk->cpus[i]])
-			(*lanes)[(*n)++] = mk->lane[mk->cpus[i]] - 1;
+		if (mk->stream[mk->cpus[i]])
+			(*streams)[(*n)++] = mk->stream[mk->cpus[i]] - 1;
 		recorder += kjoule_cpus_has(&mk->recorder, mk->cpus[i]);
 	}
 	if (recorder && recorder == mk->n_recorder)
-		(*lanes)[(*n)++] = mk->v->tl.n_cpus;
+		(*streams)[(*n)++] = mk->v->tl.n_cpus;
 	return 0;
 }
 
@@ -346,11 +346,11 @@ static int energy_package_streams(const struct making *mk, uint32_t **lanes, siz
  * A package of these lanes that has nothing in the column yet. Return: its number, or that of one
  * that is to be made
  */
-static size_t energy_package_find_free(struct making *mk, const uint32_t *lanes, size_t n,
+static size_t energy_package_find_free(struct making *mk, const uint32_t *streams, size_t n,
 				       unsigned int column)
 {
 	const struct energy_columns *m = mk->m;
-	size_t *from = &mk->without_lane[column], probe = 0;
+	size_t *from = &mk->without_stream[column], probe = 0;
 	const struct profile_package *p;
 	uint64_t hash;
 	uint32_t i;
@@ -358,15 +358,15 @@ static size_t energy_package_find_free(struct making *mk, const uint32_t *lanes,
 	if (!n) {
 		for (; *from < m->n_packages; ++*from) {
 			p = &m->packages[*from];
-			if (!p->n_lanes && !p->readings[column])
+			if (!p->n_streams && !p->readings[column])
 				break;
 		}
 		return *from;
 	}
-	hash = kjoule_hash_text(lanes[0], "");
-	while ((i = kjoule_hash_index_next(&mk->by_lane, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	hash = kjoule_hash_text(streams[0], "");
+	while ((i = kjoule_hash_index_next(&mk->by_stream, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		p = &m->packages[i];
-		if (p->n_lanes == n && !memcmp(p->lanes, lanes, n * sizeof(*lanes)) &&
+		if (p->n_streams == n && !memcmp(p->streams, streams, n * sizeof(*streams)) &&
 		    !p->readings[column])
 			return i;
 	}
@@ -377,28 +377,28 @@ static int energy_package_find_or_add(struct making *mk, unsigned int column,
 				      struct profile_package **out)
 {
 	struct energy_columns *m = mk->m;
-	uint32_t *lanes;
+	uint32_t *streams;
 	size_t n, i;
-	int ret = energy_package_streams(mk, &lanes, &n);
+	int ret = energy_package_streams(mk, &streams, &n);
 
 	if (ret)
 		return ret;
-	i = energy_package_find_free(mk, lanes, n, column);
+	i = energy_package_find_free(mk, streams, n, column);
 	if (i < m->n_packages) {
-		free(lanes);
+		free(streams);
 		*out = &m->packages[i];
 		return 0;
 	}
 	*out = kjoule_array_grow(&m->packages, &m->n_packages, sizeof(**out));
 	if (*out && n)
-		ret = kjoule_hash_index_add(&mk->by_lane, kjoule_hash_text(lanes[0], ""), i);
+		ret = kjoule_hash_index_add(&mk->by_stream, kjoule_hash_text(streams[0], ""), i);
 	if (!*out || ret) {
 		m->n_packages = i;
-		free(lanes);
+		free(streams);
 		return -ENOMEM;
 	}
-	(*out)->lanes = lanes;
-	(*out)->n_lanes = n;
+	(*out)->streams = streams;
+	(*out)->n_streams = n;
 	return 0;
 }
 
@@ -525,14 +525,14 @@ int energy_columns_new(const struct view *v, struct energy_columns *m)
 	mk->m = m;
 	for (size_t i = 0; i < v->tl.n_cpus; i++)
 		if (v->tl.cpus[i].cpu < KJOULE_MAX_CPUS)
-			mk->lane[v->tl.cpus[i].cpu] = i + 1;
+			mk->stream[v->tl.cpus[i].cpu] = i + 1;
 	energy_find_recorder(mk);
 	energy_columns_choose(v, v->source, chosen, NULL);
 	for (uint32_t i = 0; i < v->rec.meta.session.n_sources && !ret; i++)
 		if (chosen[i])
 			ret = energy_columns_add_source(mk, i);
 	kjoule_hash_index_free(&mk->sharing.by_package);
-	kjoule_hash_index_free(&mk->by_lane);
+	kjoule_hash_index_free(&mk->by_stream);
 	free(mk);
 	energy_columns_number(v, m);
 	/* vectors are made all the same, of everything */
@@ -562,7 +562,7 @@ void energy_columns_release(struct view *v, const struct energy_columns *m)
 void energy_columns_free(struct energy_columns *m)
 {
 	for (size_t i = 0; i < m->n_packages; i++) {
-		free((void *)m->packages[i].lanes);
+		free((void *)m->packages[i].streams);
 		for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
 			free((void *)m->packages[i].readings[d]);
 	}

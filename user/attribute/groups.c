@@ -25,7 +25,7 @@ static int groups_make_level(const struct blocks *b, enum groups_level level,
 		uint32_t process = b->functions[i].process;
 
 		/* what was not asked for, and in the total neither the recorder beside it nor what held it */
-		if (blocks_is_nobodys(b, i) || (level == GROUPS_TOTAL && (i == b->recorder || i == b->held)))
+		if (blocks_is_unattributed(b, i) || (level == GROUPS_TOTAL && (i == b->recorder || i == b->paused)))
 			group_of[i] = UINT32_MAX;
 		else if (level == GROUPS_TOTAL)
 			group_of[i] = 0;

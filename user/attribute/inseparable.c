@@ -64,15 +64,15 @@ static const char *inseparable_make_name(struct blocks *b, const struct separati
 			list[n++] = i;
 	sorted = b;
 	qsort(list, n, sizeof(*list), block_by_samples);
-	for (size_t i = 0; i < n && i < BLOCKS_UNITED_NAMED; i++) {
+	for (size_t i = 0; i < n && i < BLOCKS_MERGED_NAMED; i++) {
 		const struct blocks_function *of = &b->functions[list[i]];
 
 		fprintf(f, "%s%.64s", i ? " + " : "", of->symbol);
 		if (s->pool[unit] == UINT32_MAX)
 			fprintf(f, " of %.32s", b->processes[of->process].comm);
 	}
-	if (n > BLOCKS_UNITED_NAMED)
-		fprintf(f, " + %zu more", n - BLOCKS_UNITED_NAMED);
+	if (n > BLOCKS_MERGED_NAMED)
+		fprintf(f, " + %zu more", n - BLOCKS_MERGED_NAMED);
 	fprintf(f, " (not separable)");
 	free(list);
 	if (fclose(f)) {
@@ -114,7 +114,7 @@ static int inseparable_merge_blocks(struct blocks *b, const struct separation *s
 	bool little = s->fate[unit] == SEPARABILITY_LITTLE && s->loose[unit];
 	int ret = 0;
 
-	one.united = false;
+	one.merged = false;
 	one.samples = one.precise = one.timed = one.took_ns = one.user = one.late = 0;
 	one.slowness = 0;
 	one.region = KJOULE_REGIONS_OUTSIDE;	/* several were marked */
@@ -145,7 +145,7 @@ static int inseparable_merge_blocks(struct blocks *b, const struct separation *s
 	return ret ? ret : blocks_find(b, &one, out);
 }
 
-int blocks_unite(struct blocks *b, const struct separation *s, uint32_t **out)
+int blocks_merge_inseparable(struct blocks *b, const struct separation *s, uint32_t **out)
 {
 	uint32_t *to = malloc((s->n_blocks + 1ul) * sizeof(*to));
 	int ret = to ? 0 : -ENOMEM;
@@ -153,19 +153,19 @@ int blocks_unite(struct blocks *b, const struct separation *s, uint32_t **out)
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++)
 		to[i] = i;
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {
-		uint32_t united;
+		uint32_t merged;
 
 		if (s->unit_of[i] != i || (inseparable_count_blocks(s, i) == 1 && !s->loose[i]))
 			continue;
-		ret = inseparable_merge_blocks(b, s, i, &united);
+		ret = inseparable_merge_blocks(b, s, i, &merged);
 		for (uint32_t k = 0; k < s->n_blocks && !ret; k++)
 			if (s->unit_of[k] == i)
-				to[k] = united;
+				to[k] = merged;
 	}
-	for (size_t l = 0; l < b->input.n_lanes && !ret; l++)
+	for (size_t l = 0; l < b->input.n_streams && !ret; l++)
 		ret = missed_ticks_rename(&b->ticks[l], to, s->n_blocks);
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++)
-		b->functions[i].united = to[i] != i;
+		b->functions[i].merged = to[i] != i;
 	free(b->loose);
 	b->loose = calloc(b->n_functions + 1, sizeof(*b->loose));
 	if (!ret && !b->loose)

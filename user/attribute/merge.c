@@ -118,7 +118,7 @@ static int merge_run_describe(struct merge_run *r, const struct view *v)
 	r->target = meta->session.target;
 	r->cpus = meta->session.cpus;
 	r->duration_s = view_duration_s(v);
-	r->books = view_books(v);
+	r->stats = view_stats(v);
 	r->exit_code = v->rec.ended ? v->rec.end.exit_code : -1;
 	r->partial = merge_partial_reason(v);
 	r->calibrated = v->rec.cal.ticks;
@@ -293,25 +293,25 @@ static int merge_add_marks(struct merge *m, const struct view *v, const struct b
 static int merge_add_execution_order(const struct blocks *b, const uint32_t *function_of,
 				     uint32_t n_functions, struct merge_run *r)
 {
-	struct cpm_lane *lanes = calloc(b->input.n_lanes + 1, sizeof(*lanes));
+	struct cpm_stream *streams = calloc(b->input.n_streams + 1, sizeof(*streams));
 	uint32_t *groups = calloc(b->n_functions + 1, sizeof(*groups));
-	int ret = lanes && groups ? 0 : -ENOMEM;
+	int ret = streams && groups ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < b->input.n_lanes && !ret; i++)
-		lanes[i] = b->input.lanes[i].lane;
+	for (size_t i = 0; i < b->input.n_streams && !ret; i++)
+		streams[i] = b->input.streams[i].stream;
 	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
 		groups[i] = b->input.kinds[i] == CPM_BUSY ? function_of[i] : COURSE_NONE;
 	r->elapsed_s = calloc(n_functions + 1, sizeof(*r->elapsed_s));
 	if (!ret && r->elapsed_s)
-		ret = execution_order_elapsed(lanes, b->input.n_lanes, groups, n_functions, r->elapsed_s);
+		ret = execution_order_elapsed(streams, b->input.n_streams, groups, n_functions, r->elapsed_s);
 	else
 		ret = -ENOMEM;
 	for (uint32_t i = 0; i < n_functions && !ret; i++)
 		r->elapsed_s[i] *= b->input.interval_ns * 1e-9;
 	if (!ret)
-		ret = execution_order_steps(lanes, b->input.n_lanes, groups, &r->steps, &r->n_steps);
+		ret = execution_order_steps(streams, b->input.n_streams, groups, &r->steps, &r->n_steps);
 	free(groups);
-	free(lanes);
+	free(streams);
 	return ret;
 }
 
@@ -350,16 +350,16 @@ static int merge_add_figures(struct merge *m, struct view *v, const struct block
 		ret = r->groups.marks ? merge_add_marks(m, v, b, process_of, function_of,
 							r->groups.marks) : -ENOMEM;
 	}
-	if (!ret && m->course)
+	if (!ret && m->execution_order)
 		ret = merge_add_execution_order(b, function_of, m->names->b.n_functions, r);
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++) {
 		r->readings[d] = profile_readings(p, d);
-		r->untold[d] = profile_untold(p, d);
+		r->unmeasured[d] = profile_unmeasured_part(p, d);
 		r->still_s[d] = b->meters.power[d] ? 0 : profile_still_s(p, d);
 	}
 	r->parallel = ret ? 0 : profile_parallel(p);
-	r->crowd_ticks = ret ? 0 : profile_crowd_ticks(p);
-	r->crowded = ret ? 0 : profile_crowded(p);
+	r->other_set_ticks = ret ? 0 : profile_other_set_ticks(p);
+	r->crowded = ret ? 0 : profile_other_set_part(p);
 	profile_free(p);
 	free(process_of);
 	free(function_of);
@@ -409,11 +409,11 @@ static int merge_compare_windows(struct merge *m, const struct merge_run *r)
 {
 	const char *first = m->n ? m->runs[0].path : NULL;
 
-	if (m->n && !m->runs[0].held != !r->held)
+	if (m->n && !m->runs[0].paused != !r->paused)
 		return merge_note(&m->notes, "%s was recorded with %s, %s without: only the one's CPUs were held again and again, and it took longer",
-				  r->held ? r->path : first, r->held ? r->held : m->runs[0].held, r->held ? first : r->path);
-	return m->n || !r->held ? 0 :
-	       merge_note(&m->notes, BLOCKS_HELD, r->path, r->held);
+				  r->paused ? r->path : first, r->paused ? r->paused : m->runs[0].paused, r->paused ? first : r->path);
+	return m->n || !r->paused ? 0 :
+	       merge_note(&m->notes, BLOCKS_PAUSED, r->path, r->paused);
 }
 
 static int merge_add_view(struct merge *m, struct view *v, struct merge_run *r,
@@ -441,7 +441,7 @@ static int merge_add_view(struct merge *m, struct view *v, struct merge_run *r,
 	if (!ret)
 		ret = blocks_new(v, grain, opt->raw, &b);
 	if (!ret) {
-		r->held = blocks_held_by(&b);
+		r->paused = blocks_paused_by(&b);
 		ret = merge_compare_domains(m, v, &b, r->path, err);
 		if (!ret)
 			ret = merge_compare_windows(m, r);
@@ -449,8 +449,8 @@ static int merge_add_view(struct merge *m, struct view *v, struct merge_run *r,
 			ret = merge_add_figures(m, v, &b, r);
 		r->lost = b.lost;
 		r->lost_unknown = b.lost_unknown;
-		r->made_up = b.made_up;
-		r->nobodys = b.nobodys;
+		r->interpolated = b.interpolated;
+		r->unattributed = b.unattributed;
 		r->calibration_error = b.input.calibration_error;
 		r->overhead = overhead_cpus_all(v, &b);
 		blocks_free(&b);

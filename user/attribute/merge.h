@@ -42,8 +42,8 @@ enum merge_figure { MERGE_TIME, MERGE_ENERGY, MERGE_POWER, MERGE_FIGURES };
  * @figures,@median: what was looked at, each held against the rest; NAN: not known
  * @elapsed_s:	of each function, by the clock on the wall; with @steps only if struct merge asks for the course
  * @overhead:	see overhead_all(); NAN: not known
- * @untold,@still_s: see profile_untold() and profile_still_s()
- * @crowd_ticks,@crowded: see profile_crowd_ticks() and profile_crowded()
+ * @unmeasured,@still_s: see profile_unmeasured_part() and profile_still_s()
+ * @other_set_ticks,@crowded: see profile_other_set_ticks() and profile_other_set_part()
  * @differs:	in one of them, too much
  * @left_out:	it takes no part in the average
  */
@@ -56,12 +56,12 @@ struct merge_run {
 	uint32_t target;
 	struct kjoule_cpus cpus;
 	double duration_s;
-	struct kjoule_cpu_stats books;
-	uint64_t lost, made_up, nobodys, crowd_ticks, readings[PROFILE_DOMAINS];
+	struct kjoule_cpu_stats stats;
+	uint64_t lost, interpolated, unattributed, other_set_ticks, readings[PROFILE_DOMAINS];
 	bool lost_unknown, calibrated;
-	const char *held;		/* record's option by which its CPUs were held; NULL: they were not */
+	const char *paused;		/* record's option by which its CPUs were held; NULL: they were not */
 	double calibration_error, parallel, crowded, overhead;
-	double untold[PROFILE_DOMAINS], still_s[PROFILE_DOMAINS];
+	double unmeasured[PROFILE_DOMAINS], still_s[PROFILE_DOMAINS];
 	int exit_code;			/* -1: none, or not known */
 	const char *partial;
 	struct groups groups;
@@ -82,7 +82,7 @@ struct merge_notes {
 struct merge {
 	struct merge_names *names;
 	const struct attribute_options *opt;
-	bool course;			/* each run's is wanted: set before merge_add() */
+	bool execution_order;			/* each run's is wanted: set before merge_add() */
 	bool exits_known;		/* that exit codes are no failure: they are not told */
 	size_t n, kept, judged;		/* runs; in the average; held against each other */
 	struct merge_run *runs;

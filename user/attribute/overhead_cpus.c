@@ -6,13 +6,13 @@
 #include "attribute/overhead_cpus.h"
 
 /* For how long the recorder was awake, on this CPU. */
-double overhead_cpus_awake_s(const struct view *v, uint32_t cpu)
+double overhead_cpus_recorder_s(const struct view *v, uint32_t cpu)
 {
 	double s = 0;
 
-	for (size_t i = 0; i < v->rec.n_awake; i++)
-		if (v->rec.awake[i].cpu == cpu && v->rec.awake[i].end_ns > v->rec.awake[i].begin_ns)
-			s += (v->rec.awake[i].end_ns - v->rec.awake[i].begin_ns) * 1e-9;
+	for (size_t i = 0; i < v->rec.n_wakeups; i++)
+		if (v->rec.wakeups[i].cpu == cpu && v->rec.wakeups[i].end_ns > v->rec.wakeups[i].begin_ns)
+			s += (v->rec.wakeups[i].end_ns - v->rec.wakeups[i].begin_ns) * 1e-9;
 	return s;
 }
 
@@ -26,12 +26,12 @@ size_t overhead_cpus_gather(const struct view *v, const struct blocks *b, struct
 		const struct kjoule_cpu_stats *s = &v->rec.stats[i];
 
 		for (size_t k = 0; k < v->tl.n_cpus; k++) {
-			if (v->tl.cpus[k].cpu != s->cpu || !(b->lanes[k].tick_ns > 0))
+			if (v->tl.cpus[k].cpu != s->cpu || !(b->streams[k].tick_ns > 0))
 				continue;
 			(*cpus)[n++] = (struct overhead_cpu){
 				.cpu = s->cpu, .ticks = s->produced, .time_s = view_duration_s(v),
-				.idle_s = s->idle_ns * 1e-9, .taken_s = s->produced * b->lanes[k].tick_ns * 1e-9,
-				.awake_s = overhead_cpus_awake_s(v, s->cpu),
+				.idle_s = s->idle_ns * 1e-9, .taken_s = s->produced * b->streams[k].tick_ns * 1e-9,
+				.awake_s = overhead_cpus_recorder_s(v, s->cpu),
 			};
 		}
 	}

@@ -117,11 +117,11 @@ static int power_model_set_fates(const struct blocks *b, const struct separation
 		return -ENOMEM;
 	/* of a united block what most of it is there for: the worst that happened to one of its blocks */
 	for (uint32_t i = 0; i < s->n_blocks; i++) {
-		uint32_t to = m->united[i];
+		uint32_t to = m->merged[i];
 
 		if (to != i && s->fate[i] > m->fate[to])
 			m->fate[to] = s->fate[i];
-		m->not_told += to != i && s->fate[i] != SEPARABILITY_LITTLE && b->functions[i].samples;
+		m->n_inseparable += to != i && s->fate[i] != SEPARABILITY_LITTLE && b->functions[i].samples;
 	}
 	return 0;
 }
@@ -149,7 +149,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 	struct model_choice choice = { .model = PROFILE_MIXTURE };
 	struct separation s = { 0 };
 	struct profile *p = NULL;
-	char beside[160] = "", reason[sizeof(m->reason)];
+	char others[160] = "", reason[sizeof(m->reason)];
 	uint32_t *pools = NULL;
 	int ret;
 
@@ -168,7 +168,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 		if (ret != -ENODATA || opt->model == MODEL_EDGE)
 			return ret;
 		/* nobody asked for it: another one is told, and why it is not this one */
-		snprintf(beside, sizeof(beside), "not edge: %.140s; ", m->reason);
+		snprintf(others, sizeof(others), "not edge: %.140s; ", m->reason);
 	}
 	b->input.one_silence = true;
 	ret = profile_new(&b->input, &p);
@@ -195,14 +195,14 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 	}
 	m->used = MODEL_MIXTURE;
 	b->input.model = PROFILE_MIXTURE;
-	m->n_united = s.n_blocks;
-	ret = blocks_unite(b, &s, &m->united);
+	m->n_merged = s.n_blocks;
+	ret = blocks_merge_inseparable(b, &s, &m->merged);
 	if (!ret)
 		ret = power_model_set_fates(b, &s, m);
 out:
-	if (beside[0]) {
+	if (others[0]) {
 		memcpy(reason, m->reason, sizeof(reason));
-		snprintf(m->reason, sizeof(m->reason), "%s%.*s", beside, (int)(sizeof(reason) - sizeof(beside)), reason);
+		snprintf(m->reason, sizeof(m->reason), "%s%.*s", others, (int)(sizeof(reason) - sizeof(others)), reason);
 	}
 	b->input.one_silence = false;
 	separability_free(&s);
@@ -213,7 +213,7 @@ out:
 
 /* Ticks of a block: all, and those of vectors whose power is not told, by the reason. */
 struct ticks_of {
-	double all, untold[EDGE_ALIKE + 1];
+	double all, unknown[EDGE_ALIKE + 1];
 };
 
 static int power_model_count_unmeasured(const struct cpm_vectors *v, const struct cpm_domain *d,
@@ -223,9 +223,9 @@ static int power_model_count_unmeasured(const struct cpm_vectors *v, const struc
 	int ret = count ? cpm_counts(d, count) : -ENOMEM;
 
 	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
-		for (uint32_t k = v->first[i]; k < v->first[i + 1] && !cpm_is_crowd(v, i); k++) {
+		for (uint32_t k = v->first[i]; k < v->first[i + 1] && !cpm_is_other_set(v, i); k++) {
 			of[v->members[k]].all += count[i];
-			of[v->members[k]].untold[e->why[i]] += count[i];
+			of[v->members[k]].unknown[e->why[i]] += count[i];
 		}
 	}
 	free(count);
@@ -236,10 +236,10 @@ static uint8_t power_model_why_unmeasured(const struct ticks_of *of)
 {
 	uint8_t why = EDGE_SCARCE;
 
-	if (of->all - of->untold[EDGE_KNOWN] <= EDGE_UNKNOWN_MOST * of->all)
+	if (of->all - of->unknown[EDGE_KNOWN] <= EDGE_UNKNOWN_MOST * of->all)
 		return EDGE_KNOWN;
 	for (uint8_t i = EDGE_SCARCE; i <= EDGE_ALIKE; i++)
-		why = of->untold[i] > of->untold[why] ? i : why;
+		why = of->unknown[i] > of->unknown[why] ? i : why;
 	return why;
 }
 
@@ -270,14 +270,14 @@ int power_model_blocks(struct power_model *m, const struct blocks *b, const stru
 	}
 	for (size_t f = 0; f < b->n_functions && !ret; f++)
 		/* of ticks at which the CPUs were held the power is that of spinning */
-		m->why[f] = f == b->held ? EDGE_KNOWN : power_model_why_unmeasured(&of[f]);
+		m->why[f] = f == b->paused ? EDGE_KNOWN : power_model_why_unmeasured(&of[f]);
 	free(of);
 	return ret;
 }
 
 void power_model_free(struct power_model *m)
 {
-	free(m->united);
+	free(m->merged);
 	free(m->fate);
 	free(m->why);
 }
@@ -298,7 +298,7 @@ const char *power_model_note(const struct power_model *m, uint32_t function)
 	return m->fate && function < m->n_fates && m->fate[function] ? notes[m->fate[function]] : NULL;
 }
 
-bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t united)
+bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t merged)
 {
-	return m->united && block < m->n_united && m->united[block] == united && block != united && b->functions[block].samples;
+	return m->merged && block < m->n_merged && m->merged[block] == merged && block != merged && b->functions[block].samples;
 }

@@ -14,13 +14,13 @@
  * @reason:	why it was chosen, or why there is none; for people
  * @windows,@left_out,@window_ticks,@reliability: of MODEL_MIXTURE, see struct separation
  * @in_step:	ticks were on an even grid
- * @united:	of each block there was, the one that it is a part of; NULL: none was made one with another
+ * @merged:	of each block there was, the one that it is a part of; NULL: none was made one with another
  * @fate:	enum separability_fate of each block that others were made one with
  * @why:	of MODEL_EDGE: enum edge_why of each block, EDGE_KNOWN: none of it, or next to none, is of unknown power
  * @read:	domains that there are readings of, as bits
  * @windows_of:	of MODEL_EDGE: domains that windows are of, as bits; @solved: they tell something; @too_many: there are more ticks in
  *		them than the model looks at
- * @not_told:	blocks that could not be told apart
+ * @n_inseparable:	blocks that could not be told apart
  */
 struct power_model {
 	enum power_model_kind asked, used;
@@ -28,9 +28,9 @@ struct power_model {
 	uint64_t windows, left_out;
 	double window_ticks, reliability;
 	bool in_step;
-	uint32_t *united;
+	uint32_t *merged;
 	uint8_t *fate, *why;
-	size_t n_united, n_fates, n_whys, not_told;
+	size_t n_merged, n_fates, n_whys, n_inseparable;
 	unsigned int windows_of, read;
 	bool solved, too_many;
 };
@@ -56,7 +56,7 @@ const char *power_model_asked(const struct power_model *m);
 /** power_model_note() - what is to be said of a block, NULL if nothing is */
 const char *power_model_note(const struct power_model *m, uint32_t function);
 
-/** power_model_is_part() - is a block one of those that were made one with @united? */
-bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t united);
+/** power_model_is_part() - is a block one of those that were made one with @merged? */
+bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t merged);
 
 #endif /* KJOULE_POWER_MODEL_H */

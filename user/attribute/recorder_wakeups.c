@@ -9,25 +9,25 @@
 
 static int wakeup_by_begin(const void *a, const void *b)
 {
-	const struct awake_time *x = a, *y = b;
+	const struct recorder_wakeup *x = a, *y = b;
 
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-int awake_find(const struct kjoule_recording *rec, struct awake *a)
+int recorder_wakeups_find(const struct kjoule_recording *rec, struct recorder_wakeups *a)
 {
 	size_t n = 0;
 
-	*a = (struct awake){ .times = calloc(rec->n_awake + 1, sizeof(*a->times)) };
+	*a = (struct recorder_wakeups){ .times = calloc(rec->n_wakeups + 1, sizeof(*a->times)) };
 	if (!a->times)
 		return -ENOMEM;
-	for (size_t i = 0; i < rec->n_awake; i++)
-		if (missed_ticks_awake_is_sound(&rec->awake[i]))
-			a->times[n++] = (struct awake_time){ rec->awake[i].begin_ns, rec->awake[i].end_ns };
+	for (size_t i = 0; i < rec->n_wakeups; i++)
+		if (missed_ticks_wakeup_is_sound(&rec->wakeups[i]))
+			a->times[n++] = (struct recorder_wakeup){ rec->wakeups[i].begin_ns, rec->wakeups[i].end_ns };
 	qsort(a->times, n, sizeof(*a->times), wakeup_by_begin);
 	/* a file may say anything: what lies over each other is one */
 	for (size_t i = 0; i < n; i++) {
-		struct awake_time *last = a->n ? &a->times[a->n - 1] : NULL;
+		struct recorder_wakeup *last = a->n ? &a->times[a->n - 1] : NULL;
 
 		if (!last || a->times[i].begin_ns > last->end_ns)
 			a->times[a->n++] = a->times[i];
@@ -37,7 +37,7 @@ int awake_find(const struct kjoule_recording *rec, struct awake *a)
 	return 0;
 }
 
-bool awake_within(const struct awake *a, uint64_t begin_ns, uint64_t end_ns)
+bool recorder_wakeups_within(const struct recorder_wakeups *a, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t low = 0, high = a->n;
 
@@ -53,8 +53,8 @@ bool awake_within(const struct awake *a, uint64_t begin_ns, uint64_t end_ns)
 	return low < a->n && a->times[low].begin_ns < end_ns;
 }
 
-void awake_free(struct awake *a)
+void recorder_wakeups_free(struct recorder_wakeups *a)
 {
 	free(a->times);
-	*a = (struct awake){ 0 };
+	*a = (struct recorder_wakeups){ 0 };
 }

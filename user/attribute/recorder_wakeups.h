@@ -2,8 +2,8 @@
 /*
  * When the recorder itself was awake, on whichever CPU: what it draws then is in every reading of the machine's power.
  */
-#ifndef KJOULE_AWAKE_H
-#define KJOULE_AWAKE_H
+#ifndef KJOULE_RECORDER_WAKEUPS_H
+#define KJOULE_RECORDER_WAKEUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,19 +11,19 @@
 #include "lib/file/recording.h"
 
 /**
- * struct awake - times, one after the other and apart
+ * struct recorder_wakeups - times, one after the other and apart
  */
-struct awake {
+struct recorder_wakeups {
 	size_t n;
-	struct awake_time {
+	struct recorder_wakeup {
 		uint64_t begin_ns, end_ns;
 	} *times;
 };
 
-/** awake_find() - of a recording; to be freed by awake_free(). Return: 0 or -ENOMEM */
-int awake_find(const struct kjoule_recording *rec, struct awake *a);
-/** awake_within() - was it awake at any time in [@begin_ns, @end_ns)? */
-bool awake_within(const struct awake *a, uint64_t begin_ns, uint64_t end_ns);
-void awake_free(struct awake *a);
+/** recorder_wakeups_find() - of a recording; to be freed by recorder_wakeups_free(). Return: 0 or -ENOMEM */
+int recorder_wakeups_find(const struct kjoule_recording *rec, struct recorder_wakeups *a);
+/** recorder_wakeups_within() - was it awake at any time in [@begin_ns, @end_ns)? */
+bool recorder_wakeups_within(const struct recorder_wakeups *a, uint64_t begin_ns, uint64_t end_ns);
+void recorder_wakeups_free(struct recorder_wakeups *a);
 
-#endif /* KJOULE_AWAKE_H */
+#endif /* KJOULE_RECORDER_WAKEUPS_H */

@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 #include "output/output.h"
 
-#define TOLD	6	/* regions that a line names */
+#define NAMED	6	/* regions that a line names */
 
 /* "a, b, c and 3 more": of the paths for which @is. The caller's to free; NULL: none, or no memory */
 static char *region_marks_list_paths(const struct view *v,
@@ -29,11 +29,11 @@ static char *region_marks_list_paths(const struct view *v,
 		if (path <= KJOULE_REGIONS_UNKNOWN || seen[path] || !is(&r->counts[i]))
 			continue;
 		seen[path] = true;
-		if (n++ < TOLD)
+		if (n++ < NAMED)
 			fprintf(f, "%s%s", n > 1 ? ", " : "", r->paths[path].text);
 	}
-	if (f && n > TOLD)
-		fprintf(f, " and %zu more", n - TOLD);
+	if (f && n > NAMED)
+		fprintf(f, " and %zu more", n - NAMED);
 	free(seen);
 	if (!f || fclose(f) || !n) {
 		free(text);
@@ -86,7 +86,7 @@ int region_marks_check(const struct view *v, const char *path, struct kjoule_err
 
 char *region_marks_missing(const struct view *v)
 {
-	const struct kjoule_region_books *b = &v->rec.end.regions;
+	const struct kjoule_region_counters *b = &v->rec.end.regions;
 	const struct kjoule_regions *r = v->regions;
 	char *which, *text = NULL;
 	size_t len = 0;

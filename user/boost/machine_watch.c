@@ -77,7 +77,7 @@ struct boost_watch {
 	struct kjoule_cpus cpus;
 	uint64_t slice_ns, lost;
 	uint8_t *buf;
-	struct ring_state *lanes;			/* by ring */
+	struct ring_state *streams;			/* by ring */
 	bool per_cpu;
 	struct cpu_ticks *cpu_ticks;		/* by slice and ring */
 	struct ticks *ticks;			/* by slice */
@@ -168,7 +168,7 @@ static int watch_count_sample(struct boost_watch *w, struct ring_state *l,
 	t->n_khz++;
 	if (!w->per_cpu)
 		return 0;
-	one = &w->cpu_ticks[(t - w->ticks) * kjoule_device_rings(w->dev) + (l - w->lanes)];
+	one = &w->cpu_ticks[(t - w->ticks) * kjoule_device_rings(w->dev) + (l - w->streams)];
 	one->khz += s->freq_khz;
 	one->n++;
 	return 0;
@@ -340,7 +340,7 @@ int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err)
 
 			again |= more > 0;
 			while (!ret && kjoule_record_next(w->buf, used, &off, &rec) > 0)
-				ret = watch_count_record(w, &w->lanes[i], rec);
+				ret = watch_count_record(w, &w->streams[i], rec);
 		}
 	}
 	ret = ret ? ret : watch_sum_energies(w);
@@ -651,9 +651,9 @@ static int watch_begin_session(struct boost_watch *w, const struct kjoule_sessio
 		return ret;
 	w->session.t0_ns = started.t0_ns;
 	kjoule_session_info_clear(&started);
-	w->lanes = calloc(kjoule_device_rings(w->dev), sizeof(*w->lanes));
+	w->streams = calloc(kjoule_device_rings(w->dev), sizeof(*w->streams));
 	w->buf = malloc(DRAIN_BYTES);
-	return w->lanes && w->buf ? 0 : kjoule_fail(err, ENOMEM, "no memory");
+	return w->streams && w->buf ? 0 : kjoule_fail(err, ENOMEM, "no memory");
 }
 
 static int watch_open_session(const struct boost_watch_options *opt, struct boost_watch *w)
@@ -710,7 +710,7 @@ void boost_watch_close(struct boost_watch *w)
 	kjoule_device_close(w->dev);
 	kjoule_ctl_close(w->ctl);
 	free(w->buf);
-	free(w->lanes);
+	free(w->streams);
 	free(w->ticks);
 	free(w->cpu_ticks);
 	free(w->meters);

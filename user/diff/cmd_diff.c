@@ -226,10 +226,10 @@ static int diff_compare_sides(struct diff *d, bool force, struct kjoule_error *e
 		ret = merge_note(&d->notes, "A was recorded on CPUs %s, B on CPUs %s",
 				 kjoule_cpus_format(&a->cpus, cpus[0], sizeof(cpus[0])),
 				 kjoule_cpus_format(&b->cpus, cpus[1], sizeof(cpus[1])));
-	if (!ret && !a->held != !b->held)
+	if (!ret && !a->paused != !b->paused)
 		ret = merge_note(&d->notes,
 				 "only %s was recorded with %s: its CPUs were held again and again, which the other's were not",
-				 a->held ? "A" : "B", a->held ? a->held : b->held);
+				 a->paused ? "A" : "B", a->paused ? a->paused : b->paused);
 	if (!ret && a->calibrated != b->calibrated)
 		ret = merge_note(&d->notes,
 				 "only %s knows what a tick costs: the other's figures have that cost in them",

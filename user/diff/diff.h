@@ -22,7 +22,7 @@ struct diff_row {
 	struct value time_s[2];
 	struct value j[PROFILE_DOMAINS][2], w[PROFILE_DOMAINS][2];
 	double dof[PROFILE_DOMAINS][2];	/* of their intervals; 0: they have none */
-	double purity[PROFILE_DOMAINS][2];	/* see struct cpm_group; NAN: not met, or no energy is known */
+	double share[PROFILE_DOMAINS][2];	/* see struct cpm_group; NAN: not met, or no energy is known */
 	bool mixed[PROFILE_DOMAINS];	/* below GROUPS_PURE on a side: energy and power are not compared */
 	struct difference time;
 	struct difference energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];

@@ -314,7 +314,7 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 			diff_print_cells(out, r->j[k], &r->energy[k], &energy[k], r->mixed[k]);
 			diff_print_cells(out, r->w[k], &r->power[k], &power[k], r->mixed[k]);
 			for (int side = 0; side < 2; side++)
-				diff_print_real(out, r->purity[k][side], 3);
+				diff_print_real(out, r->share[k][side], 3);
 		}
 		output_row(out);
 	}

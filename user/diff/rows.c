@@ -85,7 +85,7 @@ static void diff_row_set_side(const struct diff *d, struct diff_row *r, int side
 		r->j[i][side] = g->energy[d->place[i][side]].j;
 		r->w[i][side] = g->energy[d->place[i][side]].w;
 		r->dof[i][side] = g->energy[d->place[i][side]].dof;
-		r->purity[i][side] = isnan(r->j[i][side].v) ? NAN : g->energy[d->place[i][side]].purity;
+		r->share[i][side] = isnan(r->j[i][side].v) ? NAN : g->energy[d->place[i][side]].share;
 	}
 }
 
@@ -102,7 +102,7 @@ static void diff_row_set_unsampled(const struct diff *d, struct diff_row *r, int
 		if (isnan(d->sides[side].groups.total->energy[d->place[i][side]].j.v))
 			r->j[i][side] = (struct value){ NAN, NAN, NAN };
 		r->w[i][side] = (struct value){ NAN, NAN, NAN };
-		r->purity[i][side] = NAN;
+		r->share[i][side] = NAN;
 	}
 }
 
@@ -148,7 +148,7 @@ static void diff_row_compare(const struct diff *d, struct diff_row *r, size_t co
 		r->energy[i] = difference_of(&r->j[i][0], &r->j[i][1], comparisons, dof);
 		r->power[i] = difference_of(&r->w[i][0], &r->w[i][1], comparisons, dof);
 		/* their intervals know nothing of what the neighbours have put into them */
-		r->mixed[i] = r->kind == DIFF_BLOCK && (r->purity[i][0] < GROUPS_PURE || r->purity[i][1] < GROUPS_PURE);
+		r->mixed[i] = r->kind == DIFF_BLOCK && (r->share[i][0] < GROUPS_PURE || r->share[i][1] < GROUPS_PURE);
 		if (r->mixed[i])
 			r->energy[i].sure = r->power[i].sure = DIFFERENCE_UNKNOWN;
 	}
@@ -177,7 +177,7 @@ static struct diff_row diff_part_new(const struct diff *d, enum diff_kind kind)
 		r.time_s[side] = none;
 		for (unsigned int i = 0; i < d->n_domains; i++) {
 			r.j[i][side] = none;
-			r.purity[i][side] = NAN;
+			r.share[i][side] = NAN;
 		}
 	}
 	return r;

@@ -109,7 +109,7 @@ static size_t perf_size(const uint8_t *rec)
 static size_t awake_size(const uint8_t *rec)
 {
 	(void)rec;
-	return sizeof(struct kjoule_awake);
+	return sizeof(struct kjoule_wakeup);
 }
 
 static size_t unit_size(const uint8_t *rec)
@@ -346,7 +346,7 @@ static void mutate_content(struct chunk *c)
 	case KJOULE_CHUNK_REGIONS:
 		below(8) ? mutate_regions(&b) : mutate_bytes(&b);
 		break;
-	case KJOULE_CHUNK_AWAKE:
+	case KJOULE_CHUNK_WAKEUPS:
 		below(4) ? mutate_records(&b, awake_size) : mutate_bytes(&b);
 		break;
 	default:

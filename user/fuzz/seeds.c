@@ -41,7 +41,7 @@ static uint32_t make_rest(struct buffer *b, uint32_t cpu, uint32_t k, uint64_t u
 	if (k % 60 != 50)
 		return 0;
 	put_energy_of(b, 0, cpu, k - 1, 600000, 1, &uj);
-	put_parked(b, k, 6, now - 400000, now + 5500000);
+	put_skipped(b, k, 6, now - 400000, now + 5500000);
 	return 6;
 }
 
@@ -146,8 +146,8 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 	struct kjoule_calibration cal = { .cpu = 0, .ticks = 100, .tick_ns = 3000,
 		.tick_error_ns = 10, .handler_ns = 2000, .handler_spread_ns = 20, .entry_ns = 1000,
 		.freq_khz = 1000000, .other_part = 0.01, .n_domains = 2, .irq_uw = { 2e6, 1e6 },
-		.irq_error_uw = { 1e5, 1e5 }, .loop_uw = { 3e6, 2e6 }, .idle_uj = { 2, 1 }, .asleep_uw = { 5e5, 2e5 } };
-	struct kjoule_awake awake[2] = { { 1000100000, 1003000000, 0, 0 },
+		.irq_error_uw = { 1e5, 1e5 }, .loop_uw = { 3e6, 2e6 }, .idle_uj = { 2, 1 }, .idle_uw = { 5e5, 2e5 } };
+	struct kjoule_wakeup awake[2] = { { 1000100000, 1003000000, 0, 0 },
 					 { 1010000000, 1012000000, 1, 0 } };
 	struct buffer streams[4] = { { 0 } }, regions = { 0 };
 	struct kjoule_meta meta;
@@ -178,7 +178,7 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_KALLSYMS, 0, kallsyms, sizeof(kallsyms) - 1);
 		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_BUILD_IDS, 0, build_ids,
 			      sizeof(build_ids) - 1);
-		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_AWAKE, 0, awake, sizeof(awake));
+		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_WAKEUPS, 0, awake, sizeof(awake));
 		make_regions(&regions);
 		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_REGIONS, 0, regions.data, regions.len);
 		free(regions.data);

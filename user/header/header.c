@@ -138,22 +138,22 @@ void header_untold_print(const char *domain, double part, double most, double st
 static void header_print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
 {
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
-	       " missed ticks given to the code next to them\n", s->samples, s->lost, s->records, b->made_up);
+	       " missed ticks given to the code next to them\n", s->samples, s->lost, s->records, b->interpolated);
 }
 
 static void header_print_not_attributed(const struct view *v, const struct blocks *b,
 					const struct kjoule_cpu_stats *s)
 {
 	/* where the whole system is recorded they have a row */
-	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
+	if (b->unattributed && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
 		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
-		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, MISSED_TICKS_MADE_UP_MOST,
-		       100.0 * b->nobodys / (s->samples + b->made_up + b->nobodys));
+		       b->unattributed, b->unattributed * 1e-9 * v->rec.meta.session.interval_ns, MISSED_TICKS_INTERPOLATED_MOST,
+		       100.0 * b->unattributed / (s->samples + b->interpolated + b->unattributed));
 }
 
 static void header_print_counters(const struct view *v, const struct blocks *b)
 {
-	struct kjoule_cpu_stats s = view_books(v);
+	struct kjoule_cpu_stats s = view_stats(v);
 	uint64_t offline = header_away_ticks(v, false), asleep = header_away_ticks(v, true);
 
 	if (!v->rec.n_stats) {
@@ -233,11 +233,11 @@ static void header_print_noise(const struct blocks *b, bool ticks_cost)
 static void header_print_cost(const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
-	struct kjoule_cpu_stats s = view_books(v);
+	struct kjoule_cpu_stats s = view_stats(v);
 	double own = s.produced ? (double)s.tick_ns / s.produced : 0, most = 0;
 
-	for (size_t i = 0; i < b->input.n_lanes; i++)
-		most = fmax(most, b->lanes[i].tick_ns);
+	for (size_t i = 0; i < b->input.n_streams; i++)
+		most = fmax(most, b->streams[i].tick_ns);
 	if (!cal->ticks) {
 		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; ",
 		       own / 1e3);
@@ -268,7 +268,7 @@ static void header_print_cost(const struct view *v, const struct blocks *b)
 static void header_print_unmeasured(const struct blocks *b, const struct profile *p)
 {
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		double part = profile_untold(p, d);
+		double part = profile_unmeasured_part(p, d);
 
 		header_untold_print(b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
 	}
@@ -276,7 +276,7 @@ static void header_print_unmeasured(const struct blocks *b, const struct profile
 
 void header_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p)
 {
-	struct kjoule_cpu_stats s = view_books(v);
+	struct kjoule_cpu_stats s = view_stats(v);
 	bool energy = b->n_domains;
 
 	for (unsigned int d = 0; d < b->n_domains; d++)
@@ -296,7 +296,7 @@ void header_doubts_print(const struct view *v, const struct blocks *b, const str
 /* Who called is known of how many samples, and what became of the stacks. */
 static void header_print_callers(const struct view *v, const struct callgraph *c)
 {
-	const uint64_t *u = v->unwound, withheld = view_books(v).stacks_withheld;
+	const uint64_t *u = v->unwound, withheld = view_stats(v).stacks_withheld;
 	uint64_t stacks = 0;
 
 	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
@@ -384,7 +384,7 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 	if (profile_parallel(p) > HEADER_PARALLEL)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
-	header_crowds_print(profile_crowd_ticks(p), profile_crowded(p));
+	header_crowds_print(profile_other_set_ticks(p), profile_other_set_part(p));
 	if (b->lost_unknown)
 		printf("# lost       parts of the file are damaged; how many samples they had cannot be told\n");
 	if (b->left_out)
@@ -424,7 +424,7 @@ static struct json_object *header_pauses_json(const struct kjoule_session_info *
 
 static struct json_object *header_counters_json(const struct view *v)
 {
-	struct kjoule_cpu_stats s = view_books(v);
+	struct kjoule_cpu_stats s = view_stats(v);
 	struct json_object *o;
 	uint64_t bytes = 0;
 
@@ -468,7 +468,7 @@ static struct json_object *header_cost_json(const struct view *v, const struct b
 		struct json_object *c = json_object_new_object();
 
 		header_json_put(c, "cpu", json_object_new_uint64(v->tl.cpus[i].cpu));
-		header_json_put(c, "tick_ns", output_json_real(b->lanes[i].tick_ns));
+		header_json_put(c, "tick_ns", output_json_real(b->streams[i].tick_ns));
 		json_object_array_add(list, c);
 	}
 	header_json_put(o, "cpus", list);
@@ -530,7 +530,7 @@ static struct json_object *header_energy_json(const struct view *v, const struct
 				json_object_new_uint64(dom->update_period_ns));
 		header_json_put(column, "distinct_readings",
 				json_object_new_uint64(profile_readings(p, d)));
-		header_json_put(column, "untold_part", output_json_real(profile_untold(p, d)));
+		header_json_put(column, "untold_part", output_json_real(profile_unmeasured_part(p, d)));
 		header_json_put(column, "still_s",
 				output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
 		json_object_array_add(list, column);
@@ -622,15 +622,15 @@ struct json_object *header_json(const struct view *v, const struct blocks *b,
 	header_json_put(o, "frequency_source", name ? output_json_str(name) : NULL);
 	header_json_put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
 	header_json_put(o, "books", header_counters_json(v));
-	header_json_put(o, "missed_made_up", json_object_new_uint64(b->made_up));
-	header_json_put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
+	header_json_put(o, "missed_made_up", json_object_new_uint64(b->interpolated));
+	header_json_put(o, "missed_nobodys", json_object_new_uint64(b->unattributed));
 	header_json_put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	header_json_put(o, "cost", header_cost_json(v, b));
 	header_json_put(o, "overhead", header_overhead_json(v, b));
 	header_json_put(o, "regions", header_regions_json(v));
 	header_json_put(o, "callers", c ? header_callers_json(v, c) : NULL);
 	header_json_put(o, "parallel_part", output_json_real(profile_parallel(p)));
-	header_json_put(o, "crowd_ticks", json_object_new_uint64(profile_crowd_ticks(p)));
-	header_json_put(o, "crowd_part", output_json_real(profile_crowded(p)));
+	header_json_put(o, "crowd_ticks", json_object_new_uint64(profile_other_set_ticks(p)));
+	header_json_put(o, "crowd_part", output_json_real(profile_other_set_part(p)));
 	return o;
 }

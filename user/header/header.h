@@ -24,7 +24,7 @@ void header_doubts_print(const struct view *v, const struct blocks *b, const str
 /**
  * header_untold_print() - of a domain, how much of the time no reading tells of, and how long its counter stood still; nothing
  * where it is next to nothing
- * @part,@most:	see profile_untold(); of the one of several recordings that has most of it, else as much
+ * @part,@most:	see profile_unmeasured_part(); of the one of several recordings that has most of it, else as much
  * @still_s:	see profile_still_s()
  */
 void header_untold_print(const char *domain, double part, double most, double still_s);

@@ -26,7 +26,7 @@ static double header_part_without_windows(const struct blocks *b,
 		if (w->failed)
 			continue;
 		first = isnan(first) ? w->seek_ns : first;
-		last = w->b_ns + w->held_ns;
+		last = w->b_ns + w->paused_ns;
 	}
 	return isnan(last) ? 1 : fmax(1 - (last - first) / (b->input.end_tick * b->input.interval_ns), 0);
 }
@@ -108,7 +108,7 @@ static struct json_object *header_merged_json(const struct blocks *b, const stru
 			continue;
 		parts = json_object_new_array();
 
-		for (uint32_t i = 0; i < m->n_united; i++) {
+		for (uint32_t i = 0; i < m->n_merged; i++) {
 			const struct blocks_function *f = &b->functions[i];
 
 			if (!power_model_is_part(b, m, i, u))
@@ -146,7 +146,7 @@ struct json_object *header_model_json(const struct power_model *m, const struct 
 	json_object_object_add(o, "window_ticks", fitted ? output_json_real(m->window_ticks) : NULL);
 	json_object_object_add(o, "reliability", fitted ? output_json_real(m->reliability) : NULL);
 	json_object_object_add(o, "even_grid", fitted ? json_object_new_boolean(m->in_step) : NULL);
-	json_object_object_add(o, "not_separable", fitted ? json_object_new_uint64(m->not_told) : NULL);
+	json_object_object_add(o, "not_separable", fitted ? json_object_new_uint64(m->n_inseparable) : NULL);
 	json_object_object_add(o, "united", fitted ? header_merged_json(b, m) : NULL);
 	if (m->used == MODEL_EDGE) {
 		struct json_object *list = json_object_new_array();

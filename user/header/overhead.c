@@ -22,7 +22,7 @@ static const struct overhead_cpu *overhead_most_awake_cpu(const struct view *v,
 	const struct overhead_cpu *most = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (!most || overhead_cpus_awake_s(v, cpus[i].cpu) > overhead_cpus_awake_s(v, most->cpu))
+		if (!most || overhead_cpus_recorder_s(v, cpus[i].cpu) > overhead_cpus_recorder_s(v, most->cpu))
 			most = &cpus[i];
 	return most;
 }
@@ -51,8 +51,8 @@ void header_overhead_print(const struct view *v, const struct blocks *b)
 			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));
 		if (all - ticks > REST_LEAST)
 			printf(", the rest by the recorder");
-		if (awake && overhead_cpus_awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
-			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * overhead_cpus_awake_s(v, awake->cpu) / awake->time_s,
+		if (awake && overhead_cpus_recorder_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
+			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * overhead_cpus_recorder_s(v, awake->cpu) / awake->time_s,
 			       awake->cpu);
 		if (overhead_paused_s(v) > 0)
 			printf("; without the %.2f s for which CPUs were held",
@@ -65,7 +65,7 @@ void header_overhead_print(const struct view *v, const struct blocks *b)
 				      "the recorder had to share the program's CPUs");
 		else if (bound > 0)
 			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
-	} else if (bound > 0 && b->lanes[0].tick_ns > 0) {
+	} else if (bound > 0 && b->streams[0].tick_ns > 0) {
 		printf("# overhead   record was asked for %.6g %% at most; whether that was kept is not known: there are no books\n",
 		       100 * bound);
 	}
@@ -106,7 +106,7 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 		json_object_object_add(c, "busy_s",
 				       overhead_real_json(cpus[i].time_s - cpus[i].idle_s));
 		json_object_object_add(c, "recorder_awake_s",
-				       overhead_real_json(overhead_cpus_awake_s(v, cpus[i].cpu)));
+				       overhead_real_json(overhead_cpus_recorder_s(v, cpus[i].cpu)));
 		json_object_array_add(list, c);
 	}
 	json_object_object_add(o, "cpus", list);

@@ -43,7 +43,7 @@ void header_regions_print(const struct view *v)
 
 struct json_object *header_regions_json(const struct view *v)
 {
-	const struct kjoule_region_books *b = &v->rec.end.regions;
+	const struct kjoule_region_counters *b = &v->rec.end.regions;
 	const struct kjoule_regions *r = v->regions;
 	struct json_object *o, *list;
 

@@ -130,10 +130,10 @@ static double series_unmeasured_part(const struct merge *m, unsigned int d, doub
 	for (size_t i = 0; i < m->n; i++) {
 		const struct merge_run *r = &m->runs[i];
 
-		if (r->left_out || isnan(r->untold[d]))
+		if (r->left_out || isnan(r->unmeasured[d]))
 			continue;
-		sum += r->untold[d];
-		*most = fmax(*most, r->untold[d]);
+		sum += r->unmeasured[d];
+		*most = fmax(*most, r->unmeasured[d]);
 		*still_s = fmax(*still_s, r->still_s[d]);
 		n++;
 	}
@@ -150,16 +150,16 @@ static void series_print_unmeasured(const struct merge *m)
 }
 
 /* Books of all runs that count. */
-struct books {
-	uint64_t samples, records, lost, lost_samples, missed, due, nobodys, made_up, crowds;
+struct series_counters {
+	uint64_t samples, records, lost, lost_samples, missed, due, unattributed, interpolated, crowds;
 	double parallel, crowded, off, nobodys_s, overhead;
 	size_t uncalibrated;
 	bool lost_unknown;
 };
 
-static struct books series_sum_counters(const struct merge *m)
+static struct series_counters series_sum_counters(const struct merge *m)
 {
-	struct books b = { 0 };
+	struct series_counters b = { 0 };
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct merge_run *r = &m->runs[i];
@@ -167,16 +167,16 @@ static struct books series_sum_counters(const struct merge *m)
 		if (r->left_out)
 			continue;
 		b.samples += r->groups.total->samples;
-		b.records += r->books.records;
-		b.lost += r->books.lost;
+		b.records += r->stats.records;
+		b.lost += r->stats.lost;
 		b.lost_samples += r->lost;
-		b.missed += r->books.missed;
-		b.due += r->books.due;
-		b.made_up += r->made_up;
-		b.nobodys += r->nobodys;
-		b.nobodys_s += r->nobodys * 1e-9 * r->interval_ns;
+		b.missed += r->stats.missed;
+		b.due += r->stats.due;
+		b.interpolated += r->interpolated;
+		b.unattributed += r->unattributed;
+		b.nobodys_s += r->unattributed * 1e-9 * r->interval_ns;
 		b.parallel += r->parallel / m->kept;
-		b.crowds += r->crowd_ticks;
+		b.crowds += r->other_set_ticks;
 		b.crowded += r->crowded / m->kept;
 		if (r->calibrated)
 			b.off = fmax(b.off, r->calibration_error);
@@ -189,21 +189,21 @@ static struct books series_sum_counters(const struct merge *m)
 }
 
 /* Of the whole machine what ran in gaps has a row of its own. */
-static bool series_ticks_are_missing(const struct merge *m, const struct books *b)
+static bool series_ticks_are_missing(const struct merge *m, const struct series_counters *b)
 {
-	return b->nobodys && m->runs[0].target != KJOULE_TARGET_SYSTEM;
+	return b->unattributed && m->runs[0].target != KJOULE_TARGET_SYSTEM;
 }
 
 static void series_print_counters(const struct merge *m)
 {
-	struct books b = series_sum_counters(m);
+	struct series_counters b = series_sum_counters(m);
 
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64 " of %" PRIu64
 	       " ticks missed, %" PRIu64 " of them given to the code next to them\n", b.samples, b.lost, b.records, b.missed, b.due,
-	       b.made_up);
+	       b.interpolated);
 	if (series_ticks_are_missing(m, &b))
 		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures\n",
-		       b.nobodys, b.nobodys_s);
+		       b.unattributed, b.nobodys_s);
 	if (b.lost_unknown)
 		printf("# lost       parts of files are damaged; how many samples they had cannot be told\n");
 	if (!isnan(b.overhead))
@@ -221,7 +221,7 @@ static void series_print_counters(const struct merge *m)
 
 static int series_note_counters(const struct merge *m, const char *label, struct merge_notes *notes)
 {
-	struct books b = series_sum_counters(m);
+	struct series_counters b = series_sum_counters(m);
 	int ret = 0;
 
 	if (b.lost_samples)
@@ -229,7 +229,7 @@ static int series_note_counters(const struct merge *m, const char *label, struct
 				 label, b.lost_samples, b.lost_samples + b.samples);
 	if (!ret && series_ticks_are_missing(m, &b))
 		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures",
-				 label, b.nobodys, b.nobodys_s);
+				 label, b.unattributed, b.nobodys_s);
 	if (!ret && b.off > HEADER_NOISY)
 		ret = merge_note(notes, "%s: a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
 				 label, 100 * b.off);
@@ -373,17 +373,17 @@ static struct json_object *series_run_json(const struct merge *m, const struct m
 			r->exit_code >= 0 ? json_object_new_int(r->exit_code) : NULL);
 	series_json_put(o, "partial", series_text_or_null(r->partial));
 	series_json_put(o, "samples", json_object_new_uint64(r->groups.total->samples));
-	series_json_put(o, "records", json_object_new_uint64(r->books.records));
-	series_json_put(o, "lost", json_object_new_uint64(r->books.lost));
-	series_json_put(o, "due", json_object_new_uint64(r->books.due));
-	series_json_put(o, "missed", json_object_new_uint64(r->books.missed));
-	series_json_put(o, "missed_made_up", json_object_new_uint64(r->made_up));
-	series_json_put(o, "missed_nobodys", json_object_new_uint64(r->nobodys));
+	series_json_put(o, "records", json_object_new_uint64(r->stats.records));
+	series_json_put(o, "lost", json_object_new_uint64(r->stats.lost));
+	series_json_put(o, "due", json_object_new_uint64(r->stats.due));
+	series_json_put(o, "missed", json_object_new_uint64(r->stats.missed));
+	series_json_put(o, "missed_made_up", json_object_new_uint64(r->interpolated));
+	series_json_put(o, "missed_nobodys", json_object_new_uint64(r->unattributed));
 	series_json_put(o, "calibrated", json_object_new_boolean(r->calibrated));
 	series_json_put(o, "calibration_error",
 			r->calibrated ? output_json_real(r->calibration_error) : NULL);
 	series_json_put(o, "parallel_part", output_json_real(r->parallel));
-	series_json_put(o, "crowd_ticks", json_object_new_uint64(r->crowd_ticks));
+	series_json_put(o, "crowd_ticks", json_object_new_uint64(r->other_set_ticks));
 	series_json_put(o, "crowd_part", output_json_real(r->crowded));
 	series_json_put(o, "overhead_part",
 			isnan(r->overhead) ? NULL : output_json_real(r->overhead));
@@ -392,7 +392,7 @@ static struct json_object *series_run_json(const struct merge *m, const struct m
 	series_json_put(o, "distinct_readings", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < m->n_domains; d++)
-		json_object_array_add(list, output_json_real(r->untold[d]));
+		json_object_array_add(list, output_json_real(r->unmeasured[d]));
 	series_json_put(o, "untold_part", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < m->n_domains; d++)

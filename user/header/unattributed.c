@@ -13,7 +13,7 @@
 #include "lib/control/names.h"
 
 /* A domain of a source, all scopes together; they have no CPU in common. */
-struct beside {
+struct others {
 	const struct kjoule_source_info *source;
 	const struct kjoule_domain_info *domain;
 	uint64_t readings;
@@ -23,7 +23,7 @@ struct beside {
 	double least, mean, most;	/* of temperatures */
 };
 
-static void unattributed_add_energy(struct beside *b, const struct timeline_series *s)
+static void unattributed_add_energy(struct others *b, const struct timeline_series *s)
 {
 	double *uj = calloc(s->n + 1, sizeof(*uj));
 
@@ -34,7 +34,7 @@ static void unattributed_add_energy(struct beside *b, const struct timeline_seri
 	free(uj);
 }
 
-static void unattributed_add_gauge(struct beside *b, const struct timeline_series *s)
+static void unattributed_add_gauge(struct others *b, const struct timeline_series *s)
 {
 	double sum = 0;
 
@@ -46,10 +46,10 @@ static void unattributed_add_gauge(struct beside *b, const struct timeline_serie
 	b->mean = (b->mean * b->readings + sum) / (b->readings + s->n);
 }
 
-static struct beside unattributed_sum_domain(const struct view *v, uint32_t source, uint32_t domain)
+static struct others unattributed_sum_domain(const struct view *v, uint32_t source, uint32_t domain)
 {
 	const struct kjoule_source_info *src = &v->rec.meta.session.sources[source];
-	struct beside b = { .source = src, .domain = &src->domains[domain],
+	struct others b = { .source = src, .domain = &src->domains[domain],
 			    .least = INFINITY, .most = -INFINITY };
 
 	for (size_t i = 0; i < v->tl.n_series; i++) {
@@ -79,7 +79,7 @@ static bool domain_is_attributed(const struct view *v, const bool *chosen, uint3
 				  quantity == KJOULE_QUANTITY_POWER);
 }
 
-static void unattributed_print_domain(const struct beside *b)
+static void unattributed_print_domain(const struct others *b)
 {
 	const char *same = b->source->same_as, *inside = b->source->inside;
 
@@ -129,7 +129,7 @@ void header_unattributed_print(const struct view *v)
 		const struct kjoule_source_info *src = &s->sources[i];
 
 		for (uint32_t d = 0; d < src->n_domains && src->kind != KJOULE_KIND_FREQUENCY; d++) {
-			struct beside b;
+			struct others b;
 
 			if (domain_is_attributed(v, chosen, i, d))
 				continue;
@@ -143,7 +143,7 @@ void header_unattributed_print(const struct view *v)
 	}
 }
 
-static struct json_object *unattributed_domain_json(const struct beside *b)
+static struct json_object *unattributed_domain_json(const struct others *b)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -182,7 +182,7 @@ struct json_object *header_unattributed_json(const struct view *v)
 		const struct kjoule_source_info *src = &s->sources[i];
 
 		for (uint32_t d = 0; d < src->n_domains && src->kind != KJOULE_KIND_FREQUENCY; d++) {
-			struct beside b;
+			struct others b;
 
 			if (domain_is_attributed(v, chosen, i, d))
 				continue;

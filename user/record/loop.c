@@ -361,7 +361,7 @@ static void loop_copy_reading_counters(struct kjoule_vpm_info *to,
 
 static int loop_finish_recording(struct record_loop *l)
 {
-	struct kjoule_region_books regions;
+	struct kjoule_region_counters regions;
 	struct kjoule_session_info info;
 	uint64_t damaged = 0;
 	int ret = kjoule_session_stop(l->ctl, l->session.id, &info, &l->err);
@@ -392,7 +392,7 @@ static int loop_finish_recording(struct record_loop *l)
 		damaged += kjoule_device_ring(l->dev, i)->damaged;
 	if (l->regions) {
 		kjoule_region_area_end(l->regions);
-		kjoule_region_area_books(l->regions, &regions);
+		kjoule_region_area_counters(l->regions, &regions);
 	}
 	if (!ret)
 		ret = record_writer_finish(l->w, &l->session, l->reason,

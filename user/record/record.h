@@ -111,7 +111,7 @@ int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *
  */
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
-			 uint64_t side_band_anew, uint64_t ring_damaged, const struct kjoule_region_books *regions,
+			 uint64_t side_band_anew, uint64_t ring_damaged, const struct kjoule_region_counters *regions,
 			 struct kjoule_error *err);
 /** record_writer_kernel_hidden() - the kernel was sampled, but we may not know its functions' names */
 bool record_writer_kernel_hidden(const struct record_writer *w);

@@ -366,7 +366,7 @@ int record_writer_regions(void *arg, const struct kjoule_region_batch *batch, co
 int record_writer_awake(struct record_writer *w, unsigned int cpu, uint64_t begin_ns,
 			uint64_t end_ns)
 {
-	struct kjoule_awake a = { .begin_ns = begin_ns, .end_ns = end_ns, .cpu = cpu };
+	struct kjoule_wakeup a = { .begin_ns = begin_ns, .end_ns = end_ns, .cpu = cpu };
 
 	return record_buffer_append(&w->awake, &a, sizeof(a));
 }
@@ -378,7 +378,7 @@ int record_writer_flush(struct record_writer *w, struct kjoule_error *err)
 	if (!ret)
 		ret = record_flush_regions(w, err);
 	if (!ret && w->awake.len)
-		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_AWAKE, 0, w->awake.data,
+		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_WAKEUPS, 0, w->awake.data,
 					  w->awake.len, err);
 	w->awake.len = 0;
 	for (unsigned int cpu = 0; cpu < w->n_cpus && !ret; cpu++)
@@ -503,7 +503,7 @@ bool record_writer_kernel_hidden(const struct record_writer *w)
 
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
-			 uint64_t side_band_anew, uint64_t ring_damaged, const struct kjoule_region_books *regions,
+			 uint64_t side_band_anew, uint64_t ring_damaged, const struct kjoule_region_counters *regions,
 			 struct kjoule_error *err)
 {
 	struct kjoule_end end = {

@@ -371,7 +371,7 @@ int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns,
 	return 0;
 }
 
-struct kjoule_cpu_stats view_books(const struct view *v)
+struct kjoule_cpu_stats view_stats(const struct view *v)
 {
 	struct kjoule_cpu_stats sum = { 0 };
 

@@ -155,8 +155,8 @@ void view_callers_free(struct view *v);
 const char *view_program(const struct view *v, const char **build_id);
 /** view_duration_s() - from the first tick to the end */
 double view_duration_s(const struct view *v);
-/** view_books() - of all CPUs together */
-struct kjoule_cpu_stats view_books(const struct view *v);
+/** view_stats() - of all CPUs together */
+struct kjoule_cpu_stats view_stats(const struct view *v);
 /** view_comm() - name of a thread, "[unknown]" if never told */
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* Not without symbols, but nobody knows whether they are those of what was recorded. */

@@ -9,7 +9,7 @@
 #include "header/header.h"
 #include "report/report.h"
 
-enum report_over report_over_power(const struct value *w, double purity, double budget_w)
+enum report_over report_over_power(const struct value *w, double share, double budget_w)
 {
 	if (isnan(w->v))
 		return OVER_UNKNOWN;
@@ -17,7 +17,7 @@ enum report_over report_over_power(const struct value *w, double purity, double 
 	 * Without an interval, or with one that knows nothing of what the neighbours have put into it, a power above is a
 	 * hint, and one below is none.
 	 */
-	if (isnan(w->lo) || purity < GROUPS_PURE)
+	if (isnan(w->lo) || share < GROUPS_PURE)
 		return w->v > budget_w ? OVER_PERHAPS : OVER_UNKNOWN;
 	return w->lo > budget_w ? OVER_YES : w->hi > budget_w ? OVER_PERHAPS : OVER_NO;
 }
@@ -26,7 +26,7 @@ enum report_over report_over(const struct blocks *b, const struct report_row *r,
 {
 	if (!(budget_w > 0) || r->kind != ROW_FUNCTION || !b->n_domains)
 		return OVER_NO_QUESTION;
-	return report_over_power(&r->g.energy[0].w, r->g.energy[0].purity, budget_w);
+	return report_over_power(&r->g.energy[0].w, r->g.energy[0].share, budget_w);
 }
 
 const char *report_over_name(enum report_over over)

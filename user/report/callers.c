@@ -63,7 +63,7 @@ static struct report_row callers_make_row(const struct figures *f, unsigned int 
 		row.g.energy[d].j = (struct value){ j, NAN, NAN };
 		row.g.energy[d].w = (struct value){ f->time_s[i] > 0 ? j / f->time_s[i] : NAN, NAN,
 						    NAN };
-		row.g.energy[d].purity = 1;
+		row.g.energy[d].share = 1;
 	}
 	return row;
 }

@@ -32,17 +32,17 @@ const char *report_model_no_energy(const struct power_model *m, const struct rep
 
 /* Of a row whose name has no room for all of them. */
 static void report_print_merged(const struct blocks *b, const struct power_model *m,
-				uint32_t united)
+				uint32_t merged)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < m->n_united; i++)
-		n += power_model_is_part(b, m, i, united);
-	if (n <= BLOCKS_UNITED_NAMED)
+	for (uint32_t i = 0; i < m->n_merged; i++)
+		n += power_model_is_part(b, m, i, merged);
+	if (n <= BLOCKS_MERGED_NAMED)
 		return;
 	printf("  %zu are one:", n);
-	for (uint32_t i = 0; i < m->n_united; i++) {
-		if (power_model_is_part(b, m, i, united))
+	for (uint32_t i = 0; i < m->n_merged; i++) {
+		if (power_model_is_part(b, m, i, merged))
 			output_printf(stdout, " %s%s", b->functions[i].symbol, --n ? "," : "");
 	}
 	printf("\n");

@@ -217,7 +217,7 @@ static void report_print_row(struct output *out, const struct blocks *b, const s
 		else
 			output_real(out, 100 * e->j.v / s->total_j[d], 1);
 		columns_value(out, &e->w, 1, s->power[d], no_energy, vague);
-		mixed |= function && !isnan(e->j.v) && e->purity < GROUPS_PURE;
+		mixed |= function && !isnan(e->j.v) && e->share < GROUPS_PURE;
 	}
 	if (!g->samples || caller)
 		columns_value(out, &g->khz, 1e-3, 1, NULL, NULL);
@@ -225,10 +225,10 @@ static void report_print_row(struct output *out, const struct blocks *b, const s
 		columns_value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
 	if (b->n_domains && !caller) {
 		output_u64(out, g->energy[0].readings);
-		if (isnan(g->energy[0].purity))
+		if (isnan(g->energy[0].share))
 			output_none(out, NULL);
 		else
-			output_real(out, g->energy[0].purity, 3);
+			output_real(out, g->energy[0].share, 3);
 	} else {
 		output_none(out, NULL);
 		output_none(out, NULL);
@@ -322,7 +322,7 @@ static void report_print_footnotes(const struct report *r, const struct blocks *
 				mixed |= p->rows[k].kind == ROW_FUNCTION &&
 					 !report_row_is_redundant(b, &p->rows[k], opt) &&
 					 !isnan(p->rows[k].g.energy[d].j.v) &&
-					 p->rows[k].g.energy[d].purity < GROUPS_PURE;
+					 p->rows[k].g.energy[d].share < GROUPS_PURE;
 	}
 	if (mixed)
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");

@@ -12,7 +12,7 @@
 #include "cli/cmd.h"
 #include "report/report.h"
 
-#define TOLD	6	/* regions that are named */
+#define NAMED	6	/* regions that are named */
 
 int report_regions_nobody(const struct view *v, const char *path)
 {
@@ -60,8 +60,8 @@ static void report_print_unsampled(const char *name, uint64_t entered, double ma
 
 static void report_print_more_unsampled(size_t n)
 {
-	if (n > TOLD)
-		printf("\nand %zu more regions that were entered and never met by a sample\n", n - TOLD);
+	if (n > NAMED)
+		printf("\nand %zu more regions that were entered and never met by a sample\n", n - NAMED);
 }
 
 void report_regions_footnote_of_several(const struct blocks *b, const struct groups *g)
@@ -83,7 +83,7 @@ void report_regions_footnote_of_several(const struct blocks *b, const struct gro
 			sum.entered += g->marks[k].entered;
 			sum.marked_s += g->marks[k].marked_s;
 		}
-		if (!told && n++ < TOLD)
+		if (!told && n++ < NAMED)
 			report_print_unsampled(unit->name, sum.entered, sum.marked_s, "a run");
 	}
 	report_print_more_unsampled(n);
@@ -103,7 +103,7 @@ void report_regions_footnote(const struct view *v, const struct blocks *b)
 
 		if (c->path <= KJOULE_REGIONS_UNKNOWN || sampled[c->path] || !c->entered)
 			continue;
-		if (n++ < TOLD)
+		if (n++ < NAMED)
 			report_print_unsampled(r->paths[c->path].text, c->entered,
 					       c->marked_ns * 1e-9, "all");
 	}

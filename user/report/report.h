@@ -87,8 +87,8 @@ int report_print(const struct report *r, const struct blocks *b, const struct ca
  * with its neighbours', a power above is OVER_PERHAPS; one that is not above is OVER_UNKNOWN, as is a power that is not known.
  */
 enum report_over report_over(const struct blocks *b, const struct report_row *r, double budget_w);
-/** report_over_power() - the same of any power; @purity: see struct profile_energy */
-enum report_over report_over_power(const struct value *w, double purity, double budget_w);
+/** report_over_power() - the same of any power; @share: see struct profile_energy */
+enum report_over report_over_power(const struct value *w, double share, double budget_w);
 /** report_over_name() - "yes", "perhaps", "no"; NULL: it is not known, or was not asked */
 const char *report_over_name(enum report_over over);
 /** report_over_mark() - of a table, "" where there is nothing to be said */

@@ -81,7 +81,7 @@ static struct report_row report_part_new(const struct report_process *p, enum re
 	for (unsigned int d = 0; d < n_domains; d++) {
 		row.g.energy[d].j = (struct value){ j[d], NAN, NAN };
 		row.g.energy[d].w = (struct value){ s > 0 ? j[d] / s : NAN, NAN, NAN };
-		row.g.energy[d].purity = isnan(j[d]) ? NAN : 1;
+		row.g.energy[d].share = isnan(j[d]) ? NAN : 1;
 		row.g.energy[d].readings = t->energy[d].readings;
 	}
 	return row;

@@ -17,7 +17,7 @@
 #include "report/convergence.h"
 #include "report/report.h"
 
-#define TOLD	6	/* processes that an error names */
+#define NAMED	6	/* processes that an error names */
 
 /* Nobody is who was asked for: who is there? */
 static int report_explain_no_process(const struct blocks *b, const struct groups *g,
@@ -33,15 +33,15 @@ static int report_explain_no_process(const struct blocks *b, const struct groups
 	if (ret)
 		return ret;
 	f = open_memstream(&there, &len);
-	for (size_t i = 0; f && i < all.n_processes && i < TOLD; i++) {
+	for (size_t i = 0; f && i < all.n_processes && i < NAMED; i++) {
 		const struct blocks_process *of = &b->processes[all.processes[i].total.process];
 
 		fprintf(f, "%s%s", i ? ", " : "", of->comm);
 		if (of->pid)
 			fprintf(f, " (pid %u)", of->pid);
 	}
-	if (f && all.n_processes > TOLD)
-		fprintf(f, " and %zu more", all.n_processes - TOLD);
+	if (f && all.n_processes > NAMED)
+		fprintf(f, " and %zu more", all.n_processes - NAMED);
 	if (f && fclose(f)) {
 		free(there);
 		there = NULL;
@@ -61,10 +61,10 @@ static int report_explain_no_process(const struct blocks *b, const struct groups
 static bool report_block_is_part(const struct blocks *b, const struct power_model *m, uint32_t row,
 				 const char *name)
 {
-	for (uint32_t i = 0; m->united && i < m->n_united; i++) {
+	for (uint32_t i = 0; m->merged && i < m->n_merged; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
-		if (m->united[i] == row && f->unit && f->unit->kind == CODE_UNIT_NAMED && f->samples &&
+		if (m->merged[i] == row && f->unit && f->unit->kind == CODE_UNIT_NAMED && f->samples &&
 		    !strcmp(f->symbol, name))
 			return true;
 	}
@@ -158,8 +158,8 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		opt->model = MODEL_AUTO;
 	if (b.windows.n && opt->vectors && opt->model == MODEL_AUTO)
 		opt->model = MODEL_CPM;
-	if (opt->convergence && blocks_held_by(&b))
-		cmd_warn(BLOCKS_HELD, path, blocks_held_by(&b));
+	if (opt->convergence && blocks_paused_by(&b))
+		cmd_warn(BLOCKS_PAUSED, path, blocks_paused_by(&b));
 	ret = power_model_new(&b, opt, &model);
 	if (ret == -ENODATA) {
 		cmd_warn("%s: --model %s: %s", path, power_model_asked(&model), model.reason);

@@ -49,9 +49,9 @@ static int report_vectors_print_members(struct output *out, const struct blocks 
 		free(text);
 		return -ENOMEM;
 	}
-	if (v->crowd_ticks && v->others)
+	if (v->other_set_ticks && v->others)
 		fprintf(f, "[%" PRIu32 " others, and all that were too many to be kept]", v->others);
-	else if (v->crowd_ticks)
+	else if (v->other_set_ticks)
 		fputs("[others: too many to be kept]", f);
 	else if (v->others)
 		fprintf(f, "[%" PRIu32 " others]", v->others);
@@ -98,7 +98,7 @@ static enum report_over report_vectors_over_budget(const struct blocks *b,
 {
 	if (!(budget_w > 0) || !b->n_domains)
 		return OVER_NO_QUESTION;
-	return report_over_power(&v->energy[0].w, v->energy[0].purity, budget_w);
+	return report_over_power(&v->energy[0].w, v->energy[0].share, budget_w);
 }
 
 static int report_vectors_print_row(struct output *out, const struct blocks *b,
@@ -125,14 +125,14 @@ static int report_vectors_print_row(struct output *out, const struct blocks *b,
 			output_real(out, 100 * v->energy[d].j.v / t->total_j[d].v, 1);
 		columns_value(out, &v->energy[d].w, 1, s->power[d], no_energy, no_interval);
 	}
-	output_real(out, b->n_domains ? v->energy[0].purity : NAN, 3);
+	output_real(out, b->n_domains ? v->energy[0].share : NAN, 3);
 	/* of CPUs that ran something else nobody knows what */
-	if (v->others || v->crowd_ticks || !system)
+	if (v->others || v->other_set_ticks || !system)
 		output_none(out, NULL);
 	else
 		output_u64(out, v->idle);
 	/* of those that were not kept nobody knows how many they were */
-	if (v->crowd_ticks)
+	if (v->other_set_ticks)
 		output_none(out, NULL);
 	else
 		output_u64(out, v->others ? v->others : 1);
@@ -142,7 +142,7 @@ static int report_vectors_print_row(struct output *out, const struct blocks *b,
 		output_none(out, NULL);
 	ret = report_vectors_print_members(out, b, v, system);
 	snprintf(marks, sizeof(marks), "%s%s", report_over_mark(budget),
-		 b->n_domains && v->energy[0].purity < GROUPS_PURE ? "~" : "");
+		 b->n_domains && v->energy[0].share < GROUPS_PURE ? "~" : "");
 	output_str(out, marks);
 	output_row(out);
 	return ret;
@@ -212,7 +212,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 			hidden++;
 			continue;
 		}
-		mixed |= b->n_domains && t.vectors[i].energy[0].purity < GROUPS_PURE;
+		mixed |= b->n_domains && t.vectors[i].energy[0].share < GROUPS_PURE;
 		ret = report_vectors_print_row(out, b, p, &t, &t.vectors[i], &s, opt);
 	}
 	if (head && opt->budget_w)

@@ -124,7 +124,7 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
  */
 static int report_vpm_add_reading(struct block *blocks, size_t n,
 				  const struct kjoule_vpm_reading *r, struct block *held,
-				  const struct awake *awake, uint64_t interval_ns)
+				  const struct recorder_wakeups *recorder_wakeups, uint64_t interval_ns)
 {
 	uint8_t flags = r->rec.flags;
 	struct vpm_reading *to;
@@ -132,7 +132,7 @@ static int report_vpm_add_reading(struct block *blocks, size_t n,
 
 	if (!b)
 		return 0;
-	if (awake_within(awake, r->hit_ns, r->hit_ns + interval_ns)) {
+	if (recorder_wakeups_within(recorder_wakeups, r->hit_ns, r->hit_ns + interval_ns)) {
 		b->beside++;
 		return 0;
 	}
@@ -151,7 +151,7 @@ static int report_vpm_add_reading(struct block *blocks, size_t n,
 	if (!to)
 		return -ENOMEM;
 	*to = (struct vpm_reading){
-		.kind = flags & KJOULE_READING_PAUSED ? VPM_HELD :
+		.kind = flags & KJOULE_READING_PAUSED ? VPM_PAUSED :
 			flags & KJOULE_READING_DELAYED ? VPM_DELAYED : VPM_UNDELAYED,
 		/* what others spent meanwhile counts as if they had been held */
 		.ran_s = (r->stop_ns - r->hit_ns - r->others_ns) * 1e-9,
@@ -313,11 +313,11 @@ static void report_vpm_print_row(struct output *out, const struct block *b)
 	output_u64(out, r->n[VPM_DELAYED] + r->n[VPM_UNDELAYED]);
 	output_u64(out, r->n[VPM_DELAYED]);
 	output_u64(out, r->n[VPM_UNDELAYED]);
-	output_u64(out, r->n[VPM_HELD]);
+	output_u64(out, r->n[VPM_PAUSED]);
 	output_u64(out, vpm_left_out(r));
 	output_u64(out, r->left_out[VPM_DELAYED]);
 	output_u64(out, r->left_out[VPM_UNDELAYED]);
-	output_u64(out, r->left_out[VPM_HELD]);
+	output_u64(out, r->left_out[VPM_PAUSED]);
 	output_u64(out, b->late);
 	output_u64(out, b->moved);
 	output_u64(out, b->beside);
@@ -341,13 +341,13 @@ static void report_vpm_print_row(struct output *out, const struct block *b)
 }
 
 static void report_vpm_print_header(const struct kjoule_vpm_info *vpm, const struct vpm_input *in,
-				    const struct value *held_w, bool cut)
+				    const struct value *paused_w, bool cut)
 {
 	output_printf(stdout, "# meter      %s, %.3f ms; %.3f W when the session was made",
 		      vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
-	if (!isnan(held_w->v))
-		printf(", %.4f W +-%.4f while the program is held", held_w->v,
-		       report_vpm_half_interval(held_w));
+	if (!isnan(paused_w->v))
+		printf(", %.4f W +-%.4f while the program is held", paused_w->v,
+		       report_vpm_half_interval(paused_w));
 	if (!isnan(in->peak_w))
 		printf("; no more than %.3f W", in->peak_w);
 	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed\n",
@@ -367,7 +367,7 @@ static void report_vpm_print_header(const struct kjoule_vpm_info *vpm, const str
 
 static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *vpm,
 						  const struct vpm_input *in,
-						  const struct value *held_w)
+						  const struct value *paused_w)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -375,9 +375,9 @@ static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *
 	json_object_object_add(o, "interval_s", output_json_real(in->interval_s));
 	json_object_object_add(o, "idle_w", output_json_real(in->idle_w));
 	json_object_object_add(o, "peak_w", output_json_real(in->peak_w));
-	json_object_object_add(o, "held_w", output_json_real(held_w->v));
-	json_object_object_add(o, "held_lo_w", output_json_real(held_w->lo));
-	json_object_object_add(o, "held_hi_w", output_json_real(held_w->hi));
+	json_object_object_add(o, "held_w", output_json_real(paused_w->v));
+	json_object_object_add(o, "held_lo_w", output_json_real(paused_w->lo));
+	json_object_object_add(o, "held_hi_w", output_json_real(paused_w->hi));
 	json_object_object_add(o, "rounds", vpm->rounds ? json_object_new_uint64(vpm->rounds) : NULL);
 	json_object_object_add(o, "readings", json_object_new_uint64(vpm->readings));
 	json_object_object_add(o, "learnt", vpm->rounds ? json_object_new_uint64(vpm->learnt) : NULL);
@@ -399,15 +399,15 @@ static int report_vpm_print_blocks(const struct block *blocks, size_t n,
 				   const struct attribute_options *opt, struct json_object *head)
 {
 	const struct value unknown = { NAN, NAN, NAN };
-	const struct value *held_w = n ? &blocks[0].result.held_w : &unknown;
+	const struct value *paused_w = n ? &blocks[0].result.paused_w : &unknown;
 	struct output *out;
 
 	for (size_t i = 0; i < n; i++)
-		held_w = isnan(blocks[i].result.held_w.v) ? held_w : &blocks[i].result.held_w;
+		paused_w = isnan(blocks[i].result.paused_w.v) ? paused_w : &blocks[i].result.paused_w;
 	if (opt->format == OUTPUT_TABLE)
-		report_vpm_print_header(vpm, in, held_w, opt->cut);
+		report_vpm_print_header(vpm, in, paused_w, opt->cut);
 	if (head)
-		json_object_object_add(head, "vpm", report_vpm_header_json(vpm, in, held_w));
+		json_object_object_add(head, "vpm", report_vpm_header_json(vpm, in, paused_w));
 	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out) {
 		json_object_put(head);
@@ -446,8 +446,8 @@ static void report_vpm_find_interrupts(const struct view *v, const struct blocks
 	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR), error_w = NAN, others;
 	int d = b->n_domains ? b->meters.calibrated[0] : -1;
 
-	for (size_t i = 0; i < b->input.n_lanes; i++)
-		tick = fmax(tick, b->lanes[i].tick_ns / b->input.interval_ns);
+	for (size_t i = 0; i < b->input.n_streams; i++)
+		tick = fmax(tick, b->streams[i].tick_ns / b->input.interval_ns);
 	in->irq_w = b->n_domains ? b->input.irq_w[0] : NAN;
 	in->irq_part = tick + (1 - tick) * b->input.other;
 	in->irq_part_error = hypot(off * in->irq_part, (1 - tick) * b->input.other_error);
@@ -463,7 +463,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	struct block *blocks = calloc(vpm->n_blocks + 1, sizeof(*blocks)), held = { 0 };
-	struct awake awake = { 0 };
+	struct recorder_wakeups recorder_wakeups = { 0 };
 	struct vpm_input in = {
 		.interval_s = vpm->ready_ns * 1e-9,
 		/* a process that ran already did so while that was measured */
@@ -474,11 +474,11 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 
 	report_vpm_find_interrupts(v, b, &in);
 	if (!ret)
-		ret = awake_find(&v->rec, &awake);
+		ret = recorder_wakeups_find(&v->rec, &recorder_wakeups);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
 			ret = report_vpm_add_reading(blocks, vpm->n_blocks,
-						     &v->tl.cpus[i].readings[k], &held, &awake,
+						     &v->tl.cpus[i].readings[k], &held, &recorder_wakeups,
 						     vpm->ready_ns);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++) {
 		struct block *block = &blocks[i];
@@ -508,7 +508,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	}
 	for (uint32_t i = 0; blocks && i < vpm->n_blocks; i++)
 		free(blocks[i].readings);
-	awake_free(&awake);
+	recorder_wakeups_free(&recorder_wakeups);
 	free(held.readings);
 	free(blocks);
 	return ret;

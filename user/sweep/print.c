@@ -498,7 +498,7 @@ static void sweep_print_row(struct output *out, const struct sweep *s, const str
 		output_str(out, sweep_best_mark(&b->energy, b->energy_equal, i));
 		output_str(out, sweep_best_mark(&b->product, b->product_equal, i));
 		output_bool(out, chosen == i);
-		sweep_print_real(out, at->purity, 3);
+		sweep_print_real(out, at->share, 3);
 	}
 	sweep_print_real(out, at->khz, 9);
 	output_row(out);

@@ -51,7 +51,7 @@ static int sweep_load_runs(struct sweep *s, struct kjoule_error *err)
 		struct merge *m = &s->merges[i];
 
 		merge_new(m, &s->names, s->opt);
-		m->course = true;
+		m->execution_order = true;
 		m->exits_known = true;	/* else the setting has failed */
 		for (size_t k = 0;
 		     k < setting->n_runs && !ret && !sweep_setting_has_failed(setting); k++)
@@ -164,7 +164,7 @@ static void sweep_fill_figures(const struct sweep *s, const struct merge *m, uin
 	/* of a block while it runs on a CPU; of the program as it is paid for, on however many */
 	out->w = function == UINT32_MAX ? sweep_power(&out->j, &out->delay_s) : net.energy[0].w;
 	out->dof = net.energy[0].dof;
-	out->purity = isnan(out->j.v) ? NAN : net.energy[0].purity;
+	out->share = isnan(out->j.v) ? NAN : net.energy[0].share;
 	out->product = sweep_product(&out->j, &out->delay_s);
 }
 
@@ -197,12 +197,12 @@ static int sweep_block_new(const struct sweep *s, uint32_t function, struct swee
 		struct sweep_figures *f = &b->at[i];
 
 		*f = (struct sweep_figures){ .time_s = unknown, .delay_s = unknown, .j = unknown, .w = unknown,
-					     .product = unknown, .purity = NAN, .khz = NAN };
+					     .product = unknown, .share = NAN, .khz = NAN };
 		if (s->merges[i].n)
 			sweep_fill_figures(s, &s->merges[i], function, f);
 		j[i] = f->j;
 		product[i] = f->product;
-		b->mixed |= function != UINT32_MAX && f->purity < GROUPS_PURE;
+		b->mixed |= function != UINT32_MAX && f->share < GROUPS_PURE;
 	}
 	for (size_t i = 0; i < n && b->mixed; i++)
 		j[i] = product[i] = unknown;

@@ -117,7 +117,7 @@ struct sweep_figures {
 	struct value delay_s;		/* by the clock on the wall */
 	struct value j, w, product;
 	double dof;			/* of @j's interval; 0: it has none */
-	double purity;			/* see struct cpm_group; NAN: no energy is known */
+	double share;			/* see struct cpm_group; NAN: no energy is known */
 	double khz;
 };
 

@@ -28,7 +28,7 @@
 #define REFINE_PURITY	0.5
 #define REFINE_WINDOWS	8
 /* Or it is this part of as many windows. What it draws is taken from these then: the others tell more of what is beside it. */
-#define HOME_PART	0.75
+#define MAJOR_PART	0.75
 
 struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k)
 {
@@ -51,16 +51,16 @@ double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div
 }
 
 /*
- * What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows; @beside and @beside_ticks are
- * of windows in which others ran who were asked for; @home, @home_ticks and @home_windows of those that it nearly fills.
+ * What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows; @mixed and @mixed_ticks are
+ * of windows in which others ran who were asked for; @major, @major_ticks and @major_windows of those that it nearly fills.
  */
 struct step_sum {
 	double uj, ticks;
 	double own;
 	uint64_t windows;
-	double beside, beside_ticks;
-	double home, home_ticks;
-	uint64_t home_windows;
+	double mixed, mixed_ticks;
+	double major, major_ticks;
+	uint64_t major_windows;
 };
 
 /*
@@ -69,9 +69,9 @@ struct step_sum {
  */
 struct found {
 	double ticks;
-	bool own, at_home;
-	double beside, beside_ticks;
-	double home, home_ticks;
+	bool own, has_major;
+	double mixed, mixed_ticks;
+	double major, major_ticks;
 };
 
 static bool step_sum_is_pure(const struct step_sum *s)
@@ -79,42 +79,42 @@ static bool step_sum_is_pure(const struct step_sum *s)
 	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
 }
 
-static void step_add_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, const bool *asked,
+static void step_add_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, const bool *busy,
 			    struct step_sum *sums)
 {
 	struct cpm_division div = cpm_divide(d, w, k);
-	bool beside = false;
+	bool mixed = false;
 
-	for (size_t p = 0; asked && p < w->n_parts; p++)
-		beside |= asked[w->parts[p].vector];
+	for (size_t p = 0; busy && p < w->n_parts; p++)
+		mixed |= busy[w->parts[p].vector];
 	for (size_t p = 0; p < w->n_parts; p++) {
 		struct step_sum *s = &sums[w->parts[p].vector];
 		double n = w->parts[p].count, uj = w->uj * n * cpm_tick_share(d, &div, k, w->parts[p].vector);
 
 		s->uj += uj;
 		s->ticks += n;
-		if (beside) {
-			s->beside += uj;
-			s->beside_ticks += n;
+		if (mixed) {
+			s->mixed += uj;
+			s->mixed_ticks += n;
 		}
 		if (!k) {
 			s->own += n * n / (double)(w->to - w->from);
 			s->windows++;
 		}
-		if (n >= HOME_PART * (double)(w->to - w->from)) {
-			s->home += uj;
-			s->home_ticks += n;
-			s->home_windows++;
+		if (n >= MAJOR_PART * (double)(w->to - w->from)) {
+			s->major += uj;
+			s->major_ticks += n;
+			s->major_windows++;
 		}
 	}
 }
 
 /*
  * One step: the energy of each known window, divided by the weights of step @k, gives the mean
- * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own. @asked: NULL if
+ * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own. @busy: NULL if
  * what is beside those does not matter
  */
-static int powers_step(struct cpm_domain *d, unsigned int k, const bool *asked, struct found *found)
+static int powers_step(struct cpm_domain *d, unsigned int k, const bool *busy, struct found *found)
 {
 	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
 	double all_uj = 0, all_ticks = 0, least = INFINITY;
@@ -125,25 +125,25 @@ static int powers_step(struct cpm_domain *d, unsigned int k, const bool *asked, 
 	while (!ret && cpm_windows_next(&c)) {
 		if (!c.w.known)
 			continue;
-		step_add_window(d, &c.w, k, asked, sums);
+		step_add_window(d, &c.w, k, busy, sums);
 		all_uj += c.w.uj;
 		all_ticks += c.w.to - c.w.from;
 		least = fmin(least, c.w.uj / (double)(c.w.to - c.w.from));
 	}
 	cpm_windows_end(&c);
 	/* An idle machine draws no more than any other: when that was measured it was not idle. */
-	d->asleep_uj = d->asleep_uj > 0 ? fmin(d->asleep_uj, least) : 0;
+	d->idle_uj = d->idle_uj > 0 ? fmin(d->idle_uj, least) : 0;
 	/* Who was in no known window gets the mean of all. */
 	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
 		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
 		found[v].ticks = sums[v].ticks;
-		found[v].beside = sums[v].beside;
-		found[v].beside_ticks = sums[v].beside_ticks;
-		found[v].home = sums[v].home;
-		found[v].home_ticks = sums[v].home_ticks;
+		found[v].mixed = sums[v].mixed;
+		found[v].mixed_ticks = sums[v].mixed_ticks;
+		found[v].major = sums[v].major;
+		found[v].major_ticks = sums[v].major_ticks;
 		if (!k) {
-			found[v].at_home = sums[v].home_windows >= REFINE_WINDOWS;
-			found[v].own = found[v].at_home || step_sum_is_pure(&sums[v]);
+			found[v].has_major = sums[v].major_windows >= REFINE_WINDOWS;
+			found[v].own = found[v].has_major || step_sum_is_pure(&sums[v]);
 		}
 	}
 	free(sums);
@@ -153,8 +153,8 @@ static int powers_step(struct cpm_domain *d, unsigned int k, const bool *asked, 
 /* Somebody runs in it who was asked for: a busy block. */
 static bool vector_is_busy(const struct cpm_vectors *v, uint32_t vector)
 {
-	if (cpm_is_crowd(v, vector))
-		return cpm_crowd_others(v, vector);
+	if (cpm_is_other_set(v, vector))
+		return cpm_other_set_size(v, vector);
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
 		if (v->kinds[v->members[m]] == CPM_BUSY)
 			return true;
@@ -165,8 +165,8 @@ static unsigned int vector_class(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = v->first[vector + 1] - v->first[vector];
 
-	if (cpm_is_crowd(v, vector))
-		n = cpm_crowd_others(v, vector);
+	if (cpm_is_other_set(v, vector))
+		n = cpm_other_set_size(v, vector);
 	else if (!vector_is_busy(v, vector))
 		n = 0;
 	return n < CPM_CLASSES ? n : CPM_CLASSES - 1;
@@ -176,9 +176,9 @@ static unsigned int vector_class(const struct cpm_vectors *v, uint32_t vector)
  * Bystanders, and the recorder alone, are many things that go by one name. When they fill a window its energy is theirs, whatever
  * they count for; what they draw there says nothing of the short times in between, for which they do have to count.
  */
-static bool vector_is_mixed(const struct cpm_vectors *v, const bool *asked, uint32_t vector)
+static bool vector_is_mixed(const struct cpm_vectors *v, const bool *busy, uint32_t vector)
 {
-	return !asked[vector] && v->first[vector + 1] > v->first[vector];
+	return !busy[vector] && v->first[vector + 1] > v->first[vector];
 }
 
 /*
@@ -187,31 +187,31 @@ static bool vector_is_mixed(const struct cpm_vectors *v, const bool *asked, uint
  */
 static bool idle_is_brief(const struct cpm_domain *d, const struct found *found, uint32_t vector)
 {
-	return vector == CPM_SILENT && !found[vector].own && d->asleep_uj > 0;
+	return vector == CPM_UNSAMPLED && !found[vector].own && d->idle_uj > 0;
 }
 
-static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *asked, const struct found *found)
+static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *busy, const struct found *found)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++)
 		d->kinds[i] = vector_class(v, i) | (v->base[i] != i ? CPM_ON_TOP :
-						    found[i].own || vector_is_mixed(v, asked, i) ||
+						    found[i].own || vector_is_mixed(v, busy, i) ||
 						    idle_is_brief(d, found, i) ? 0 : CPM_POOLED);
 }
 
 /* What a vector draws for all that is known of it where it has to be told from others, microjoule a tick, and in so many @ticks. */
-static double vector_known_power(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+static double vector_known_power(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *busy, const struct found *found,
 				 uint32_t vector, double *ticks)
 {
 	const struct found *f = &found[vector];
 
-	if (vector_is_mixed(v, asked, vector) && f->beside_ticks > 0) {
-		*ticks = f->beside_ticks;
-		return f->beside / f->beside_ticks;
+	if (vector_is_mixed(v, busy, vector) && f->mixed_ticks > 0) {
+		*ticks = f->mixed_ticks;
+		return f->mixed / f->mixed_ticks;
 	}
 	*ticks = f->ticks;
 	if (idle_is_brief(d, found, vector))
-		return d->asleep_uj;
-	return f->at_home ? f->home / f->home_ticks : d->uj_per_tick[vector];
+		return d->idle_uj;
+	return f->has_major ? f->major / f->major_ticks : d->uj_per_tick[vector];
 }
 
 /*
@@ -219,7 +219,7 @@ static double vector_known_power(const struct cpm_vectors *v, const struct cpm_d
  * block has the power it has without, and the marginal blocks have one on top of
  * that in common.
  */
-static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *busy, const struct found *found,
 				double *weights)
 {
 	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0, ticks, power;
@@ -233,12 +233,12 @@ static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_do
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		unsigned int pool = vector_class(v, i);
 
-		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] : vector_known_power(v, d, asked, found, i, &ticks);
+		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] : vector_known_power(v, d, busy, found, i, &ticks);
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (v->base[i] == i)
 			continue;
-		power = vector_known_power(v, d, asked, found, i, &ticks);
+		power = vector_known_power(v, d, busy, found, i, &ticks);
 		extra += (power - weights[v->base[i]]) * ticks;
 		extra_ticks += ticks;
 	}
@@ -266,52 +266,52 @@ static int vectors_find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 	return 0;
 }
 
-static int vectors_solve_powers(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked, struct found *found)
+static int vectors_solve_powers(const struct cpm_vectors *v, struct cpm_domain *d, bool *busy, struct found *found)
 {
 	int ret = vectors_find_alone(v, d);
 	bool many = false;
 
 	for (uint32_t k = 0; k < d->n_vectors && !ret; k++) {
 		d->weights[0][k] = 1;
-		asked[k] = vector_is_busy(v, k);
-		many |= vector_is_mixed(v, asked, k);
+		busy[k] = vector_is_busy(v, k);
+		many |= vector_is_mixed(v, busy, k);
 	}
 	if (!ret)
-		ret = powers_step(d, 0, many ? asked : NULL, found);
+		ret = powers_step(d, 0, many ? busy : NULL, found);
 	if (!ret)
-		vectors_set_kinds(v, d, asked, found);
-	d->silent_known = found[CPM_SILENT].own || idle_is_brief(d, found, CPM_SILENT);
+		vectors_set_kinds(v, d, busy, found);
+	d->unsampled_known = found[CPM_UNSAMPLED].own || idle_is_brief(d, found, CPM_UNSAMPLED);
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
-		weights_from_powers(v, d, asked, found, d->weights[i]);
-		ret = powers_step(d, i, many ? asked : NULL, found);
+		weights_from_powers(v, d, busy, found, d->weights[i]);
+		ret = powers_step(d, i, many ? busy : NULL, found);
 	}
 	return ret;
 }
 
-int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double asleep_uj, struct cpm_domain *d)
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double idle_uj, struct cpm_domain *d)
 {
 	struct found *found = NULL;
-	bool *asked = NULL;
+	bool *busy = NULL;
 	int ret = -ENOMEM;
 
 	d->n_vectors = v->n_vectors;
-	d->asleep_uj = asleep_uj;
+	d->idle_uj = idle_uj;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
 	found = calloc(d->n_vectors, sizeof(*found));
-	asked = calloc(d->n_vectors, sizeof(*asked));
+	busy = calloc(d->n_vectors, sizeof(*busy));
 	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
 	d->kinds = calloc(d->n_vectors, sizeof(*d->kinds));
-	if (!found || !asked || !d->uj_per_tick || !d->kinds)
+	if (!found || !busy || !d->uj_per_tick || !d->kinds)
 		goto out;
 	for (unsigned int i = 0; i < d->steps; i++) {
 		d->weights[i] = calloc(d->n_vectors, sizeof(double));
 		if (!d->weights[i])
 			goto out;
 	}
-	ret = vectors_solve_powers(v, d, asked, found);
+	ret = vectors_solve_powers(v, d, busy, found);
 out:
 	free(found);
-	free(asked);
+	free(busy);
 	if (ret)
 		cpm_domain_free(d);
 	return ret;
@@ -319,7 +319,7 @@ out:
 
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
 	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, const struct cpm_edges *edges,
-	      double asleep_uj, struct cpm_domain *d)
+	      double idle_uj, struct cpm_domain *d)
 {
 	struct cpm_making *m;
 	struct cpm_events e;
@@ -333,7 +333,7 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 	cpm_events_end(&e);
 	ret = cpm_making_end(m, ret);
 	if (!ret)
-		return cpm_solve_windows(v, steps, asleep_uj, d);
+		return cpm_solve_windows(v, steps, idle_uj, d);
 	cpm_domain_free(d);
 	return ret;
 }
@@ -377,10 +377,10 @@ struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm
 		s.known &= block_power_alone(d, members[m]) > 0;
 	}
 	/* no crowd is of one block */
-	if (s.others == 1 && s.known && cpm_is_crowd(v, vector) && v->base[vector] != vector)
+	if (s.others == 1 && s.known && cpm_is_other_set(v, vector) && v->base[vector] != vector)
 		base = s.all;
 	/* alone, and nobody knows what there would be without it: all of it */
-	if (s.others < s.n && !s.others && !d->silent_known)
+	if (s.others < s.n && !s.others && !d->unsampled_known)
 		s.part = 0;
 	else if (s.others < s.n)
 		s.part = uj > base && uj > 0 ? base / uj : 1;

@@ -22,10 +22,10 @@ struct cpm_reading {
 	uint64_t uj;		/* what it said, counted from anywhere */
 };
 
-#define CPM_SILENT	0	/* the vector of ticks at which no block ran */
+#define CPM_UNSAMPLED	0	/* the vector of ticks at which no block ran */
 
 /* What has less than such a part of its ticks where readings tell of them has no energy. */
-#define CPM_TOLD_LEAST	0.5
+#define CPM_KNOWN_LEAST	0.5
 
 /*
  * What vectors may take of the memory, in bytes, and what each of them and each of its members takes about, with all that
@@ -35,7 +35,7 @@ struct cpm_reading {
 #define CPM_VECTOR_BYTES	192ul
 #define CPM_MEMBER_BYTES	16ul
 
-#define CPM_NO_CROWDS	UINT32_MAX	/* all vectors are kept */
+#define CPM_NO_OTHER_SETS	UINT32_MAX	/* all vectors are kept */
 
 /* From this tick on, so many idle CPUs took no tick. */
 struct cpm_untaken {
@@ -64,11 +64,11 @@ enum cpm_kind {
  * @ticks:	at which some block ran
  * @multi:	of these, more than one CPU was busy, marginal blocks not counted
  * @bystanders:	other ticks, at which bystanders ran
- * @first_crowd: vectors from this one on are crowds, of 0, 0, 1, 1, 2, 2, ... members that are not marginal, without and with
- *		marginal ones; CPM_NO_CROWDS: none is
- * @crowd_ticks: ticks at which some block ran that are in crowds
+ * @first_other_set: vectors from this one on are crowds, of 0, 0, 1, 1, 2, 2, ... members that are not marginal, without and with
+ *		marginal ones; CPM_NO_OTHER_SETS: none is
+ * @other_set_ticks: ticks at which some block ran that are in crowds
  * @untaken:	idle CPUs whose ticks did not happen, by tick
- * @lanes,@n_lanes: they were made of
+ * @streams,@n_streams: they were made of
  * @slots,@room: finds a vector by its members
  */
 struct cpm_vectors {
@@ -80,10 +80,10 @@ struct cpm_vectors {
 	uint32_t *base;
 	const uint8_t *kinds;
 	uint64_t ticks, multi, bystanders;
-	uint32_t first_crowd;
-	uint64_t crowd_ticks;
-	struct cpm_lane *lanes;
-	size_t n_lanes;
+	uint32_t first_other_set;
+	uint64_t other_set_ticks;
+	struct cpm_stream *streams;
+	size_t n_streams;
 	uint32_t *slots, room;
 };
 
@@ -92,26 +92,26 @@ struct cpm_vectors {
  * @kinds:	enum cpm_kind of each block; must stay, as what is in the lanes
  * Return: 0; -ENOMEM; -EOVERFLOW: more blocks than vectors can be numbered
  */
-int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds,
+int cpm_vectors_new(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds,
 		    struct cpm_vectors *v);
 void cpm_vectors_free(struct cpm_vectors *v);
 
-/** cpm_is_crowd() - does it stand for many vectors, and has no members of its own? */
-static inline bool cpm_is_crowd(const struct cpm_vectors *v, uint32_t vector)
+/** cpm_is_other_set() - does it stand for many vectors, and has no members of its own? */
+static inline bool cpm_is_other_set(const struct cpm_vectors *v, uint32_t vector)
 {
-	return vector >= v->first_crowd;
+	return vector >= v->first_other_set;
 }
 
-/** cpm_has_crowds() - are there vectors that are not kept? */
-static inline bool cpm_has_crowds(const struct cpm_vectors *v)
+/** cpm_has_other_sets() - are there vectors that are not kept? */
+static inline bool cpm_has_other_sets(const struct cpm_vectors *v)
 {
-	return v->first_crowd != CPM_NO_CROWDS;
+	return v->first_other_set != CPM_NO_OTHER_SETS;
 }
 
-/** cpm_crowd_others() - members that are not marginal, of each of the vectors that a crowd stands for */
-static inline uint32_t cpm_crowd_others(const struct cpm_vectors *v, uint32_t crowd)
+/** cpm_other_set_size() - members that are not marginal, of each of the vectors that a crowd stands for */
+static inline uint32_t cpm_other_set_size(const struct cpm_vectors *v, uint32_t other_set)
 {
-	return (crowd - v->first_crowd) / 2;
+	return (other_set - v->first_other_set) / 2;
 }
 
 #define CPM_RECENT_BITS	13
@@ -127,7 +127,7 @@ struct cpm_walk {
 	uint32_t *running;
 	size_t *place;			/* in @active, + 1; 0: not there */
 	size_t *active, n_active;
-	size_t n_lanes;
+	size_t n_streams;
 	uint64_t now;			/* the next edge of all */
 	uint64_t *edges;		/* of each lane's entry, as long as there are few lanes */
 	struct kjoule_min_heap turns;	/* the same for many */
@@ -140,14 +140,14 @@ struct cpm_walk {
 };
 
 /*
- * Ticks at which some block ran, in order: the vector @vector at @tick and at what follows, @count of them; @made_up:
+ * Ticks at which some block ran, in order: the vector @vector at @tick and at what follows, @count of them; @interpolated:
  * what some CPU ran was not seen. They are found anew from the lanes each time: there are too many to be kept. The blocks
  * that ran are the first @n of walk.blocks, until the next one: of a crowd they are known from here only.
  */
 struct cpm_events {
 	uint64_t tick, count;
 	uint32_t vector;
-	bool made_up;
+	bool interpolated;
 	size_t n;
 	const struct cpm_vectors *v;
 	struct cpm_walk walk;
@@ -208,8 +208,8 @@ struct cpm_edges cpm_edges_of(double period);
  * @kinds:	of each vector, how it weighs in a window, see cpm_divide.h; NULL: by its weight alone
  * @uj_per_tick: the answer: power of each vector
  * @alone,@n_alone: for each block the vector in which it runs alone, UINT32_MAX if it never does; as all that are beyond
- * @silent_known: the power while no block runs is known, from windows of its own or from elsewhere
- * @asleep_uj:	what a tick takes at which nothing runs, where no windows tell that: from elsewhere, and no more than any window's; 0: not known
+ * @unsampled_known: the power while no block runs is known, from windows of its own or from elsewhere
+ * @idle_uj:	what a tick takes at which nothing runs, where no windows tell that: from elsewhere, and no more than any window's; 0: not known
  * @known:	windows whose energy is known: the distinct readings
  */
 struct cpm_domain {
@@ -226,8 +226,8 @@ struct cpm_domain {
 	uint8_t *kinds;
 	double *uj_per_tick;
 	uint32_t *alone, n_alone;
-	bool silent_known;
-	double asleep_uj;
+	bool unsampled_known;
+	double idle_uj;
 };
 
 /**
@@ -250,7 +250,7 @@ struct cpm_irq {
  * @steps:	1 for equal shares inside a window (equation 2); up to CPM_STEPS, see cpm.c
  * @irq:	may be NULL
  * @edges:	NULL: ticks are whole in their windows
- * @asleep_uj:	what a tick takes at which nothing runs, for all that is known from elsewhere; NAN or 0: it is not
+ * @idle_uj:	what a tick takes at which nothing runs, for all that is known from elsewhere; NAN or 0: it is not
  *
  * A sample belongs to the window that encloses it. The energy of a window is divided
  * among its ticks and none is left over.
@@ -259,7 +259,7 @@ struct cpm_irq {
  */
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
 	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, const struct cpm_edges *edges,
-	      double asleep_uj, struct cpm_domain *d);
+	      double idle_uj, struct cpm_domain *d);
 /*
  * The same in parts, so that what ran together is found once for several counters: cpm_making_new() for each of
  * them, with vectors that cpm_vectors_collect() will fill in and hand to it; cpm_making_end(); cpm_solve_windows().
@@ -277,14 +277,14 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 /** cpm_making_end() - all events were there, or (@ret) something failed. Return: @ret, or -ENOMEM; may be NULL */
 int cpm_making_end(struct cpm_making *m, int ret);
 /** cpm_solve_windows() - Return: 0 or -ENOMEM, and the domain is freed */
-int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double asleep_uj, struct cpm_domain *d);
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double idle_uj, struct cpm_domain *d);
 /** cpm_making_restart() - as if none of the events had been there */
 void cpm_making_restart(struct cpm_making *m);
 /**
  * cpm_vectors_collect() - cpm_vectors_new(), all of whose events are handed to @n of these as well
  * @room:	bytes that vectors may take; 0: CPM_VECTORS_ROOM
  */
-int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, size_t room,
+int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, size_t room,
 			struct cpm_vectors *v, struct cpm_making *const *making, size_t n);
 void cpm_domain_free(struct cpm_domain *d);
 
@@ -312,7 +312,7 @@ int cpm_counts(const struct cpm_domain *d, uint64_t *counts);
  * @dof:	degrees of freedom of @variance; 0: it cannot be told
  * @bias_uj:	what further refinement would still move, added to the half width
  * @readings:	distinct readings that it has a part in
- * @purity:	0 to 1: the part of its windows that is its own, averaged over its ticks;
+ * @share:	0 to 1: the part of its windows that is its own, averaged over its ticks;
  *		low: its power is mixed with its neighbours'
  */
 struct cpm_group {
@@ -321,13 +321,13 @@ struct cpm_group {
 	double dof;
 	double bias_uj;
 	uint64_t readings;
-	double purity;
+	double share;
 };
 
 /* A grouping of blocks, as cpm_groups() has it. */
 struct cpm_level {
 	const uint32_t *group_of;
-	uint32_t silent_group, n_groups;
+	uint32_t unsampled_group, n_groups;
 	struct cpm_group *out;
 };
 
@@ -336,16 +336,16 @@ int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const st
 /**
  * cpm_groups() - add up blocks
  * @group_of:	group of each block
- * @silent_group: of ticks at which no block ran
+ * @unsampled_group: of ticks at which no block ran
  * @out:	@n_groups of them
  * Return: 0 or -ENOMEM
  */
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out);
+	       uint32_t unsampled_group, uint32_t n_groups, struct cpm_group *out);
 
 /**
  * cpm_vector_groups() - add up vectors: all that was spent while their blocks ran together, nothing is shared out
- * @group_of:	group of each vector, CPM_SILENT included
+ * @group_of:	group of each vector, CPM_UNSAMPLED included
  * @out:	@n_groups of them
  * Return: 0 or -ENOMEM
  */
@@ -354,14 +354,14 @@ int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, c
 
 /* A lane, each of its entries with a label. */
 struct cpm_labelled {
-	struct cpm_lane lane;
+	struct cpm_stream stream;
 	const uint32_t *labels;
 };
 
 /**
  * cpm_labels() - add up the energy of ticks by the labels of their entries
- * @lanes:	those of cpm_vectors_new(), in the same order
- * @silent_label: of ticks at which no block ran
+ * @streams:	those of cpm_vectors_new(), in the same order
+ * @unsampled_label: of ticks at which no block ran
  * @out:	microjoule, added to what is there
  *
  * The labels of all of a block's ticks come to as much as cpm_groups() says of the block.
@@ -369,6 +369,6 @@ struct cpm_labelled {
  * Return: 0 or -ENOMEM
  */
 int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
-	       const struct cpm_labelled *lanes, size_t n_lanes, uint32_t silent_label, double *out);
+	       const struct cpm_labelled *streams, size_t n_streams, uint32_t unsampled_label, double *out);
 
 #endif /* KJOULE_CPM_H */

@@ -33,7 +33,7 @@
 
 /*
  * A window without a known energy, before the first move or after the last, that is so many known ones long is no end of a
- * recording, but a counter that stopped: what has less than CPM_TOLD_LEAST of its ticks in known windows has no energy then.
+ * recording, but a counter that stopped: what has less than CPM_KNOWN_LEAST of its ticks in known windows has no energy then.
  */
 #define STOPPED		8
 
@@ -48,7 +48,7 @@ struct amount {
 struct sums {
 	double uj[CPM_STEPS];
 	double ticks, own;
-	double told;		/* of the ticks, in known windows */
+	double known_ticks;		/* of the ticks, in known windows */
 	uint64_t windows;	/* known ones it has a part in */
 	uint64_t run;		/* how many of these follow each other, at the window at hand */
 	double runs_squares;	/* sum of the squares of the lengths of such runs, the one at hand left out */
@@ -75,17 +75,17 @@ struct share {
 	struct amount a;
 };
 
-#define NOBODY	UINT32_MAX
+#define NO_BLOCK	UINT32_MAX
 
 /*
  * What a window has to know of its vectors, in one place: the weights of each step, the power that was found, and the
- * members. @fixed: these always share alike; @silent: none of them is more than marginal
+ * members. @fixed: these always share alike; @marginal: none of them is more than marginal
  */
 struct sharer {
 	double weights[CPM_STEPS], power;
 	uint32_t first, n;
 	uint8_t kind;
-	bool fixed, silent;
+	bool fixed, marginal;
 };
 
 /* All of them. */
@@ -99,16 +99,16 @@ struct levels {
 	double *members_share;	/* of each vector's members, where these are always the same */
 	struct share *shares;	/* of the window at hand */
 	size_t n_shares, room;
-	uint64_t told, longest;	/* ticks of all known windows, and of the longest that is not known */
+	uint64_t known_ticks, longest;	/* ticks of all known windows, and of the longest that is not known */
 	/* where there are crowds to be divided, what ran: the next event, if there is @more, and up to where they were used */
-	bool crowds, more;
+	bool other_sets, more;
 	struct cpm_events e;
 	uint64_t until;
 };
 
 static uint32_t block_group(const struct cpm_level *level, uint32_t block)
 {
-	return block == NOBODY ? level->silent_group : level->group_of[block];
+	return block == NO_BLOCK ? level->unsampled_group : level->group_of[block];
 }
 
 /* So many shares more may come. Return: 0 or -ENOMEM */
@@ -157,7 +157,7 @@ static void shares_put_members(struct levels *l, uint32_t v, const uint32_t *mem
 	struct cpm_sharing s = cpm_share_among(l->v, l->d, v, members, n, whole->uj[l->d->steps - 1] / count);
 
 	if (!s.others)
-		shares_put(l, NOBODY, whole, s.part, s.n ? 0 : count);
+		shares_put(l, NO_BLOCK, whole, s.part, s.n ? 0 : count);
 	for (uint32_t m = 0; m < n; m++) {
 		double of = cpm_share_of(l->v, l->d, &s, members[m]);
 
@@ -188,12 +188,12 @@ static void shares_put_vector(struct levels *l, uint32_t v, const struct amount 
 /* The next ticks of a window that are in a crowd: l->e tells what ran. Return: how many, 0: there are no more */
 static uint64_t other_sets_next(struct levels *l, const struct cpm_window *w)
 {
-	while (l->crowds && l->more && l->e.tick < w->to) {
+	while (l->other_sets && l->more && l->e.tick < w->to) {
 		uint64_t end = l->e.tick + l->e.count, to = end < w->to ? end : w->to;
 		uint64_t from = l->e.tick > w->from ? l->e.tick : w->from;
 
 		from = from > l->until ? from : l->until;
-		if (from < to && cpm_is_crowd(l->v, l->e.vector)) {
+		if (from < to && cpm_is_other_set(l->v, l->e.vector)) {
 			l->until = to;
 			return to - from;
 		}
@@ -246,7 +246,7 @@ static int window_divide(struct levels *l, const struct cpm_window *win)
 		ret = shares_reserve(l, s->n + 1ul);
 		if (!ret && l->whole)
 			l->shares[l->n_shares++] = (struct share){ win->parts[p].vector, whole };
-		else if (!ret && !cpm_is_crowd(l->v, win->parts[p].vector))
+		else if (!ret && !cpm_is_other_set(l->v, win->parts[p].vector))
 			shares_put_vector(l, win->parts[p].vector, &whole, win->parts[p].count);
 	}
 	while (!ret && (count = other_sets_next(l, win))) {
@@ -291,8 +291,8 @@ static void levels_count_window(struct levels *l, const struct cpm_windows *c)
 			}
 			for (uint32_t m = 0; m < s->n; m++)
 				group_count_window(a, a->level->group_of[members[m]], c->number);
-			if (s->silent)
-				group_count_window(a, a->level->silent_group, c->number);
+			if (s->marginal)
+				group_count_window(a, a->level->unsampled_group, c->number);
 		}
 	}
 	while (other_sets_next(l, &c->w)) {
@@ -302,8 +302,8 @@ static void levels_count_window(struct levels *l, const struct cpm_windows *c)
 			for (size_t m = 0; m < l->e.n; m++)
 				group_count_window(a, a->level->group_of[l->e.walk.blocks[m]],
 						   c->number);
-			if (l->sharers[l->e.vector].silent)
-				group_count_window(a, a->level->silent_group, c->number);
+			if (l->sharers[l->e.vector].marginal)
+				group_count_window(a, a->level->unsampled_group, c->number);
 		}
 	}
 }
@@ -393,7 +393,7 @@ static int levels_add_window(struct levels *l, const struct cpm_windows *c)
 			s->ticks += s->w.ticks;
 			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
 			if (win->known) {
-				s->told += s->w.ticks;
+				s->known_ticks += s->w.ticks;
 				group_add_residual(l, s, a->counted[group] != c->number);
 				a->counted[group] = c->number + 1;
 			}
@@ -445,15 +445,15 @@ static void group_set_result(const struct levels *l, const struct sums *s, struc
 	memset(g, 0, sizeof(*g));
 	g->uj = s->uj[l->d->steps - 1];
 	g->readings = s->windows;
-	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
+	g->share = s->ticks > 0 ? s->own / s->ticks : 0;
 	if (s->windows < PAIRED || group_has_runs(l, s))
 		group_variance_by_runs(s, g);
 	else
 		group_variance_by_pairs(s, g);
 	/* no window tells how far the rest is off: as far as all of it is that they do tell, which goes with it */
-	if (s->told > 0 && s->told < s->ticks)
-		g->variance *= pow(s->ticks / s->told, 2);
-	if (s->told < CPM_TOLD_LEAST * s->ticks && l->longest * l->d->known > STOPPED * l->told && !l->d->all_fitted)
+	if (s->known_ticks > 0 && s->known_ticks < s->ticks)
+		g->variance *= pow(s->ticks / s->known_ticks, 2);
+	if (s->known_ticks < CPM_KNOWN_LEAST * s->ticks && l->longest * l->d->known > STOPPED * l->known_ticks && !l->d->all_fitted)
 		g->uj = NAN;
 }
 
@@ -488,15 +488,15 @@ static void sharers_find(struct levels *l)
 		struct cpm_sharing s;
 
 		*sharer = (struct sharer){ .power = l->d->uj_per_tick[i], .first = v->first[i],
-					   .kind = cpm_kind(l->d, i), .n = v->first[i + 1] - v->first[i], .silent = true };
+					   .kind = cpm_kind(l->d, i), .n = v->first[i + 1] - v->first[i], .marginal = true };
 		for (unsigned int k = 0; k < l->d->steps; k++)
 			sharer->weights[k] = l->d->weights[k][i];
 		for (uint32_t m = 0; m < sharer->n; m++)
-			sharer->silent &= v->kinds[v->members[sharer->first + m]] == CPM_MARGINAL;
+			sharer->marginal &= v->kinds[v->members[sharer->first + m]] == CPM_MARGINAL;
 		sharer->fixed = v->base[i] == i && sharer->n;
-		if (cpm_is_crowd(v, i))
-			sharer->silent = !cpm_crowd_others(v, i);
-		if (l->whole || v->base[i] != i || cpm_is_crowd(v, i))
+		if (cpm_is_other_set(v, i))
+			sharer->marginal = !cpm_other_set_size(v, i);
+		if (l->whole || v->base[i] != i || cpm_is_other_set(v, i))
 			continue;
 		s = cpm_share(v, l->d, i, 0);
 		for (uint32_t m = 0; m < sharer->n; m++)
@@ -510,8 +510,8 @@ static int other_sets_begin(struct levels *l)
 	int ret;
 
 	l->until = 0;
-	l->crowds = cpm_has_crowds(l->v) && !l->whole;
-	if (!l->crowds)
+	l->other_sets = cpm_has_other_sets(l->v) && !l->whole;
+	if (!l->other_sets)
 		return 0;
 	ret = cpm_events_begin(l->v, &l->e);
 	l->more = !ret && cpm_events_next(&l->e);
@@ -556,13 +556,13 @@ static int levels_sum_windows(struct levels *l, const struct cpm_level *levels)
 				ret = levels_add_window(l, &c);
 			} else if (c.w.known) {
 				levels_count_window(l, &c);
-				l->told += ticks;
+				l->known_ticks += ticks;
 			} else {
 				l->longest = ticks > l->longest ? ticks : l->longest;
 			}
 		}
 		cpm_windows_end(&c);
-		if (l->crowds)
+		if (l->other_sets)
 			cpm_events_end(&l->e);
 	}
 	for (size_t i = 0; l->adding && i < l->n; i++) {
@@ -587,9 +587,9 @@ int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const st
 }
 
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out)
+	       uint32_t unsampled_group, uint32_t n_groups, struct cpm_group *out)
 {
-	return cpm_levels(v, d, &(struct cpm_level){ group_of, silent_group, n_groups, out }, 1);
+	return cpm_levels(v, d, &(struct cpm_level){ group_of, unsampled_group, n_groups, out }, 1);
 }
 
 int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,

@@ -123,8 +123,8 @@ static uint32_t vector_count_unmarginal(const struct cpm_vectors *v, uint32_t ve
 {
 	uint32_t n = 0;
 
-	if (cpm_is_crowd(v, vector))
-		return cpm_crowd_others(v, vector);
+	if (cpm_is_other_set(v, vector))
+		return cpm_other_set_size(v, vector);
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
 		n += v->kinds[v->members[m]] != CPM_MARGINAL;
 	return n;
@@ -135,7 +135,7 @@ static double vector_more_irq_uj(const struct cpm_vectors *v, const float *more_
 {
 	double more = 0;
 
-	if (cpm_is_crowd(v, vector))
+	if (cpm_is_other_set(v, vector))
 		return 0;
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
 		if (v->kinds[v->members[m]] != CPM_MARGINAL)
@@ -246,8 +246,8 @@ struct cpm_edges cpm_edges_of(double period)
 /* A part of the window counts for more, or for less: of what has whole ticks in it, that is less than one. */
 static int window_add_units(struct cpm_making *m, uint32_t vector, int64_t units)
 {
-	if (vector == CPM_SILENT) {
-		m->silent += units;
+	if (vector == CPM_UNSAMPLED) {
+		m->unsampled += units;
 		return 0;
 	}
 	for (size_t p = 0; p < m->n_parts; p++) {
@@ -262,7 +262,7 @@ static int window_add_units(struct cpm_making *m, uint32_t vector, int64_t units
 static bool change_is_shared(const struct cpm_making *m, const struct cpm_change *c)
 {
 	/* of what is in a crowd only whole ticks are known */
-	return c->last != c->first && !cpm_is_crowd(m->v, c->last) && !cpm_is_crowd(m->v, c->first);
+	return c->last != c->first && !cpm_is_other_set(m->v, c->last) && !cpm_is_other_set(m->v, c->first);
 }
 
 /*
@@ -278,7 +278,7 @@ static int window_share_edges(struct cpm_making *m, const struct cpm_change *end
 		return 0;
 	for (size_t p = 0; p < m->n_parts; p++)
 		m->parts[p].count *= CPM_UNITS;
-	m->silent *= CPM_UNITS;
+	m->unsampled *= CPM_UNITS;
 	if (begins) {
 		ret = window_add_units(m, m->change.first, -(int64_t)m->last);
 		ret = ret ? ret : window_add_units(m, m->change.last, m->last);
@@ -294,7 +294,7 @@ static int window_share_edges(struct cpm_making *m, const struct cpm_change *end
 /* The window is over, @next is the vector of the tick after it. The silent part is the last. */
 static int window_close(struct cpm_making *m, uint32_t next)
 {
-	uint32_t last = m->latest_end >= m->w.to ? m->latest : CPM_SILENT;
+	uint32_t last = m->latest_end >= m->w.to ? m->latest : CPM_UNSAMPLED;
 	/* the recording's end is no reading */
 	struct cpm_change end = { last, m->w.to < m->end_tick ? next : last };
 	int units = 0, ret;
@@ -307,7 +307,7 @@ static int window_close(struct cpm_making *m, uint32_t next)
 	if (units < 0)
 		return units;
 	m->change = end;
-	ret = m->silent ? window_add_part(m, CPM_SILENT, m->silent) : 0;
+	ret = m->unsampled ? window_add_part(m, CPM_UNSAMPLED, m->unsampled) : 0;
 	return ret ? ret : window_pack(m, &m->w, units);
 }
 
@@ -343,7 +343,7 @@ static void window_begin_next(struct cpm_making *m)
 		m->w.to = m->end_tick;
 	}
 	m->n_parts = 0;
-	m->silent = m->w.to - m->w.from;
+	m->unsampled = m->w.to - m->w.from;
 }
 
 static void windows_begin_first(struct cpm_making *m)
@@ -351,8 +351,8 @@ static void windows_begin_first(struct cpm_making *m)
 	m->before = reading_last_at(m, 0);
 	m->next = reading_last_at(m, m->before + 1);
 	m->initial = true;
-	m->change = (struct cpm_change){ CPM_SILENT, CPM_SILENT };
-	m->latest = CPM_SILENT;
+	m->change = (struct cpm_change){ CPM_UNSAMPLED, CPM_UNSAMPLED };
+	m->latest = CPM_UNSAMPLED;
 	m->latest_end = 0;
 	m->only = m->next + 1 >= m->n;
 	window_begin_next(m);
@@ -370,12 +370,12 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 			m->latest = vector;
 			m->latest_end = tick + count < m->w.to ? end : m->w.to;
 		}
-		m->silent -= n;
+		m->unsampled -= n;
 		/* the vector of the next tick is known with the next event */
 		if (end <= m->w.to || ret)
 			break;
 		/* the next window has the rest */
-		ret = window_close(m, tick <= m->w.to ? vector : CPM_SILENT);
+		ret = window_close(m, tick <= m->w.to ? vector : CPM_UNSAMPLED);
 		window_begin_next(m);
 	}
 	return ret;
@@ -426,7 +426,7 @@ void cpm_making_restart(struct cpm_making *m)
 int cpm_making_end(struct cpm_making *m, int ret)
 {
 	while (m && !ret && m->w.to > m->w.from) {
-		ret = window_close(m, CPM_SILENT);
+		ret = window_close(m, CPM_UNSAMPLED);
 		window_begin_next(m);
 	}
 	if (m)

@@ -36,7 +36,7 @@ struct cpm_making {
 	size_t before, next;		/* the readings that the window is between; see window_begin_next() */
 	bool initial, only;		/* the first move of the counter; it moves once */
 	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
-	uint64_t silent;		/* its ticks at which nothing ran */
+	uint64_t unsampled;		/* its ticks at which nothing ran */
 	size_t untaken;
 	struct cpm_whole *parts;	/* of the window at hand */
 	size_t n_parts, room;
@@ -53,7 +53,7 @@ static inline int cpm_making_put(struct cpm_making *m, uint64_t tick, uint64_t c
 
 	if (tick < m->w.from || tick + count >= m->w.to || n == m->room)
 		return cpm_making_event(m, tick, count, vector);
-	m->silent -= count;
+	m->unsampled -= count;
 	if (n && m->parts[n - 1].vector == vector)
 		m->parts[n - 1].count += count;
 	else

@@ -10,8 +10,8 @@
 
 /* Where the walk is in each lane. */
 struct walk {
-	const struct cpm_labelled *lanes;
-	size_t n_lanes;
+	const struct cpm_labelled *streams;
+	size_t n_streams;
 	struct place {
 		struct tick_stream_cursor c;
 		size_t entry;	/* before it */
@@ -20,9 +20,9 @@ struct walk {
 };
 
 /* The lane's entry at a tick, or NULL: the first that has it, as in cpm_vectors_new(). */
-static const struct cpm_tick *stream_entry_at(struct walk *w, size_t lane, uint64_t tick)
+static const struct cpm_tick *stream_entry_at(struct walk *w, size_t stream, uint64_t tick)
 {
-	struct place *p = &w->at[lane];
+	struct place *p = &w->at[stream];
 
 	while (!p->ended && p->c.t.tick + p->c.t.more + 1 <= tick) {
 		p->ended = !tick_stream_next(&p->c);
@@ -55,7 +55,7 @@ static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint6
 
 	out->vector = e->vector;
 	out->n = 0;
-	for (size_t i = 0; i < w->n_lanes; i++) {
+	for (size_t i = 0; i < w->n_streams; i++) {
 		const struct cpm_tick *t = stream_entry_at(w, i, tick);
 
 		if (!t || v->kinds[t->block] == CPM_IDLE)
@@ -66,7 +66,7 @@ static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint6
 				continue;
 			bystanders = false;
 		}
-		out->of[out->n].label = w->lanes[i].labels[w->at[i].entry];
+		out->of[out->n].label = w->streams[i].labels[w->at[i].entry];
 		out->of[out->n++].block = t->block;
 	}
 }
@@ -75,7 +75,7 @@ static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint6
 struct labelling {
 	const struct cpm_vectors *v;
 	const struct cpm_domain *d;
-	uint32_t silent_label;
+	uint32_t unsampled_label;
 	double *out;
 };
 
@@ -83,7 +83,7 @@ struct labelling {
 static void labels_add_shared(const struct labelling *l, const struct labelled *what, const struct cpm_sharing *s, double uj, double n)
 {
 	if (!s->others)
-		l->out[l->silent_label] += s->part * uj * n;
+		l->out[l->unsampled_label] += s->part * uj * n;
 	for (size_t i = 0; i < what->n; i++)
 		l->out[what->of[i].label] += uj * n * cpm_share_of(l->v, l->d, s, what->of[i].block);
 }
@@ -94,8 +94,8 @@ static void labels_add_ticks(const struct labelling *l, const struct labelled *w
 {
 	struct cpm_sharing s;
 
-	if (what->vector == CPM_SILENT) {
-		l->out[l->silent_label] += uj * n;
+	if (what->vector == CPM_UNSAMPLED) {
+		l->out[l->unsampled_label] += uj * n;
 		return;
 	}
 	s = cpm_share(l->v, l->d, what->vector, uj);
@@ -112,7 +112,7 @@ static void labelled_swap(struct labelled *a, struct labelled *b)
 
 static bool labelled_is_change(const struct cpm_vectors *v, const struct labelled *last, const struct labelled *first)
 {
-	return last->vector != first->vector && !cpm_is_crowd(v, last->vector) && !cpm_is_crowd(v, first->vector);
+	return last->vector != first->vector && !cpm_is_other_set(v, last->vector) && !cpm_is_other_set(v, first->vector);
 }
 
 /* A window, and how it is divided. */
@@ -139,15 +139,15 @@ static void labels_add_window(const struct labelling *l, const struct cpm_window
 	uint64_t now = win->from, to, end;
 
 	for (; now < win->to; now = to) {
-		bool silent = !*more || e->tick > now, begins = now == win->from && now;
+		bool unsampled = !*more || e->tick > now, begins = now == win->from && now;
 		struct cpm_sharing s;
 		double uj, n;
 
-		end = !silent ? e->tick + e->count : *more && e->tick < win->to ? e->tick : win->to;
+		end = !unsampled ? e->tick + e->count : *more && e->tick < win->to ? e->tick : win->to;
 		to = end < win->to ? end : win->to;
 		n = to - now;
-		*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
-		if (!silent)
+		*next = (struct labelled){ .vector = CPM_UNSAMPLED, .of = next->of };
+		if (!unsampled)
 			event_find_labels(l->v, w, now, e, next);
 		uj = window_tick_uj(l->d, &divided, next->vector);
 		if (begins && labelled_is_change(l->v, last, next)) {
@@ -155,19 +155,19 @@ static void labels_add_window(const struct labelling *l, const struct cpm_window
 					 edges->last);
 			n -= edges->last;
 		}
-		if (silent) {
+		if (unsampled) {
 			labels_add_ticks(l, next, uj, n);
 		} else {
 			s = cpm_share_among(l->v, l->d, e->vector, e->walk.blocks, e->n, uj);
 			labels_add_shared(l, next, &s, uj, n);
 		}
 		labelled_swap(last, next);
-		if (!silent && end <= win->to)
+		if (!unsampled && end <= win->to)
 			*more = cpm_events_next(e);
 	}
 	if (ends)
 		return;
-	*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
+	*next = (struct labelled){ .vector = CPM_UNSAMPLED, .of = next->of };
 	if (*more && e->tick <= now)
 		event_find_labels(l->v, w, now, e, next);
 	if (!labelled_is_change(l->v, last, next))
@@ -177,12 +177,12 @@ static void labels_add_window(const struct labelling *l, const struct cpm_window
 }
 
 int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
-	       const struct cpm_labelled *lanes, size_t n_lanes, uint32_t silent_label, double *out)
+	       const struct cpm_labelled *streams, size_t n_streams, uint32_t unsampled_label, double *out)
 {
-	struct walk w = { lanes, n_lanes, calloc(n_lanes + 1, sizeof(*w.at)) };
-	struct labelled last = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*last.of)) };
-	struct labelled next = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*next.of)) };
-	const struct labelling l = { v, d, silent_label, out };
+	struct walk w = { streams, n_streams, calloc(n_streams + 1, sizeof(*w.at)) };
+	struct labelled last = { CPM_UNSAMPLED, 0, calloc(n_streams + 1, sizeof(*last.of)) };
+	struct labelled next = { CPM_UNSAMPLED, 0, calloc(n_streams + 1, sizeof(*next.of)) };
+	const struct labelling l = { v, d, unsampled_label, out };
 	struct cpm_windows windows = { .d = d };
 	struct cpm_events e;
 	int ret = cpm_events_begin(v, &e);
@@ -192,8 +192,8 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 		ret = cpm_windows_begin(d, &windows);
 	if (!w.at || !last.of || !next.of)
 		ret = -ENOMEM;
-	for (size_t i = 0; i < n_lanes && !ret; i++) {
-		tick_stream_begin(&w.at[i].c, &lanes[i].lane, NULL);
+	for (size_t i = 0; i < n_streams && !ret; i++) {
+		tick_stream_begin(&w.at[i].c, &streams[i].stream, NULL);
 		w.at[i].ended = !tick_stream_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))

@@ -303,26 +303,26 @@ int vector_table_count(struct vector_table *t, const uint32_t *blocks, size_t n,
 int vector_table_close(struct vector_table *t, uint32_t *blocks)
 {
 	struct cpm_vectors *v = t->v;
-	uint32_t n = 2 * ((uint32_t)v->n_lanes + 1);
+	uint32_t n = 2 * ((uint32_t)v->n_streams + 1);
 	int ret = vector_bases_find(t, blocks, n);
 
 	if (!ret)
 		ret = vectors_reserve(t, n, 0);
 	if (ret)
 		return ret;
-	v->first_crowd = v->n_vectors;
+	v->first_other_set = v->n_vectors;
 	for (uint32_t i = 0; i < n; i++) {
-		v->base[v->n_vectors] = i == 1 ? CPM_SILENT : v->first_crowd + i / 2 * 2;
+		v->base[v->n_vectors] = i == 1 ? CPM_UNSAMPLED : v->first_other_set + i / 2 * 2;
 		v->first[++v->n_vectors] = t->n_members;
 	}
 	return 0;
 }
 
-uint32_t vector_table_crowd(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
+uint32_t vector_table_other_set(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
 {
 	uint32_t others = blocks_count_others(v, blocks, n);
 
-	return v->first_crowd + 2 * others + (others < n);
+	return v->first_other_set + 2 * others + (others < n);
 }
 
 void vector_table_exit(struct vector_table *t)

@@ -24,8 +24,8 @@ struct vector_table {
 
 /** vector_table_slot() - of the vector with these members, which are sorted: its number + 1; or a free one, which is 0 */
 uint32_t *vector_table_slot(const struct cpm_vectors *v, const uint32_t *blocks, size_t n);
-/** vector_table_crowd() - the vector of these members where none is kept that has just them */
-uint32_t vector_table_crowd(const struct cpm_vectors *v, const uint32_t *blocks, size_t n);
+/** vector_table_other_set() - the vector of these members where none is kept that has just them */
+uint32_t vector_table_other_set(const struct cpm_vectors *v, const uint32_t *blocks, size_t n);
 /**
  * vector_table_find() - the vector with these members, which are sorted; made if there is none
  * Return: 0; -ENOSPC: there is none, and no room; -EOVERFLOW: more blocks than can be numbered; -ENOMEM

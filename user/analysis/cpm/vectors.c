@@ -24,81 +24,81 @@ static uint64_t entry_end_tick(const struct cpm_tick *t)
 }
 
 /* So many lanes are looked at one by one, more of them by a heap. */
-#define FEW_LANES	8
+#define FEW_STREAMS	8
 
 #define NOTHING	UINT32_MAX	/* runs on a lane */
 
-static void walk_stream_enter(struct cpm_walk *w, size_t lane, uint32_t block)
+static void walk_stream_enter(struct cpm_walk *w, size_t stream, uint32_t block)
 {
-	if (w->n_lanes <= FEW_LANES) {
-		w->running[lane] = block;
+	if (w->n_streams <= FEW_STREAMS) {
+		w->running[stream] = block;
 		return;
 	}
-	w->active[w->n_active++] = lane;
-	w->place[lane] = w->n_active;
+	w->active[w->n_active++] = stream;
+	w->place[stream] = w->n_active;
 }
 
-static void walk_stream_leave(struct cpm_walk *w, size_t lane)
+static void walk_stream_leave(struct cpm_walk *w, size_t stream)
 {
 	size_t last;
 
-	w->inside[lane] = false;
-	w->running[lane] = NOTHING;
-	if (!w->place[lane])
+	w->inside[stream] = false;
+	w->running[stream] = NOTHING;
+	if (!w->place[stream])
 		return;
 	last = w->active[--w->n_active];
-	w->active[w->place[lane] - 1] = last;
-	w->place[last] = w->place[lane];
-	w->place[lane] = 0;
+	w->active[w->place[stream] - 1] = last;
+	w->place[last] = w->place[stream];
+	w->place[stream] = 0;
 }
 
-static void walk_set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
+static void walk_set_edge(struct cpm_walk *w, size_t stream, uint64_t when)
 {
-	if (w->n_lanes <= FEW_LANES)
-		w->edges[lane] = when;
+	if (w->n_streams <= FEW_STREAMS)
+		w->edges[stream] = when;
 	else
-		kjoule_min_heap_push(&w->turns, when, lane);
+		kjoule_min_heap_push(&w->turns, when, stream);
 }
 
 /* On to the lane's next edge after @now. A tick that is there twice is damage and passed over. */
-static void walk_stream_advance(struct cpm_walk *w, size_t lane, uint64_t now)
+static void walk_stream_advance(struct cpm_walk *w, size_t stream, uint64_t now)
 {
-	const struct cpm_tick *e = &w->at[lane].t;
+	const struct cpm_tick *e = &w->at[stream].t;
 
-	if (w->inside[lane]) {
-		w->ended[lane] = !tick_stream_next(&w->at[lane]);
-		walk_stream_leave(w, lane);
+	if (w->inside[stream]) {
+		w->ended[stream] = !tick_stream_next(&w->at[stream]);
+		walk_stream_leave(w, stream);
 	}
-	while (!w->ended[lane] && entry_end_tick(e) <= now)
-		w->ended[lane] = !tick_stream_next(&w->at[lane]);
-	if (w->ended[lane])
+	while (!w->ended[stream] && entry_end_tick(e) <= now)
+		w->ended[stream] = !tick_stream_next(&w->at[stream]);
+	if (w->ended[stream])
 		return;
 	if (e->tick > now) {
-		walk_set_edge(w, lane, e->tick);
+		walk_set_edge(w, stream, e->tick);
 		return;
 	}
-	w->inside[lane] = true;
+	w->inside[stream] = true;
 	if (w->kinds[e->block] != CPM_IDLE)
-		walk_stream_enter(w, lane, e->block);
-	walk_set_edge(w, lane, entry_end_tick(e));
+		walk_stream_enter(w, stream, e->block);
+	walk_set_edge(w, stream, entry_end_tick(e));
 }
 
 /* One of few lanes: mostly another entry follows at once, and counts as well. */
-static inline void walk_stream_advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
+static inline void walk_stream_advance_few(struct cpm_walk *w, size_t stream, uint64_t now)
 {
-	struct tick_stream_cursor *c = &w->at[lane];
+	struct tick_stream_cursor *c = &w->at[stream];
 
-	w->edges[lane] = UINT64_MAX;
-	if (w->running[lane] != NOTHING) {
-		w->ended[lane] = !tick_stream_next(c);
-		if (!w->ended[lane] && c->t.tick == now && w->kinds[c->t.block] != CPM_IDLE) {
-			w->running[lane] = c->t.block;
-			w->edges[lane] = entry_end_tick(&c->t);
+	w->edges[stream] = UINT64_MAX;
+	if (w->running[stream] != NOTHING) {
+		w->ended[stream] = !tick_stream_next(c);
+		if (!w->ended[stream] && c->t.tick == now && w->kinds[c->t.block] != CPM_IDLE) {
+			w->running[stream] = c->t.block;
+			w->edges[stream] = entry_end_tick(&c->t);
 			return;
 		}
-		walk_stream_leave(w, lane);
+		walk_stream_leave(w, stream);
 	}
-	walk_stream_advance(w, lane, now);
+	walk_stream_advance(w, stream, now);
 }
 
 /* All of few lanes that have an edge by now go on to the next one. Return: how many @blocks run then */
@@ -107,7 +107,7 @@ static size_t walk_blocks_few(struct cpm_walk *w, uint64_t now)
 	uint64_t next = UINT64_MAX;
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->n_lanes; i++) {
+	for (size_t i = 0; i < w->n_streams; i++) {
 		if (w->edges[i] <= now)
 			walk_stream_advance_few(w, i, now);
 		next = w->edges[i] < next ? w->edges[i] : next;
@@ -164,7 +164,7 @@ static size_t walk_next_range(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 	size_t n = 0;
 
 	while (!n && (*from = w->now) != UINT64_MAX)
-		n = w->n_lanes <= FEW_LANES ? walk_blocks_few(w, *from) :
+		n = w->n_streams <= FEW_STREAMS ? walk_blocks_few(w, *from) :
 					      walk_blocks_many(w, *from);
 	*to = w->now;
 	n = walk_drop_bystanders(w, n);
@@ -181,13 +181,13 @@ static size_t walk_next_range(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 
 static bool walk_is_interpolated(const struct cpm_walk *w)
 {
-	bool made_up = false;
+	bool interpolated = false;
 
-	for (size_t i = 0; w->n_lanes <= FEW_LANES && i < w->n_lanes; i++)
-		made_up |= w->running[i] != NOTHING && w->at[i].t.made_up;
+	for (size_t i = 0; w->n_streams <= FEW_STREAMS && i < w->n_streams; i++)
+		interpolated |= w->running[i] != NOTHING && w->at[i].t.interpolated;
 	for (size_t i = 0; i < w->n_active; i++)
-		made_up |= w->at[w->active[i]].t.made_up;
-	return made_up;
+		interpolated |= w->at[w->active[i]].t.interpolated;
+	return interpolated;
 }
 
 /* Where a vector of these blocks is if it was met lately; NULL: of more than two. */
@@ -219,10 +219,10 @@ static int walk_find_vector(struct vector_table *t, const struct cpm_walk *w, si
 {
 	uint32_t slot;
 
-	if (t->v->first_crowd == CPM_NO_CROWDS)
+	if (t->v->first_other_set == CPM_NO_OTHER_SETS)
 		return vector_table_find(t, w->blocks, n, vector);
 	slot = *vector_table_slot(t->v, w->blocks, n);
-	*vector = slot ? slot - 1 : vector_table_crowd(t->v, w->blocks, n);
+	*vector = slot ? slot - 1 : vector_table_other_set(t->v, w->blocks, n);
 	return 0;
 }
 
@@ -253,8 +253,8 @@ static int streams_merge(struct vector_table *t, struct cpm_walk *w, struct cpm_
 			if (!ret)
 				recent_store(recent, w, n, vector);
 		}
-		if (!ret && cpm_is_crowd(t->v, vector))
-			t->v->crowd_ticks += to - from;
+		if (!ret && cpm_is_other_set(t->v, vector))
+			t->v->other_set_ticks += to - from;
 		for (size_t i = 0; i < n_making && !ret; i++)
 			ret = cpm_making_put(making[i], from, to - from, vector);
 	}
@@ -263,9 +263,9 @@ static int streams_merge(struct vector_table *t, struct cpm_walk *w, struct cpm_
 
 static int stream_walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 {
-	size_t n = v->n_lanes;
+	size_t n = v->n_streams;
 
-	*w = (struct cpm_walk){ .kinds = v->kinds, .n_lanes = n };
+	*w = (struct cpm_walk){ .kinds = v->kinds, .n_streams = n };
 	w->at = calloc(n + 1, sizeof(*w->at));
 	w->ended = calloc(n + 1, sizeof(*w->ended));
 	w->inside = calloc(n + 1, sizeof(*w->inside));
@@ -279,7 +279,7 @@ static int stream_walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 	    !w->active || !w->blocks || !w->edges || !w->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		tick_stream_begin(&w->at[i], &v->lanes[i], NULL);
+		tick_stream_begin(&w->at[i], &v->streams[i], NULL);
 		w->ended[i] = !tick_stream_next(&w->at[i]);
 		w->edges[i] = UINT64_MAX;
 		w->running[i] = NOTHING;
@@ -325,14 +325,14 @@ bool cpm_events_next(struct cpm_events *e)
 		return false;
 	e->n = n;
 	e->count = to - e->tick;
-	e->made_up = walk_is_interpolated(&e->walk);
+	e->interpolated = walk_is_interpolated(&e->walk);
 	recent = recent_slot(&e->walk, n);
 	if (recent_is_same(recent, &e->walk, n)) {
 		e->vector = recent->vector;
 		return true;
 	}
 	slot = *vector_table_slot(e->v, e->walk.blocks, n);
-	e->vector = slot ? slot - 1 : vector_table_crowd(e->v, e->walk.blocks, n);
+	e->vector = slot ? slot - 1 : vector_table_other_set(e->v, e->walk.blocks, n);
 	recent_store(recent, &e->walk, n, e->vector);
 	return true;
 }
@@ -357,14 +357,14 @@ static int vectors_find_untaken(struct cpm_vectors *v)
 	uint32_t cpus = 0;
 	size_t n = 0;
 
-	for (size_t l = 0; l < v->n_lanes; l++) {
-		if (!tick_stream_unseen(&v->lanes[l]))
+	for (size_t l = 0; l < v->n_streams; l++) {
+		if (!tick_stream_unseen(&v->streams[l]))
 			continue;
-		tick_stream_begin(&c, &v->lanes[l], NULL);
+		tick_stream_begin(&c, &v->streams[l], NULL);
 		while (tick_stream_next(&c)) {
 			const struct cpm_tick *t = &c.t;
 
-			if (v->kinds[t->block] != CPM_IDLE || !(t->parked || t->made_up))
+			if (v->kinds[t->block] != CPM_IDLE || !(t->skipped || t->interpolated))
 				continue;
 			for (int edge = 0; edge < 2; edge++) {
 				u = kjoule_array_grow(&v->untaken, &v->n_untaken, sizeof(*u));
@@ -418,25 +418,25 @@ static int streams_merge_most(struct vector_table *t, struct cpm_walk *w, struct
 	return ret ? ret : streams_merge(t, w, making, n_making);
 }
 
-int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, size_t room,
+int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, size_t room,
 			struct cpm_vectors *v, struct cpm_making *const *making, size_t n)
 {
 	struct vector_table t = { .v = v, .most = room ? room : CPM_VECTORS_ROOM };
 	struct cpm_walk w = { 0 };
-	uint32_t silent;
+	uint32_t unsampled;
 	int ret = -ENOMEM;
 
 	memset(v, 0, sizeof(*v));
 	v->kinds = kinds;
-	v->n_lanes = n_lanes;
-	v->first_crowd = CPM_NO_CROWDS;
-	v->lanes = calloc(n_lanes + 1, sizeof(*v->lanes));
-	if (v->lanes) {
-		memcpy(v->lanes, lanes, n_lanes * sizeof(*lanes));
+	v->n_streams = n_streams;
+	v->first_other_set = CPM_NO_OTHER_SETS;
+	v->streams = calloc(n_streams + 1, sizeof(*v->streams));
+	if (v->streams) {
+		memcpy(v->streams, streams, n_streams * sizeof(*streams));
 		ret = stream_walk_init(&w, v);
 	}
 	if (!ret)
-		ret = vector_table_find(&t, w.blocks, 0, &silent);	/* CPM_SILENT: the first */
+		ret = vector_table_find(&t, w.blocks, 0, &unsampled);	/* CPM_UNSAMPLED: the first */
 	if (!ret)
 		ret = vectors_find_untaken(v);
 	if (!ret)
@@ -452,14 +452,14 @@ int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint
 	return ret;
 }
 
-int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v)
+int cpm_vectors_new(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, struct cpm_vectors *v)
 {
-	return cpm_vectors_collect(lanes, n_lanes, kinds, 0, v, NULL, 0);
+	return cpm_vectors_collect(streams, n_streams, kinds, 0, v, NULL, 0);
 }
 
 void cpm_vectors_free(struct cpm_vectors *v)
 {
-	free(v->lanes);
+	free(v->streams);
 	free(v->slots);
 	free(v->untaken);
 	free(v->first);

@@ -199,7 +199,7 @@ static void vectors_set_powers(const struct edge_input *in, const struct edge_ve
 
 static bool window_is_spin(const struct edge_window *w)
 {
-	return w->spin && !w->failed && w->held_ns;
+	return w->spin && !w->failed && w->paused_ns;
 }
 
 /*
@@ -216,7 +216,7 @@ static int spin_power_learn(const struct edge_input *in, struct edge_result *r)
 
 	for (size_t j = 0; j < in->n_windows && !ret; j++)
 		if (window_is_spin(&in->windows[j])) {
-			power[n] = in->windows[j].uj / in->windows[j].held_ns;
+			power[n] = in->windows[j].uj / in->windows[j].paused_ns;
 			anyway[n] = EDGE_OFF_ANYWAY * power[n];
 			n++;
 		}
@@ -234,8 +234,8 @@ static int spin_power_learn(const struct edge_input *in, struct edge_result *r)
 		}
 		r->spins++;
 		sum += w->uj;
-		ns += w->held_ns;
-		squares += w->uj / w->held_ns * (w->uj / w->held_ns);
+		ns += w->paused_ns;
+		squares += w->uj / w->paused_ns * (w->uj / w->paused_ns);
 	}
 	free(power);
 	free(anyway);

@@ -16,14 +16,14 @@ struct kjoule_session_info;
  * struct edge_window - from a move of the counter to a later one
  * @seek_ns:	CLOCK_MONOTONIC from which on the CPU that leads looked for the first move; @from_ns if it did not
  * @from_ns,@b_ns: when the CPUs ran
- * @held_ns:	how long they were held from then on
+ * @paused_ns:	how long they were held from then on
  * @before_ns:	and before, from the counter's move until they ran
  * @uj:		what the counter says of all of it
  * @spin:	they were held all the time
  * @failed:	of no use, but the CPUs were held
  */
 struct edge_window {
-	uint64_t seek_ns, from_ns, b_ns, held_ns, before_ns;
+	uint64_t seek_ns, from_ns, b_ns, paused_ns, before_ns;
 	double uj;
 	bool spin, failed;
 };

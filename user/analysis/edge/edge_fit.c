@@ -81,7 +81,7 @@ static void rows_for_each(const struct edge_input *in, const struct edge_occupan
 			continue;
 		edge_occupancy_window(in, st, v, &k, j, row_add_part, &r);
 		r.t[s->n - 1] = 1;
-		r.uj = w->uj - spin_w * 1e-3 * (w->held_ns + w->before_ns);
+		r.uj = w->uj - spin_w * 1e-3 * (w->paused_ns + w->before_ns);
 		if (edge_irq_part(in) > 0)
 			r.uj -= in->irq_w * 1e6 * edge_irq_part(in) * r.busy_s;
 		each(s, &r);

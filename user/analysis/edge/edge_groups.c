@@ -10,10 +10,10 @@
 #include "lib/control/control.h"
 
 /* Of a crowd it is not known: but when CPUs are held all of them are, which is a vector of many ticks. */
-static bool vector_is_paused(const struct cpm_vectors *v, uint32_t vector, uint32_t held)
+static bool vector_is_paused(const struct cpm_vectors *v, uint32_t vector, uint32_t paused)
 {
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
-		if (v->members[m] == held)
+		if (v->members[m] == paused)
 			return true;
 	return false;
 }
@@ -29,10 +29,10 @@ static const struct value *vector_power_value(const struct edge_result *r, uint3
 	return r->why[vector] == EDGE_KNOWN ? &r->w[vector] : &r->unknown_w;
 }
 
-void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t held, struct cpm_domain *d)
+void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t paused, struct cpm_domain *d)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		if (vector_is_paused(in->vectors, i, held))
+		if (vector_is_paused(in->vectors, i, paused))
 			d->uj_per_tick[i] = 1e-3 * r->spin_w.v * in->session->interval_ns;
 		else
 			d->uj_per_tick[i] = 1e6 * fmax(vector_power_value(r, i)->v, 0) *
@@ -60,7 +60,7 @@ struct off {
 struct adding {
 	const struct edge_input *in;
 	const struct edge_result *r;
-	uint32_t held;
+	uint32_t paused;
 	struct off *off;	/* of each */
 	double unknown;		/* ticks of vectors of unknown power, and of each block in them */
 	double *of_block;
@@ -90,7 +90,7 @@ static void group_add_part(struct adding *a, uint32_t vector, const struct part 
 
 	o->all += part->ticks;
 	o->spin += uj_per_w * spin_w;
-	if (vector_is_paused(a->in->vectors, vector, a->held))
+	if (vector_is_paused(a->in->vectors, vector, a->paused))
 		return;
 	if (o->vector != vector)
 		group_end_vector(a, o);
@@ -125,7 +125,7 @@ static void group_set_variance(const struct adding *a, struct off *o, struct cpm
 
 /* Of the ticks of each crowd, how many are each group's: @ticks, a row of all groups for each of them. Return: 0 or -ENOMEM */
 static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-				  uint32_t silent_group, uint32_t n_groups, double *ticks)
+				  uint32_t unsampled_group, uint32_t n_groups, double *ticks)
 {
 	struct cpm_events e;
 	int ret = cpm_events_begin(v, &e);
@@ -134,12 +134,12 @@ static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_
 		struct cpm_sharing s;
 		double *row;
 
-		if (!cpm_is_crowd(v, e.vector))
+		if (!cpm_is_other_set(v, e.vector))
 			continue;
-		row = ticks + (size_t)(e.vector - v->first_crowd) * n_groups;
+		row = ticks + (size_t)(e.vector - v->first_other_set) * n_groups;
 		s = cpm_share_among(v, d, e.vector, e.walk.blocks, e.n, d->uj_per_tick[e.vector]);
 		if (!s.others)
-			row[silent_group] += e.count * s.part;
+			row[unsampled_group] += e.count * s.part;
 		for (size_t m = 0; m < e.n; m++)
 			row[group_of[e.walk.blocks[m]]] += e.count * cpm_share_of(v, d, &s, e.walk.blocks[m]);
 	}
@@ -158,46 +158,46 @@ static uint32_t vectors_count_blocks(const struct cpm_vectors *v)
 }
 
 int edge_groups(const struct edge_input *in, const struct edge_result *r, const struct cpm_domain *d,
-		const uint32_t *group_of, uint32_t silent_group, uint32_t held, uint32_t n_groups,
+		const uint32_t *group_of, uint32_t unsampled_group, uint32_t paused, uint32_t n_groups,
 		struct cpm_group *groups)
 {
-	struct adding a = { .in = in, .r = r, .held = held, .off = calloc(n_groups + 1ul, sizeof(*a.off)) };
+	struct adding a = { .in = in, .r = r, .paused = paused, .off = calloc(n_groups + 1ul, sizeof(*a.off)) };
 	const struct cpm_vectors *v = in->vectors;
 	uint32_t n_blocks = vectors_count_blocks(v);
 	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
-	size_t n_crowds = cpm_has_crowds(v) ? v->n_vectors - v->first_crowd : 0;
-	double *crowds = calloc(n_crowds * n_groups + 1, sizeof(*crowds));
+	size_t n_other_sets = cpm_has_other_sets(v) ? v->n_vectors - v->first_other_set : 0;
+	double *other_sets = calloc(n_other_sets * n_groups + 1, sizeof(*other_sets));
 	int ret;
 
 	a.of_block = calloc(n_blocks + 1ul, sizeof(*a.of_block));
-	ret = count && a.off && a.of_block && crowds ? cpm_counts(d, count) : -ENOMEM;
+	ret = count && a.off && a.of_block && other_sets ? cpm_counts(d, count) : -ENOMEM;
 
 	for (uint32_t g = 0; g < n_groups && !ret; g++) {
 		groups[g].bias_uj = 0;
-		groups[g].purity = NAN;
+		groups[g].share = NAN;
 		groups[g].readings = r->windows;
 		groups[g].dof = r->windows;
 	}
-	for (uint32_t i = 0; i < v->n_vectors - n_crowds && !ret; i++) {
+	for (uint32_t i = 0; i < v->n_vectors - n_other_sets && !ret; i++) {
 		struct cpm_sharing s = cpm_share(v, d, i, d->uj_per_tick[i]);
 
 		if (!s.n)
-			group_add_part(&a, i, &(struct part){ silent_group, NO_BLOCK, count[i] });
+			group_add_part(&a, i, &(struct part){ unsampled_group, NO_BLOCK, count[i] });
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
 			group_add_part(&a, i, &(struct part){ group_of[v->members[m]], v->members[m],
 				       count[i] * cpm_share_of(v, d, &s, v->members[m]) });
 	}
-	if (!ret && n_crowds)
-		ret = other_sets_share_ticks(v, d, group_of, silent_group, n_groups, crowds);
-	for (size_t i = 0; i < n_crowds && !ret; i++)
+	if (!ret && n_other_sets)
+		ret = other_sets_share_ticks(v, d, group_of, unsampled_group, n_groups, other_sets);
+	for (size_t i = 0; i < n_other_sets && !ret; i++)
 		for (uint32_t g = 0; g < n_groups; g++)
-			group_add_part(&a, v->first_crowd + i, &(struct part){ g, NO_BLOCK, crowds[i * n_groups + g] });
+			group_add_part(&a, v->first_other_set + i, &(struct part){ g, NO_BLOCK, other_sets[i * n_groups + g] });
 	for (uint32_t b = 0; b < n_blocks && !ret; b++)
 		a.lone |= a.of_block[b] > EDGE_UNKNOWN_ALL * a.unknown;
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
 		group_set_variance(&a, &a.off[g], &groups[g]);
 	free(count);
-	free(crowds);
+	free(other_sets);
 	free(a.off);
 	free(a.of_block);
 	return ret;

@@ -15,7 +15,7 @@ static uint32_t event_vector_at(struct cpm_events *event, bool *more, uint64_t t
 {
 	while (*more && event->tick + event->count <= tick)
 		*more = cpm_events_next(event);
-	return *more && event->tick <= tick ? event->vector : CPM_SILENT;
+	return *more && event->tick <= tick ? event->vector : CPM_UNSAMPLED;
 }
 
 static int occupancy_add_tick(const struct edge_input *in, struct edge_occupancy *st, double at, uint32_t vector, size_t *room)
@@ -40,7 +40,7 @@ int edge_occupancy_tell(const struct edge_input *in, struct edge_occupancy *st)
 	const struct kjoule_session_info *s = in->session;
 	struct cpm_events event;
 	size_t room = 0;
-	uint64_t tick, held = 0;
+	uint64_t tick, paused = 0;
 	int ret = cpm_events_begin(in->vectors, &event);
 	bool more = !ret && cpm_events_next(&event);
 
@@ -56,19 +56,19 @@ int edge_occupancy_tell(const struct edge_input *in, struct edge_occupancy *st)
 		/* up to the search for the edge, and after it */
 		for (; (due = timeline_due(s, tick)) < w->seek_ns && !ret; tick++)
 			ret = occupancy_add_tick(in, st,
-						 (double)(due - in->windows[0].from_ns - held),
+						 (double)(due - in->windows[0].from_ns - paused),
 						 event_vector_at(&event, &more, tick), &room);
 		if (timeline_due(s, tick) < w->from_ns)
 			tick = timeline_first(s, w->from_ns);
-		held += j ? w->from_ns - w->seek_ns : 0;
-		st->from[j] = (double)(w->from_ns - in->windows[0].from_ns - held);
+		paused += j ? w->from_ns - w->seek_ns : 0;
+		st->from[j] = (double)(w->from_ns - in->windows[0].from_ns - paused);
 		for (; (due = timeline_due(s, tick)) < w->b_ns && !ret; tick++)
 			ret = occupancy_add_tick(in, st,
-						 (double)(due - in->windows[0].from_ns - held),
+						 (double)(due - in->windows[0].from_ns - paused),
 						 event_vector_at(&event, &more, tick), &room);
-		if (timeline_due(s, tick) < w->b_ns + w->held_ns)
-			tick = timeline_first(s, w->b_ns + w->held_ns);
-		held += w->held_ns;
+		if (timeline_due(s, tick) < w->b_ns + w->paused_ns)
+			tick = timeline_first(s, w->b_ns + w->paused_ns);
+		paused += w->paused_ns;
 	}
 	cpm_events_end(&event);
 	return ret;

@@ -11,7 +11,7 @@
 struct ways {
 	const struct kjoule_insn *insns;
 	size_t n, n_waiting;
-	bool *met;
+	bool *seen;
 	size_t *waiting;
 };
 
@@ -30,8 +30,8 @@ static bool ways_follow_address(struct ways *w, uint64_t address)
 	}
 	if (low == w->n || w->insns[low].address != address)
 		return false;
-	if (!w->met[low]) {
-		w->met[low] = true;
+	if (!w->seen[low]) {
+		w->seen[low] = true;
 		w->waiting[w->n_waiting++] = low;
 	}
 	return true;
@@ -83,10 +83,10 @@ int calls_out_find(const struct kjoule_insn *insns, size_t n, bool returns, uint
 	*at = 0;
 	if (!n)
 		return CALLS_OUT_NOT;
-	w.met = calloc(n, sizeof(*w.met));
+	w.seen = calloc(n, sizeof(*w.seen));
 	w.waiting = calloc(n, sizeof(*w.waiting));
-	if (!w.met || !w.waiting) {
-		free(w.met);
+	if (!w.seen || !w.waiting) {
+		free(w.seen);
 		free(w.waiting);
 		return -ENOMEM;
 	}
@@ -100,7 +100,7 @@ int calls_out_find(const struct kjoule_insn *insns, size_t n, bool returns, uint
 			*at = i->address;
 		}
 	}
-	free(w.met);
+	free(w.seen);
 	free(w.waiting);
 	return found;
 }

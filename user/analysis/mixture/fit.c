@@ -74,7 +74,7 @@ struct entry {
 	const uint32_t *units;
 	uint32_t n, vector;
 	double ticks;
-	bool crowd;		/* of blocks that are not known: as no other one */
+	bool other_set;		/* of blocks that are not known: as no other one */
 };
 
 static int entry_by_units(const void *a, const void *b)
@@ -91,7 +91,7 @@ static int entry_by_units(const void *a, const void *b)
 
 static bool entries_are_alike(const struct entry *x, const struct entry *y)
 {
-	return !x->crowd && !y->crowd && x->n == y->n && (!x->n || !memcmp(x->units, y->units, x->n * sizeof(*x->units)));
+	return !x->other_set && !y->other_set && x->n == y->n && (!x->n || !memcmp(x->units, y->units, x->n * sizeof(*x->units)));
 }
 
 static int entry_by_ticks(const void *a, const void *b)
@@ -167,7 +167,7 @@ static int classes_make(const struct fit_input *in, bool pool, struct fit *f, ui
 		for (uint32_t i = 0; i < v->n_vectors; i++)
 			if (v->base[i] == i)
 				entries[n++] = (struct entry){ units + v->first[i], v->first[i + 1] - v->first[i], i,
-							       ticks[i], cpm_is_crowd(v, i) };
+							       ticks[i], cpm_is_other_set(v, i) };
 		qsort(entries, n, sizeof(*entries), entry_by_units);
 		ret = classes_number(in, entries, n, all, pool, f, n_classes);
 	}
@@ -272,7 +272,7 @@ void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_doma
 	free(d->kinds);	/* each has a power of its own now */
 	d->kinds = NULL;
 	d->fitted = f->m.used;
-	d->silent_known = f->class_of[CPM_SILENT] != MIXTURE_NONE;
+	d->unsampled_known = f->class_of[CPM_UNSAMPLED] != MIXTURE_NONE;
 }
 
 static void group_add_fit_error(const struct fit *f, const double *ticks, struct cpm_group *g)
@@ -280,7 +280,7 @@ static void group_add_fit_error(const struct fit *f, const double *ticks, struct
 	g->variance += mixture_variance(&f->m, ticks);
 	g->bias_uj = mixture_bias(&f->m, ticks);
 	g->dof = g->readings > 1 ? f->m.dof : 0;
-	g->purity = NAN;
+	g->share = NAN;
 }
 
 int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,
@@ -307,7 +307,7 @@ int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const st
 /* The same of ticks in crowds. Of these, marginal blocks have nothing of the class, as of the others. */
 static int classes_add_other_sets(const struct fit *f, const struct cpm_vectors *v,
 				  const struct cpm_domain *d, const uint32_t *group_of,
-				  uint32_t silent_group, double *ticks)
+				  uint32_t unsampled_group, double *ticks)
 {
 	uint32_t n = f->m.n_classes;
 	struct cpm_events e;
@@ -317,11 +317,11 @@ static int classes_add_other_sets(const struct fit *f, const struct cpm_vectors 
 		uint32_t base = v->base[e.vector], class = f->class_of[base];
 		struct cpm_sharing s;
 
-		if (!cpm_is_crowd(v, e.vector) || class == MIXTURE_NONE)
+		if (!cpm_is_other_set(v, e.vector) || class == MIXTURE_NONE)
 			continue;
 		s = cpm_share_among(v, d, base, e.walk.blocks, e.n, d->uj_per_tick[base]);
 		if (!s.others)
-			ticks[(size_t)silent_group * n + class] += e.count;
+			ticks[(size_t)unsampled_group * n + class] += e.count;
 		for (size_t m = 0; m < e.n; m++)
 			if (v->kinds[e.walk.blocks[m]] != CPM_MARGINAL)
 				ticks[(size_t)group_of[e.walk.blocks[m]] * n + class] +=
@@ -332,7 +332,7 @@ static int classes_add_other_sets(const struct fit *f, const struct cpm_vectors 
 }
 
 int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *groups)
+	       uint32_t unsampled_group, uint32_t n_groups, struct cpm_group *groups)
 {
 	uint32_t n = f->m.n_classes;
 	double *ticks = calloc((size_t)n_groups * n + 1, sizeof(*ticks));
@@ -346,17 +346,17 @@ int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cp
 
 		if (class == MIXTURE_NONE)
 			continue;
-		if (cpm_is_crowd(v, i))
+		if (cpm_is_other_set(v, i))
 			continue;
 		s = cpm_share(v, d, base, d->uj_per_tick[base]);
 		if (!s.n)
-			ticks[(size_t)silent_group * n + class] += counts[i];
+			ticks[(size_t)unsampled_group * n + class] += counts[i];
 		for (uint32_t m = v->first[base]; m < v->first[base + 1]; m++)
 			ticks[(size_t)group_of[v->members[m]] * n + class] +=
 				counts[i] * cpm_share_of(v, d, &s, v->members[m]);
 	}
-	if (!ret && cpm_has_crowds(v))
-		ret = classes_add_other_sets(f, v, d, group_of, silent_group, ticks);
+	if (!ret && cpm_has_other_sets(v))
+		ret = classes_add_other_sets(f, v, d, group_of, unsampled_group, ticks);
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
 		group_add_fit_error(f, ticks + (size_t)g * n, &groups[g]);
 	free(counts);

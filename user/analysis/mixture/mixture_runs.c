@@ -160,7 +160,7 @@ static int runs_make(const struct mixture_input *in, struct mixture_runs *r)
 
 		if (e.tick > next)
 			ret = runs_add_known(r, in, &unknown, next, e.tick,
-					     in->class_of[CPM_SILENT]);
+					     in->class_of[CPM_UNSAMPLED]);
 		next = e.tick + e.count;
 		if (!ret)
 			ret = runs_add_known(r, in, &unknown, e.tick, next,
@@ -173,7 +173,7 @@ static int runs_make(const struct mixture_input *in, struct mixture_runs *r)
 	while (!ret && cpm_windows_next(&windows))
 		;
 	if (!ret)
-		ret = runs_add_known(r, in, &unknown, next, windows.w.to, in->class_of[CPM_SILENT]);
+		ret = runs_add_known(r, in, &unknown, next, windows.w.to, in->class_of[CPM_UNSAMPLED]);
 	cpm_windows_end(&windows);
 	return ret;
 }

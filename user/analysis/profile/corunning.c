@@ -12,7 +12,7 @@
 struct count {
 	uint64_t ticks;
 	uint32_t vector;
-	bool crowd;
+	bool other_set;
 };
 
 /* A package at work. */
@@ -35,8 +35,8 @@ static int vector_by_ticks(const void *a, const void *b)
 
 	if (!x->ticks != !y->ticks)
 		return x->ticks ? -1 : 1;
-	if (x->crowd != y->crowd)
-		return x->crowd ? 1 : -1;
+	if (x->other_set != y->other_set)
+		return x->other_set ? 1 : -1;
 	if (x->ticks != y->ticks)
 		return x->ticks < y->ticks ? 1 : -1;
 	return (x->vector > y->vector) - (x->vector < y->vector);
@@ -46,18 +46,18 @@ static int vector_by_ticks(const void *a, const void *b)
 static int vectors_choose(struct work *w, uint32_t most)
 {
 	const struct cpm_vectors *v = w->v;
-	uint64_t ran = v->ticks + v->bystanders, silent = w->in->end_tick - (ran < w->in->end_tick ? ran : w->in->end_tick);
+	uint64_t ran = v->ticks + v->bystanders, unsampled = w->in->end_tick - (ran < w->in->end_tick ? ran : w->in->end_tick);
 	struct cpm_events e;
 	uint32_t n = 0;
 	int ret = cpm_events_begin(v, &e);
 
 	for (uint32_t i = 0; i < v->n_vectors; i++)
-		w->counts[i] = (struct count){ i == CPM_SILENT ? silent : 0, i, cpm_is_crowd(v, i) };
+		w->counts[i] = (struct count){ i == CPM_UNSAMPLED ? unsampled : 0, i, cpm_is_other_set(v, i) };
 	while (!ret && cpm_events_next(&e))
 		w->counts[e.vector].ticks += e.count;
 	cpm_events_end(&e);
 	qsort(w->counts, v->n_vectors, sizeof(*w->counts), vector_by_ticks);
-	while (n < v->n_vectors && w->counts[n].ticks && !w->counts[n].crowd)
+	while (n < v->n_vectors && w->counts[n].ticks && !w->counts[n].other_set)
 		n++;
 	w->n_kept = n;
 	/* the last line is that of the rest */
@@ -80,7 +80,7 @@ static void vectors_describe(const struct work *w, const struct profile *p, stru
 		if (w->rest && g == w->n_groups - 1) {
 			for (uint32_t i = g; i < v->n_vectors && w->counts[i].ticks; i++) {
 				out[g].others += i < w->n_kept;
-				out[g].crowd_ticks += w->counts[i].crowd ? w->counts[i].ticks : 0;
+				out[g].other_set_ticks += w->counts[i].other_set ? w->counts[i].ticks : 0;
 				out[g].ticks += i > g ? w->counts[i].ticks : 0;
 			}
 			continue;
@@ -92,14 +92,14 @@ static void vectors_describe(const struct work *w, const struct profile *p, stru
 }
 
 /* Ticks [from, to), however many. */
-static int stream_put_range(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector, bool made_up)
+static int stream_put_range(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector, bool interpolated)
 {
 	int ret = 0;
 
 	while (from < to && !ret) {
 		uint64_t n = to - from <= CPM_MORE_MOST ? to - from : CPM_MORE_MOST;
 
-		ret = tick_stream_put(l, &(struct cpm_tick){ .tick = from, .block = vector, .made_up = made_up, .more = n - 1 }, 0);
+		ret = tick_stream_put(l, &(struct cpm_tick){ .tick = from, .block = vector, .interpolated = interpolated, .more = n - 1 }, 0);
 		from += n;
 	}
 	return ret;
@@ -110,24 +110,24 @@ static int vectors_add_times(const struct work *w, struct corunning_vector *out)
 {
 	struct time_sum *sums = calloc(w->n_groups + 1, sizeof(*sums));
 	struct tick_stream packed = { 0 };
-	struct cpm_lane lane = { .packed = &packed };
+	struct cpm_stream stream = { .packed = &packed };
 	struct cpm_events e;
 	uint64_t next = 0;
 	int ret = cpm_events_begin(w->v, &e);
 
 	while (!ret && cpm_events_next(&e)) {
-		ret = stream_put_range(&packed, next, e.tick, CPM_SILENT, false);
+		ret = stream_put_range(&packed, next, e.tick, CPM_UNSAMPLED, false);
 		next = e.tick + e.count;
 		if (!ret)
-			ret = stream_put_range(&packed, e.tick, next, e.vector, e.made_up);
+			ret = stream_put_range(&packed, e.tick, next, e.vector, e.interpolated);
 	}
 	cpm_events_end(&e);
 	if (!ret)
-		ret = stream_put_range(&packed, next, w->in->end_tick, CPM_SILENT, false);
+		ret = stream_put_range(&packed, next, w->in->end_tick, CPM_UNSAMPLED, false);
 	if (!ret)
 		ret = sums ? tick_stream_seal(&packed) : -ENOMEM;
 	if (!ret)
-		ret = interval_times(&lane, 1, w->in->end_tick, w->in->jitter, w->group_of, w->n_groups, sums);
+		ret = interval_times(&stream, 1, w->in->end_tick, w->in->jitter, w->group_of, w->n_groups, sums);
 	for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
 		struct value t = interval_time(&sums[g]);
 		double s = w->in->interval_ns * 1e-9;
@@ -142,7 +142,7 @@ static int vectors_add_times(const struct work *w, struct corunning_vector *out)
 
 static const struct profile_energy not_known = {
 	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN },
-	.purity = NAN };
+	.share = NAN };
 
 /* Relative errors of time and power are added as squares, as for blocks. */
 static void energy_set_figures(const struct cpm_group *g, const struct value *time,
@@ -155,7 +155,7 @@ static void energy_set_figures(const struct cpm_group *g, const struct value *ti
 		return;
 	}
 	e->readings = g->readings;
-	e->purity = g->purity;
+	e->share = g->share;
 	e->j = (struct value){ j, NAN, NAN };
 	e->w = (struct value){ time->v > 0 ? j / time->v : NAN, NAN, NAN };
 	if (!(g->dof > 0) || !(time->v > 0))
@@ -204,7 +204,7 @@ static int vectors_add_energies(const struct work *w, struct corunning *t,
 		struct cpm_domain domain;
 
 		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
-				NULL, shared ? &edges : NULL, w->in->asleep_w[d] * w->in->interval_ns * 1e-3, &domain);
+				NULL, shared ? &edges : NULL, w->in->idle_w[d] * w->in->interval_ns * 1e-3, &domain);
 		if (!ret) {
 			ret = domain_sum_groups(w, d, &domain, groups);
 			cpm_domain_free(&domain);

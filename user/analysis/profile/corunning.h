@@ -15,7 +15,7 @@
  * @package:	on whose CPUs
  * @members:	the blocks, sorted; one that ran on two CPUs is there twice
  * @idle:	CPUs of the package that ran none of them
- * @others,@crowd_ticks: 0; else these are all of so many vectors that are not told one by one, and so many ticks of more
+ * @others,@other_set_ticks: 0; else these are all of so many vectors that are not told one by one, and so many ticks of more
  *		vectors than could be kept
  * @ticks:	t_v = ticks / all ticks * the recording's time (equation 8)
  * @energy:	@net_j and @net_w are not used (equation 9: E_v = P_v * t_v)
@@ -26,7 +26,7 @@ struct corunning_vector {
 	const uint32_t *members;
 	unsigned int idle;
 	uint32_t others;
-	uint64_t crowd_ticks;
+	uint64_t other_set_ticks;
 	uint64_t ticks;
 	struct value time_s;
 	struct profile_energy energy[PROFILE_DOMAINS];

@@ -24,20 +24,20 @@ static struct head *heads_find_first(struct head *heads, size_t n)
 	return first;
 }
 
-int execution_order_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, uint32_t n_groups,
+int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, uint32_t n_groups,
 		   double *ticks)
 {
 	uint64_t *until = calloc(n_groups + 1, sizeof(*until));
-	struct head *heads = calloc(n_lanes + 1, sizeof(*heads)), *h;
+	struct head *heads = calloc(n_streams + 1, sizeof(*heads)), *h;
 	int ret = until && heads ? 0 : -ENOMEM;
 
 	for (uint32_t g = 0; g < n_groups; g++)
 		ticks[g] = 0;
-	for (size_t i = 0; i < n_lanes && !ret; i++) {
-		tick_stream_begin(&heads[i].c, &lanes[i], NULL);
+	for (size_t i = 0; i < n_streams && !ret; i++) {
+		tick_stream_begin(&heads[i].c, &streams[i], NULL);
 		heads[i].waits = tick_stream_next(&heads[i].c);
 	}
-	for (; !ret && (h = heads_find_first(heads, n_lanes)); h->waits = tick_stream_next(&h->c)) {
+	for (; !ret && (h = heads_find_first(heads, n_streams)); h->waits = tick_stream_next(&h->c)) {
 		const struct cpm_tick *t = &h->c.t;
 		uint32_t g = group_of[t->block];
 		uint64_t from = t->tick, to = t->tick + 1 + t->more;
@@ -109,7 +109,7 @@ static int step_count(struct counted *c, uint32_t from, uint32_t to)
 	return 2 * c->n > c->slots ? step_slots_double(c) : 0;
 }
 
-int execution_order_steps(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, struct execution_step **steps,
+int execution_order_steps(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, struct execution_step **steps,
 		 size_t *n)
 {
 	struct counted c = { .slots = 64 };
@@ -120,11 +120,11 @@ int execution_order_steps(const struct cpm_lane *lanes, size_t n_lanes, const ui
 	c.list = calloc(c.slots, sizeof(*c.list));
 	if (!c.list)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_lanes && !ret; i++) {
+	for (size_t i = 0; i < n_streams && !ret; i++) {
 		uint32_t last = COURSE_NONE;
 		struct tick_stream_cursor at;
 
-		tick_stream_begin(&at, &lanes[i], NULL);
+		tick_stream_begin(&at, &streams[i], NULL);
 		while (!ret && tick_stream_next(&at)) {
 			uint32_t g = group_of[at.t.block];
 

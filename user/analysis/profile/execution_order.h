@@ -26,14 +26,14 @@ struct execution_step {
  *
  * Return: 0 or -ENOMEM
  */
-int execution_order_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, uint32_t n_groups,
+int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, uint32_t n_groups,
 		   double *ticks);
 /**
  * execution_order_steps() - how often one group followed another, seen at the ticks: at least as often as that
  * @steps:	out: by @from and @to, the caller's to free; none of a group to itself
  * Return: 0 or -ENOMEM
  */
-int execution_order_steps(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, struct execution_step **steps,
+int execution_order_steps(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, struct execution_step **steps,
 		 size_t *n);
 
 #endif /* KJOULE_EXECUTION_ORDER_H */

@@ -12,14 +12,14 @@ struct presence {
 	double ticks, runs;
 };
 
-static void presence_add_stream(const struct cpm_lane *lane, const uint8_t *kinds,
+static void presence_add_stream(const struct cpm_stream *stream, const uint8_t *kinds,
 				struct presence *of)
 {
 	uint32_t last = UINT32_MAX;
 	struct tick_stream_cursor c;
 	uint64_t next = 0;
 
-	tick_stream_begin(&c, lane, NULL);
+	tick_stream_begin(&c, stream, NULL);
 	while (tick_stream_next(&c)) {
 		const struct cpm_tick *t = &c.t;
 
@@ -98,9 +98,9 @@ int model_choose(const struct profile *p, const struct profile_input *in, struct
 	}
 	if (!ret && d)
 		ret = windows_find_period(d, c);
-	for (size_t i = 0; i < in->n_lanes && !ret; i++)
-		if (!in->lanes[i].shadow)
-			presence_add_stream(&in->lanes[i].lane, in->kinds, of);
+	for (size_t i = 0; i < in->n_streams && !ret; i++)
+		if (!in->streams[i].shadow)
+			presence_add_stream(&in->streams[i].stream, in->kinds, of);
 	if (ret) {
 		free(of);
 		return ret;

@@ -24,12 +24,12 @@ static size_t readings_until(const struct cpm_reading *r, size_t n, uint64_t end
 }
 
 /* The ticks of a lane before @end_tick. */
-static struct cpm_lane stream_cut(const struct cpm_lane *lane, uint64_t end_tick)
+static struct cpm_stream stream_cut(const struct cpm_stream *stream, uint64_t end_tick)
 {
-	struct cpm_lane first = *lane;
+	struct cpm_stream first = *stream;
 
 	if (!end_tick)
-		return (struct cpm_lane){ 0 };
+		return (struct cpm_stream){ 0 };
 	if (!first.end || first.end > end_tick)
 		first.end = end_tick;
 	return first;
@@ -41,13 +41,13 @@ int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix 
 
 	memset(p, 0, sizeof(*p));
 	p->in = *in;
-	p->lanes = calloc(in->n_lanes + 1, sizeof(*p->lanes));
+	p->streams = calloc(in->n_streams + 1, sizeof(*p->streams));
 	p->packages = calloc(in->n_packages + 1, sizeof(*p->packages));
-	if (!p->lanes || !p->packages)
+	if (!p->streams || !p->packages)
 		ret = -ENOMEM;
-	for (size_t i = 0; i < in->n_lanes && !ret; i++) {
-		p->lanes[i] = in->lanes[i];
-		p->lanes[i].lane = stream_cut(&in->lanes[i].lane, end_tick);
+	for (size_t i = 0; i < in->n_streams && !ret; i++) {
+		p->streams[i] = in->streams[i];
+		p->streams[i].stream = stream_cut(&in->streams[i].stream, end_tick);
 	}
 	for (size_t i = 0; i < in->n_packages && !ret; i++) {
 		p->packages[i] = in->packages[i];
@@ -56,7 +56,7 @@ int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix 
 								      in->packages[i].n_readings[d],
 								      end_tick);
 	}
-	p->in.lanes = p->lanes;
+	p->in.streams = p->streams;
 	p->in.packages = p->packages;
 	if (end_tick < in->end_tick)
 		p->in.end_tick = end_tick;
@@ -67,7 +67,7 @@ int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix 
 
 void prefix_free(struct prefix *p)
 {
-	free(p->lanes);
+	free(p->streams);
 	free(p->packages);
 	memset(p, 0, sizeof(*p));
 }
@@ -76,13 +76,13 @@ uint64_t prefix_samples(const struct profile_input *in, uint64_t end_tick)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < in->n_lanes; i++) {
-		struct cpm_lane lane = stream_cut(&in->lanes[i].lane, end_tick);
+	for (size_t i = 0; i < in->n_streams; i++) {
+		struct cpm_stream stream = stream_cut(&in->streams[i].stream, end_tick);
 		struct tick_stream_cursor c;
 
-		tick_stream_begin(&c, &lane, NULL);
-		while (!in->lanes[i].shadow && tick_stream_next(&c))
-			n += !c.t.made_up && !c.t.parked ? c.t.more + 1ull : 0;
+		tick_stream_begin(&c, &stream, NULL);
+		while (!in->streams[i].shadow && tick_stream_next(&c))
+			n += !c.t.interpolated && !c.t.skipped ? c.t.more + 1ull : 0;
 	}
 	return n;
 }

@@ -9,7 +9,7 @@
 
 struct prefix {
 	struct profile_input in;	/* for profile_new(); the rest must stay as long */
-	struct profile_lane *lanes;
+	struct profile_stream *streams;
 	struct profile_package *packages;
 };
 

@@ -23,14 +23,14 @@ double profile_calibration_error(const struct profile_input *in)
 	return fmax(in->calibration_error, PROFILE_CALIBRATION_ERROR);
 }
 
-size_t profile_n_lanes(const struct profile_input *in, size_t p)
+size_t profile_n_streams(const struct profile_input *in, size_t p)
 {
-	return in->packages[p].lanes ? in->packages[p].n_lanes : in->n_lanes;
+	return in->packages[p].streams ? in->packages[p].n_streams : in->n_streams;
 }
 
-const struct profile_lane *profile_lane(const struct profile_input *in, size_t p, size_t i)
+const struct profile_stream *profile_stream(const struct profile_input *in, size_t p, size_t i)
 {
-	return &in->lanes[in->packages[p].lanes ? in->packages[p].lanes[i] : i];
+	return &in->streams[in->packages[p].streams ? in->packages[p].streams[i] : i];
 }
 
 /*
@@ -44,14 +44,14 @@ static struct cpm_irq package_irq_energy(const struct profile_input *in, size_t 
 	double irq_w = in->irq_w[domain], tick_w = irq_w - in->tick_less_w[domain], tick_uj = 0;
 	struct cpm_irq irq = { 0 };
 
-	for (size_t i = 0; i < profile_n_lanes(in, package); i++) {
-		const struct profile_lane *lane = profile_lane(in, package, i);
+	for (size_t i = 0; i < profile_n_streams(in, package); i++) {
+		const struct profile_stream *stream = profile_stream(in, package, i);
 
-		if (lane->shadow)
+		if (stream->shadow)
 			continue;
-		irq.busy_uj += lane->tick_ns * tick_w + in->other * (in->interval_ns - lane->tick_ns) * irq_w;
-		tick_uj += lane->tick_ns * tick_w;
-		irq.idle_uj += lane->idle_tick_ns * tick_w;
+		irq.busy_uj += stream->tick_ns * tick_w + in->other * (in->interval_ns - stream->tick_ns) * irq_w;
+		tick_uj += stream->tick_ns * tick_w;
+		irq.idle_uj += stream->idle_tick_ns * tick_w;
 		irq.n_cpus++;
 	}
 	tick_uj *= 1e-3 / fmax(irq.n_cpus, 1);
@@ -111,10 +111,10 @@ static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned
 	*e = (struct edge_input){ .session = in->session, .vectors = &s->vectors, .windows = package->windows,
 				  .n_windows = package->n_windows, .other = in->other, .irq_w = in->irq_w[domain],
 				  .irq_error = profile_calibration_error(in) };
-	for (size_t i = 0; i < profile_n_lanes(in, p); i++) {
-		if (profile_lane(in, p, i)->shadow)
+	for (size_t i = 0; i < profile_n_streams(in, p); i++) {
+		if (profile_stream(in, p, i)->shadow)
 			continue;
-		e->tick += profile_lane(in, p, i)->tick_ns / in->interval_ns;
+		e->tick += profile_stream(in, p, i)->tick_ns / in->interval_ns;
 		n++;
 	}
 	e->tick /= n ? n : 1;
@@ -124,7 +124,7 @@ static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned
 		return ret == -ENODATA || ret == -EFBIG ? 0 : ret;
 	s->edged = true;
 	s->known[domain] = true;
-	edge_apply(e, &s->edge, in->held, &s->domain[domain]);
+	edge_apply(e, &s->edge, in->paused, &s->domain[domain]);
 	return 0;
 }
 
@@ -132,10 +132,10 @@ static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned
 static int package_make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
 {
 	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
-	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
+	struct cpm_stream *streams = calloc(in->n_streams + 1, sizeof(*streams));
 	float *more_uj = calloc(in->n_blocks * (size_t)in->n_domains + 1, sizeof(*more_uj));
 	size_t n = 0;
-	int ret = lanes && more_uj ? 0 : -ENOMEM;
+	int ret = streams && more_uj ? 0 : -ENOMEM;
 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		struct cpm_irq irq = package_irq_energy(in, p, d,
@@ -150,14 +150,14 @@ static int package_make_windows(const struct profile_input *in, size_t p, const 
 		n += s->known[d];
 		ret = ret == -ENODATA ? 0 : ret;
 	}
-	for (size_t i = 0; i < profile_n_lanes(in, p) && !ret; i++)
-		lanes[i] = profile_lane(in, p, i)->lane;
+	for (size_t i = 0; i < profile_n_streams(in, p) && !ret; i++)
+		streams[i] = profile_stream(in, p, i)->stream;
 	if (!ret)
-		ret = cpm_vectors_collect(lanes, profile_n_lanes(in, p), kinds, in->vectors_room, &s->vectors,
+		ret = cpm_vectors_collect(streams, profile_n_streams(in, p), kinds, in->vectors_room, &s->vectors,
 					  making, n);
 	for (size_t i = 0; i < n; i++)
 		ret = cpm_making_end(making[i], ret);
-	free(lanes);
+	free(streams);
 	free(more_uj);
 	return ret;
 }
@@ -169,7 +169,7 @@ static int package_solve(const struct profile_input *in, size_t p, const uint8_t
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		if (!s->known[d])
 			continue;
-		ret = cpm_solve_windows(&s->vectors, in->steps, in->asleep_w[d] * in->interval_ns * 1e-3, &s->domain[d]);
+		ret = cpm_solve_windows(&s->vectors, in->steps, in->idle_w[d] * in->interval_ns * 1e-3, &s->domain[d]);
 		if (!ret && in->model == PROFILE_MIXTURE)
 			ret = domain_fit_mixture(in, p, d, s);
 		if (!ret && in->model == PROFILE_EDGE)
@@ -238,27 +238,27 @@ void profile_free(struct profile *p)
 /* Entries of a lane that are looked at together. */
 
 int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,
-		   uint32_t silent_label, uint32_t n_labels, double *uj)
+		   uint32_t unsampled_label, uint32_t n_labels, double *uj)
 {
 	const struct profile_input *in = p->in;
-	struct cpm_labelled *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
-	int ret = lanes ? 0 : -ENOMEM;
+	struct cpm_labelled *streams = calloc(in->n_streams + 1, sizeof(*streams));
+	int ret = streams ? 0 : -ENOMEM;
 	bool known = false;
 
 	memset(uj, 0, n_labels * sizeof(*uj));
 	for (size_t i = 0; i < in->n_packages && !ret; i++) {
 		if (!p->packages[i].known[domain])
 			continue;
-		for (size_t l = 0; l < profile_n_lanes(in, i); l++) {
-			const struct profile_lane *lane = profile_lane(in, i, l);
+		for (size_t l = 0; l < profile_n_streams(in, i); l++) {
+			const struct profile_stream *stream = profile_stream(in, i, l);
 
-			lanes[l] = (struct cpm_labelled){ lane->lane, labels[lane - in->lanes] };
+			streams[l] = (struct cpm_labelled){ stream->stream, labels[stream - in->streams] };
 		}
-		ret = cpm_labels(&p->packages[i].vectors, &p->packages[i].domain[domain], lanes,
-				 profile_n_lanes(in, i), silent_label, uj);
+		ret = cpm_labels(&p->packages[i].vectors, &p->packages[i].domain[domain], streams,
+				 profile_n_streams(in, i), unsampled_label, uj);
 		known = true;
 	}
-	free(lanes);
+	free(streams);
 	return ret ? ret : known ? 0 : -ENODATA;
 }
 
@@ -319,8 +319,8 @@ unsigned int profile_cpus(const struct profile *p, size_t package)
 {
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < profile_n_lanes(p->in, package); i++)
-		n += !profile_lane(p->in, package, i)->shadow;
+	for (size_t i = 0; i < profile_n_streams(p->in, package); i++)
+		n += !profile_stream(p->in, package, i)->shadow;
 	return n;
 }
 
@@ -344,10 +344,10 @@ static uint64_t readings_known_ticks(const struct cpm_reading *r, size_t n)
 	return r[n - 1].tick - (r[second].tick < r[n - 1].tick ? r[second].tick : r[0].tick);
 }
 
-double profile_untold(const struct profile *p, unsigned int domain)
+double profile_unmeasured_part(const struct profile *p, unsigned int domain)
 {
 	struct profile_covered *blocks, cover = { 0 };
-	double told = 0, all = 0;
+	double known_ticks = 0, all = 0;
 
 	for (size_t i = 0; i < p->in->n_packages; i++) {
 		const struct profile_package *package = &p->in->packages[i];
@@ -355,7 +355,7 @@ double profile_untold(const struct profile *p, unsigned int domain)
 
 		if (!p->packages[i].known[domain] || p->packages[i].edged)
 			continue;
-		told += readings_known_ticks(package->readings[domain], n);
+		known_ticks += readings_known_ticks(package->readings[domain], n);
 		all += fmax(p->in->end_tick, package->readings[domain][n - 1].tick);
 	}
 	if (!(all > 0) || profile_cover(p, domain, &blocks))
@@ -363,10 +363,10 @@ double profile_untold(const struct profile *p, unsigned int domain)
 	/* what nobody has asked for, and what idle CPUs spend, is missed by nobody */
 	for (uint32_t b = 0; b < p->in->n_blocks && blocks; b++) {
 		cover.busy.all += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.all : 0;
-		cover.busy.told += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.told : 0;
+		cover.busy.known_ticks += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.known_ticks : 0;
 	}
 	free(blocks);
-	return 1 - told / all * profile_told(&cover);
+	return 1 - known_ticks / all * profile_known_part(&cover);
 }
 
 /* Ticks since the last move, if they are many against those between two of them. */
@@ -409,20 +409,20 @@ double profile_parallel(const struct profile *p)
 	return busy > 0 ? multi / busy : 0;
 }
 
-uint64_t profile_crowd_ticks(const struct profile *p)
+uint64_t profile_other_set_ticks(const struct profile *p)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < p->in->n_packages; i++)
-		n += p->packages[i].vectors.crowd_ticks;
+		n += p->packages[i].vectors.other_set_ticks;
 	return n;
 }
 
-double profile_crowded(const struct profile *p)
+double profile_other_set_part(const struct profile *p)
 {
 	double busy = 0;
 
 	for (size_t i = 0; i < p->in->n_packages; i++)
 		busy += p->packages[i].vectors.ticks;
-	return busy > 0 ? profile_crowd_ticks(p) / busy : 0;
+	return busy > 0 ? profile_other_set_ticks(p) / busy : 0;
 }

@@ -28,7 +28,7 @@ enum profile_model {
 #define PROFILE_CALIBRATION_ERROR	0.06
 
 /**
- * struct profile_lane - one CPU
+ * struct profile_stream - one CPU
  * @freq_khz:	for each tick, 0: not known
  * @tick_ns:	what a tick takes from the code that it interrupts, 0: not known
  * @idle_tick_ns: what it takes where nothing is interrupted
@@ -36,8 +36,8 @@ enum profile_model {
  *		interrupts their part; at another they take in proportion. 0: not known
  * @shadow:	no CPU of its own: what ran on one of the others besides their samples
  */
-struct profile_lane {
-	struct cpm_lane lane;
+struct profile_stream {
+	struct cpm_stream stream;
 	const uint32_t *freq_khz;
 	double tick_ns, idle_tick_ns;
 	double usual_khz;
@@ -58,16 +58,16 @@ struct profile_cost {
 
 /**
  * struct profile_package - counters, and the CPUs whose energy they count
- * @lanes:	indices into profile_input.lanes; NULL: all of them
- * @n_lanes:	of these
+ * @streams:	indices into profile_input.lanes; NULL: all of them
+ * @n_streams:	of these
  * @readings,@n_readings: of each domain; domains whose counters cover other CPUs are in another
  *		one. Packages of one domain have no lane in common
  * @periods_ns:	between moves of each domain's counter, nominal; 0: not known, and it is as it was read
  * @windows,@n_windows: for PROFILE_EDGE, of the domain @window_domain; the others are not known then
  */
 struct profile_package {
-	const uint32_t *lanes;
-	size_t n_lanes;
+	const uint32_t *streams;
+	size_t n_streams;
 	const struct cpm_reading *readings[PROFILE_DOMAINS];
 	size_t n_readings[PROFILE_DOMAINS];
 	double periods_ns[PROFILE_DOMAINS];
@@ -90,19 +90,19 @@ struct profile_package {
  * @tick_less_w: a tick draws so much less, give or take as much
  * @idle_uj:	energy of a tick on an idle CPU, in each domain; NAN: not known, then @irq_w for as
  *		long as the tick sees itself
- * @asleep_w:	power while all CPUs are idle, in each domain, for short idle times; NAN or 0: not known
+ * @idle_w:	power while all CPUs are idle, in each domain, for short idle times; NAN or 0: not known
  * @kinds:	enum cpm_kind of each block
  * @costs:	of each block; NULL: all are as on the average
  * @others_busy: ticks at which no block is known ran other code and cost as much as any: idle CPUs
  *		take none
- * @silent_block: the block that ticks at which nothing else ran count for
+ * @unsampled_block: the block that ticks at which nothing else ran count for
  * @steps:	see cpm_solve()
  * @vectors_room: bytes that what ran together on a package may take; 0: CPM_VECTORS_ROOM
  * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separability.h
  * @one_silence: bystanders are silence, as they are to all models but PROFILE_CPM: for what is looked at before another model is chosen
  * @loose:	of blocks for PROFILE_MIXTURE, see struct fit_input; NULL: none
  * @unknown,@n_unknown: ticks of which nobody knows what ran, see struct mixture_input
- * @session,@held: for PROFILE_EDGE: when which tick was due, and the block of those of held CPUs
+ * @session,@paused: for PROFILE_EDGE: when which tick was due, and the block of those of held CPUs
  */
 struct profile_input {
 	double interval_ns;
@@ -114,16 +114,16 @@ struct profile_input {
 	double irq_w[PROFILE_DOMAINS];
 	double tick_less_w[PROFILE_DOMAINS];
 	double idle_uj[PROFILE_DOMAINS];
-	double asleep_w[PROFILE_DOMAINS];
-	size_t n_lanes;
-	const struct profile_lane *lanes;
+	double idle_w[PROFILE_DOMAINS];
+	size_t n_streams;
+	const struct profile_stream *streams;
 	size_t n_packages;
 	const struct profile_package *packages;
 	unsigned int n_domains;
 	uint32_t n_blocks;
 	const uint8_t *kinds;
 	const struct profile_cost *costs;
-	uint32_t silent_block;
+	uint32_t unsampled_block;
 	bool others_busy;
 	unsigned int steps;
 	size_t vectors_room;
@@ -133,7 +133,7 @@ struct profile_input {
 	const struct mixture_range *unknown;
 	size_t n_unknown;
 	const struct kjoule_session_info *session;
-	uint32_t held;
+	uint32_t paused;
 };
 
 /**
@@ -142,7 +142,7 @@ struct profile_input {
  * @w,@net_w:	watts
  * @ticks_j,@other_j: parts of @j that kjoule's ticks and other interrupts spent
  * @readings:	distinct ones
- * @purity:	see struct cpm_group; NAN: it is no matter with this model, or the energy is not known
+ * @share:	see struct cpm_group; NAN: it is no matter with this model, or the energy is not known
  *
  * What the intervals are made of besides the time's, for whoever puts recordings together (analysis/runs/runs.h):
  *
@@ -156,7 +156,7 @@ struct profile_energy {
 	struct value w, net_w;
 	double ticks_j, other_j;
 	uint64_t readings;
-	double purity;
+	double share;
 	double residual_j, dof;
 	double bias_j, off_j, off_w;
 };
@@ -206,12 +206,12 @@ int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n
 /**
  * profile_labels() - energy of a domain by labels of the ticks
  * @labels:	of each lane a label for each of its entries
- * @silent_label: of ticks at which nothing ran
+ * @unsampled_label: of ticks at which nothing ran
  * @uj:		@n_labels of them; what interrupts spent is not in it where it was taken out
  * Return: 0; -ENODATA if the domain's energy is not known; -ENOMEM
  */
 int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,
-		   uint32_t silent_label, uint32_t n_labels, double *uj);
+		   uint32_t unsampled_label, uint32_t n_labels, double *uj);
 /** profile_vectors() - what ran together on the CPUs of a package; lives as long as the profile */
 const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package);
 /** profile_domain() - a counter's windows; NULL if they are not known, or its model could not be solved */
@@ -236,10 +236,10 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains);
 /** profile_readings() - distinct readings of a domain, all packages */
 uint64_t profile_readings(const struct profile *p, unsigned int domain);
 /**
- * profile_untold() - part of the time, 0 to 1, whose energy in a domain is in no reading: before the counter's first move and
+ * profile_unmeasured_part() - part of the time, 0 to 1, whose energy in a domain is in no reading: before the counter's first move and
  * after its last, and what ran on CPUs of which no counter tells. NAN: nothing is known of the domain, or it is told by edge windows
  */
-double profile_untold(const struct profile *p, unsigned int domain);
+double profile_unmeasured_part(const struct profile *p, unsigned int domain);
 /**
  * profile_still_s() - for how long a domain's counter was read at the end and said the same, which is taken for no energy; 0:
  * not for much longer than it usually did
@@ -247,10 +247,10 @@ double profile_untold(const struct profile *p, unsigned int domain);
 double profile_still_s(const struct profile *p, unsigned int domain);
 /** profile_parallel() - part of the busy ticks at which several CPUs of a package were busy */
 double profile_parallel(const struct profile *p);
-/** profile_crowded() - part of the busy ticks at which more different blocks ran together than could be kept, see analysis/cpm/cpm.h */
-double profile_crowded(const struct profile *p);
-/** profile_crowd_ticks() - how many ticks those are, all packages */
-uint64_t profile_crowd_ticks(const struct profile *p);
+/** profile_other_set_part() - part of the busy ticks at which more different blocks ran together than could be kept, see analysis/cpm/cpm.h */
+double profile_other_set_part(const struct profile *p);
+/** profile_other_set_ticks() - how many ticks those are, all packages */
+uint64_t profile_other_set_ticks(const struct profile *p);
 void profile_free(struct profile *p);
 
 #endif /* KJOULE_PROFILE_H */

@@ -15,11 +15,11 @@ static bool streams_find_covered(const struct profile *p, unsigned int domain, b
 
 	for (size_t i = 0; i < in->n_packages; i++) {
 		known |= p->packages[i].known[domain];
-		for (size_t l = 0; l < profile_n_lanes(in, i) && p->packages[i].known[domain]; l++)
-			covered[profile_lane(in, i, l) - in->lanes] = true;
+		for (size_t l = 0; l < profile_n_streams(in, i) && p->packages[i].known[domain]; l++)
+			covered[profile_stream(in, i, l) - in->streams] = true;
 	}
-	for (size_t l = 0; l < in->n_lanes; l++)
-		all &= covered[l] || in->lanes[l].shadow;
+	for (size_t l = 0; l < in->n_streams; l++)
+		all &= covered[l] || in->streams[l].shadow;
 	return known && !all;
 }
 
@@ -27,7 +27,7 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 {
 	const struct profile_input *in = p->in;
 	struct profile_covered *blocks = NULL;
-	bool *covered = calloc(in->n_lanes + 1, sizeof(*covered));
+	bool *covered = calloc(in->n_streams + 1, sizeof(*covered));
 	struct tick_stream_cursor c;
 	int ret = covered ? 0 : -ENOMEM;
 
@@ -36,16 +36,16 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 		blocks = calloc(in->n_blocks + 1ul, sizeof(*blocks));
 		ret = blocks ? 0 : -ENOMEM;
 	}
-	for (size_t l = 0; l < in->n_lanes && blocks; l++) {
-		if (in->lanes[l].shadow)
+	for (size_t l = 0; l < in->n_streams && blocks; l++) {
+		if (in->streams[l].shadow)
 			continue;
-		tick_stream_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		tick_stream_begin(&c, &in->streams[l].stream, in->streams[l].freq_khz);
 		while (tick_stream_next(&c)) {
 			struct profile_ticks *of = in->kinds[c.t.block] == CPM_IDLE ? &blocks[c.t.block].idle : &blocks[c.t.block].busy;
 			uint64_t ticks = c.t.more + 1ull;
 
 			of->all += ticks;
-			of->told += covered[l] ? ticks : 0;
+			of->known_ticks += covered[l] ? ticks : 0;
 		}
 	}
 	free(covered);
@@ -56,7 +56,7 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 static void ticks_add(struct profile_ticks *to, const struct profile_ticks *more)
 {
 	to->all += more->all;
-	to->told += more->told;
+	to->known_ticks += more->known_ticks;
 }
 
 void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
@@ -68,10 +68,10 @@ void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *
 	}
 }
 
-double profile_told(const struct profile_covered *c)
+double profile_known_part(const struct profile_covered *c)
 {
 	/* what an idle CPU spends is its package's: it is no measure of what others spend */
 	const struct profile_ticks *t = c->busy.all ? &c->busy : &c->idle;
 
-	return t->all ? (double)t->told / t->all : 1;
+	return t->all ? (double)t->known_ticks / t->all : 1;
 }

@@ -44,7 +44,7 @@ static void energy_add_group(struct energy_sum *s, const struct cpm_group *g)
 {
 	s->uj += g->uj;
 	s->bias += g->bias_uj;
-	s->own += g->purity * g->uj;
+	s->own += g->share * g->uj;
 	s->readings += g->readings;
 	s->known = true;
 	if (g->dof > 0) {
@@ -67,7 +67,7 @@ static void energy_set_net(const struct energy_sum *s, const struct value *time,
 	double residual = 0, below, above, j = s->uj * 1e-6 * left, bias = s->bias * 1e-6 * left;
 
 	e->readings = s->readings;
-	e->purity = s->uj > 0 ? s->own / s->uj : isnan(s->uj) ? NAN : 0;
+	e->share = s->uj > 0 ? s->own / s->uj : isnan(s->uj) ? NAN : 0;
 	e->net_j = (struct value){ j, NAN, NAN };
 	e->net_w = (struct value){ time->v > 0 ? j / time->v : NAN, NAN, NAN };
 	e->residual_j = s->vague ? NAN : sqrt(s->variance) * 1e-6 * left;
@@ -97,10 +97,10 @@ static double group_mean_ticks_s(const struct profile_input *in, const struct pr
 	double tick_ns = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < in->n_lanes && in->costs; i++) {
-		if (in->lanes[i].shadow)
+	for (size_t i = 0; i < in->n_streams && in->costs; i++) {
+		if (in->streams[i].shadow)
 			continue;
-		tick_ns += in->lanes[i].tick_ns;
+		tick_ns += in->streams[i].tick_ns;
 		n++;
 	}
 	return n ? 1e-9 * tick_ns / n * (g->samples - g->idle_ticks) : 0;
@@ -150,7 +150,7 @@ void profile_unknown(struct profile_energy *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->j = e->net_j = e->w = e->net_w = (struct value){ NAN, NAN, NAN };
-	e->residual_j = e->ticks_j = e->other_j = e->purity = NAN;
+	e->residual_j = e->ticks_j = e->other_j = e->share = NAN;
 }
 
 /* A group more for blocks that are in none. */
@@ -171,11 +171,11 @@ static int package_refine_energy(const struct profile *p, size_t package, unsign
 	int ret = 0;
 
 	if (s->fitted[d])
-		ret = fit_groups(&s->fit[d], &s->vectors, &s->domain[d], level->group_of, level->silent_group,
+		ret = fit_groups(&s->fit[d], &s->vectors, &s->domain[d], level->group_of, level->unsampled_group,
 				 level->n_groups, level->out);
 	if (!ret && s->edged)
-		ret = edge_groups(&s->edge_input, &s->edge, &s->domain[d], level->group_of, level->silent_group,
-				  p->in->held, level->n_groups, level->out);
+		ret = edge_groups(&s->edge_input, &s->edge, &s->domain[d], level->group_of, level->unsampled_group,
+				  p->in->paused, level->n_groups, level->out);
 	return ret;
 }
 
@@ -185,17 +185,17 @@ static int package_refine_energy(const struct profile *p, size_t package, unsign
  */
 static void energy_extend(struct energy_sum *s, const struct profile_covered *c)
 {
-	double told = profile_told(c);
+	double known_part = profile_known_part(c);
 
-	if (told < CPM_TOLD_LEAST) {
+	if (known_part < CPM_KNOWN_LEAST) {
 		s->known = false;
 		return;
 	}
-	s->uj /= told;
-	s->own /= told;
-	s->bias /= told;
-	s->variance /= told * told;
-	s->variance_per_dof /= pow(told, 4);
+	s->uj /= known_part;
+	s->own /= known_part;
+	s->bias /= known_part;
+	s->variance /= known_part * known_part;
+	s->variance_per_dof /= pow(known_part, 4);
 }
 
 static int energies_extend(const struct profile_covered *blocks, uint32_t n_blocks, const struct cpm_level *groups,
@@ -266,7 +266,7 @@ int profile_energies(const struct profile *p, const struct profile_level *levels
 		g->n_groups = levels[l].n_groups + 1;
 		g->out = calloc(g->n_groups, sizeof(*g->out));
 		if (g->group_of && g->out)
-			g->silent_group = g->group_of[p->in->silent_block];
+			g->unsampled_group = g->group_of[p->in->unsampled_block];
 		else
 			ret = -ENOMEM;
 	}

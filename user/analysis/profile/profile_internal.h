@@ -31,10 +31,10 @@ struct profile {
 
 /** profile_calibration_error() - how far off what interrupts took may be, as a part of it */
 double profile_calibration_error(const struct profile_input *in);
-/** profile_n_lanes() - of package @p */
-size_t profile_n_lanes(const struct profile_input *in, size_t p);
-/** profile_lane() - lane @i of package @p */
-const struct profile_lane *profile_lane(const struct profile_input *in, size_t p, size_t i);
+/** profile_n_streams() - of package @p */
+size_t profile_n_streams(const struct profile_input *in, size_t p);
+/** profile_stream() - lane @i of package @p */
+const struct profile_stream *profile_stream(const struct profile_input *in, size_t p, size_t i);
 
 /** profile_sampled_time() - a group's time without what interrupts took, as sure as the samples make it */
 struct value profile_sampled_time(const struct profile_group *g);
@@ -48,7 +48,7 @@ double profile_other_error(const struct profile_input *in, const struct profile_
 
 /* Ticks, and of them those on CPUs that a domain's counters tell of. */
 struct profile_ticks {
-	uint64_t all, told;
+	uint64_t all, known_ticks;
 };
 
 /* Of a block or a group, those of idle CPUs by themselves. */
@@ -65,8 +65,8 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 /** profile_cover_groups() - the same by group, added to @groups */
 void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
 			  struct profile_covered *groups);
-/** profile_told() - the part of the ticks of which counters tell, 0 to 1; of idle CPUs' where there are no others */
-double profile_told(const struct profile_covered *c);
+/** profile_known_part() - the part of the ticks of which counters tell, 0 to 1; of idle CPUs' where there are no others */
+double profile_known_part(const struct profile_covered *c);
 
 /** profile_energies() - the energies of all groups of @n levels, whose times are there. Return: 0 or -ENOMEM */
 int profile_energies(const struct profile *p, const struct profile_level *levels, size_t n);

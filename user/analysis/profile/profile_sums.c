@@ -29,7 +29,7 @@ struct followed {
 /* A lane some entries at a time. Most samples have the frequency of the one before: what follows from it is kept. */
 struct reading {
 	const struct profile_input *in;
-	const struct profile_lane *lane;
+	const struct profile_stream *stream;
 	struct tick_stream_cursor c;
 	double lost;
 	struct followed now, other;	/* the value at hand, and the one before: they take turns */
@@ -50,7 +50,7 @@ static struct irq_cost entry_irq_cost(const struct reading *r, const struct foll
 	struct irq_cost cost = { .taken = taken, .idle = idle };
 
 	if (cost.taken)
-		tick_s = cost.idle ? fmin(r->lane->idle_tick_ns * 1e-9, interval_s) : f->tick_s;
+		tick_s = cost.idle ? fmin(r->stream->idle_tick_ns * 1e-9, interval_s) : f->tick_s;
 	cost.ticks_s = tick_s;
 	if (cost.idle)
 		return cost;
@@ -65,9 +65,9 @@ static struct followed value_follow(const struct reading *r, uint32_t value)
 
 	f.weight = value ? interval_weight(value, r->lost) : 0;
 	f.weighted = f.weight * value;
-	f.slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
+	f.slower = r->stream->usual_khz > 0 && value ? r->stream->usual_khz / value : 1;
 	/* more than everything cannot have been taken */
-	f.tick_s = real_least(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
+	f.tick_s = real_least(r->stream->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
 	f.busy = entry_irq_cost(r, &f, true, false);
 	return f;
 }
@@ -80,12 +80,12 @@ static void reading_next_value(struct reading *r, uint32_t value)
 	r->other = before;
 }
 
-static void reading_begin(struct reading *r, const struct profile_input *in, const struct profile_lane *lane)
+static void reading_begin(struct reading *r, const struct profile_input *in, const struct profile_stream *stream)
 {
 	r->in = in;
-	r->lane = lane;
-	r->lost = lane->usual_khz * (lane->tick_ns / in->interval_ns + in->other);
-	tick_stream_begin(&r->c, &lane->lane, lane->freq_khz);
+	r->stream = stream;
+	r->lost = stream->usual_khz * (stream->tick_ns / in->interval_ns + in->other);
+	tick_stream_begin(&r->c, &stream->stream, stream->freq_khz);
 	r->now = r->other = value_follow(r, 0);
 }
 
@@ -105,9 +105,9 @@ static void irq_cost_adapt(struct irq_cost *cost, const struct profile_cost *by,
 /* Return: false at the end */
 static bool reading_fill_entries(struct reading *r)
 {
-	for (r->n = 0; r->n < ENTRIES && lane_take(&r->c, &r->entries[r->n].t); r->n++) {
+	for (r->n = 0; r->n < ENTRIES && stream_take(&r->c, &r->entries[r->n].t); r->n++) {
 		struct interval_entry *e = &r->entries[r->n];
-		bool taken = !e->t.made_up && !e->t.parked, idle = r->in->kinds[e->t.block] == CPM_IDLE;
+		bool taken = !e->t.interpolated && !e->t.skipped, idle = r->in->kinds[e->t.block] == CPM_IDLE;
 
 		if (r->c.value != r->now.value)
 			reading_next_value(r, r->c.value);
@@ -192,7 +192,7 @@ static void sum_add_entry(const struct interval_entry *e, const struct irq_cost 
 static void sums_add_entries(const struct reading *r, const uint32_t *group_of,
 			     struct group_sum *sums)
 {
-	bool shadow = r->lane->shadow;
+	bool shadow = r->stream->shadow;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct interval_entry *e = &r->entries[i];
@@ -212,14 +212,14 @@ static void sums_add_entries(const struct reading *r, const uint32_t *group_of,
 
 /* What is added up of a level besides its groups. */
 struct summing {
-	struct interval_lane at;
+	struct interval_stream at;
 	struct time_sum *times;
 	struct group_sum *sums;
 };
 
 /* What is to be known of a block before its ticks are added up. */
 struct presence {
-	enum { ABSENT, BESIDE, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
+	enum { ABSENT, SHADOWED, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
 	uint64_t values;			/* that the mean is of */
 };
 
@@ -229,24 +229,24 @@ static void presence_add_ticks(struct presence *p, uint64_t ticks, uint64_t valu
 	if (ticks && !shadow)
 		p->where = PRESENT;
 	else if (ticks && p->where == ABSENT)
-		p->where = BESIDE;
+		p->where = SHADOWED;
 }
 
 /* Of lanes that have counted their blocks when they were written, all in one place. Return: false if this has not */
 static bool presence_add_counts(const struct profile_input *in, size_t l, struct presence *present)
 {
-	const struct cpm_lane *lane = &in->lanes[l].lane;
-	const struct tick_stream_counts *counts = lane->packed && !lane->end ? lane->packed->counts : NULL;
+	const struct cpm_stream *stream = &in->streams[l].stream;
+	const struct tick_stream_counts *counts = stream->packed && !stream->end ? stream->packed->counts : NULL;
 
 	if (!counts)
 		return false;
 	for (size_t k = 0; k < l; k++)
-		if (in->lanes[k].lane.packed && in->lanes[k].lane.packed->counts == counts)
+		if (in->streams[k].stream.packed && in->streams[k].stream.packed->counts == counts)
 			return true;
 	for (size_t b = 0; b < counts->n; b++)
 		if (counts->of[b].ticks)
-			presence_add_ticks(&present[lane->packed->to ? lane->packed->to[b] : b], counts->of[b].ticks,
-					   counts->of[b].values, in->lanes[l].shadow);
+			presence_add_ticks(&present[stream->packed->to ? stream->packed->to[b] : b], counts->of[b].ticks,
+					   counts->of[b].values, in->streams[l].shadow);
 	return true;
 }
 
@@ -257,15 +257,15 @@ static struct presence *presence_find(const struct profile_input *in)
 
 	if (!present)
 		return NULL;
-	present[in->silent_block].where = BESIDE;
-	for (size_t l = 0; l < in->n_lanes; l++) {
+	present[in->unsampled_block].where = SHADOWED;
+	for (size_t l = 0; l < in->n_streams; l++) {
 		if (presence_add_counts(in, l, present))
 			continue;
-		tick_stream_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		tick_stream_begin(&c, &in->streams[l].stream, in->streams[l].freq_khz);
 		while (tick_stream_next(&c)) {
 			uint64_t ticks = c.t.more + 1ull;
 
-			presence_add_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->lanes[l].shadow);
+			presence_add_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->streams[l].shadow);
 		}
 	}
 	return present;
@@ -274,20 +274,20 @@ static struct presence *presence_find(const struct profile_input *in)
 static void levels_sum_streams(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
 			       struct reading *r)
 {
-	for (size_t l = 0; l < p->in->n_lanes; l++) {
-		const struct profile_lane *lane = &p->in->lanes[l];
+	for (size_t l = 0; l < p->in->n_streams; l++) {
+		const struct profile_stream *stream = &p->in->streams[l];
 
-		reading_begin(r, p->in, lane);
+		reading_begin(r, p->in, stream);
 		for (size_t i = 0; i < n; i++)
-			interval_lane_begin(&sums[i].at, sums[i].times, levels[i].n_groups, p->in->jitter);
+			interval_stream_begin(&sums[i].at, sums[i].times, levels[i].n_groups, p->in->jitter);
 		while (reading_fill_entries(r)) {
 			for (size_t i = 0; i < n; i++) {
 				sums_add_entries(r, levels[i].group_of, sums[i].sums);
-				interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
+				interval_stream_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
 			}
 		}
 		for (size_t i = 0; i < n; i++)
-			interval_lane_end(&sums[i].at, p->in->end_tick);
+			interval_stream_end(&sums[i].at, p->in->end_tick);
 	}
 }
 

@@ -216,11 +216,11 @@ static int blocks_count_ticks(const struct cpm_vectors *v, const uint64_t *count
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
 			ticks[v->members[m]] += counts[i];
 	}
-	if (!cpm_has_crowds(v))
+	if (!cpm_has_other_sets(v))
 		return 0;
 	ret = cpm_events_begin(v, &e);
 	while (!ret && cpm_events_next(&e))
-		for (size_t m = 0; m < e.n && cpm_is_crowd(v, e.vector); m++)
+		for (size_t m = 0; m < e.n && cpm_is_other_set(v, e.vector); m++)
 			ticks[e.walk.blocks[m]] += e.count;
 	cpm_events_end(&e);
 	return ret;

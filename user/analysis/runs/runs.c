@@ -167,7 +167,7 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 		if (one->dof > 0 && (!(e->dof > 0) || one->dof < e->dof))
 			e->dof = one->dof;
 		sum += one->net_j.v;
-		own += one->purity * one->net_j.v;
+		own += one->share * one->net_j.v;
 		e->ticks_j += one->ticks_j;
 		e->other_j += one->other_j;
 		e->bias_j += one->bias_j;
@@ -184,7 +184,7 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 	e->other_j /= known;
 	e->bias_j /= known;
 	e->off_j /= known;
-	e->purity = sum > 0 ? own / sum : 0;
+	e->share = sum > 0 ? own / sum : 0;
 	e->net_j = runs_mean_value(sum, parts_half_interval(p, known, &between->j[d]), e->bias_j,
 				   e->off_j, known);
 	value_widen(&e->net_j, &few);

@@ -27,7 +27,7 @@ static bool run_is_resolved(uint64_t len, uint64_t before, uint64_t after)
 	       (len >= INTERVAL_PIECE && before >= INTERVAL_RESOLVED && after >= INTERVAL_RESOLVED);
 }
 
-static void time_add_edge(const struct interval_lane *l, struct time_sum *t, bool coarse)
+static void time_add_edge(const struct interval_stream *l, struct time_sum *t, bool coarse)
 {
 	t->variance += coarse ? l->coarse_variance : 0.5;
 	t->coarse += coarse;
@@ -35,7 +35,7 @@ static void time_add_edge(const struct interval_lane *l, struct time_sum *t, boo
 }
 
 /* Both edges of a group's last run, when the gap after it and the run after that, 0 for none, are known. */
-static void time_add_edges(const struct interval_lane *l, struct time_sum *t, uint64_t gap, uint64_t after)
+static void time_add_edges(const struct interval_stream *l, struct time_sum *t, uint64_t gap, uint64_t after)
 {
 	const struct interval_past *p = &t->past;
 	bool resolved = run_is_resolved(p->ran, p->gap, gap);
@@ -47,7 +47,7 @@ static void time_add_edges(const struct interval_lane *l, struct time_sum *t, ui
 }
 
 /* A run is complete, which ends before the tick @end. */
-static void run_complete(const struct interval_lane *l, uint64_t end)
+static void run_complete(const struct interval_stream *l, uint64_t end)
 {
 	struct interval_past *p;
 	uint64_t gap;
@@ -62,7 +62,7 @@ static void run_complete(const struct interval_lane *l, uint64_t end)
 }
 
 /* Ticks from @from on. */
-static void run_extend(struct interval_lane *l, uint32_t group, uint64_t from, uint64_t len)
+static void run_extend(struct interval_stream *l, uint32_t group, uint64_t from, uint64_t len)
 {
 	if (group == l->now.group) {
 		l->now.len += len;
@@ -72,58 +72,58 @@ static void run_extend(struct interval_lane *l, uint32_t group, uint64_t from, u
 	l->now = (struct interval_run){ group, len };
 }
 
-static void interpolated_end(struct interval_lane *t, uint32_t last_group)
+static void interpolated_end(struct interval_stream *t, uint32_t last_group)
 {
-	double n = t->made_up;
+	double n = t->interpolated;
 
-	if (t->made_up_changed) {
-		if (t->made_up_group != NO_GROUP)
-			t->sums[t->made_up_group].variance += n * n / 12;
+	if (t->interpolated_changed) {
+		if (t->interpolated_group != NO_GROUP)
+			t->sums[t->interpolated_group].variance += n * n / 12;
 		if (last_group != NO_GROUP)
 			t->sums[last_group].variance += n * n / 12;
 	}
-	t->made_up = 0;
-	t->made_up_changed = false;
+	t->interpolated = 0;
+	t->interpolated_changed = false;
 }
 
-void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, uint32_t n_groups, double jitter)
+void interval_stream_begin(struct interval_stream *l, struct time_sum *sums, uint32_t n_groups, double jitter)
 {
-	*l = (struct interval_lane){ .sums = sums, .n_groups = n_groups, .coarse_variance = (1 + jitter * jitter) / 12,
+	*l = (struct interval_stream){ .sums = sums, .n_groups = n_groups, .coarse_variance = (1 + jitter * jitter) / 12,
 				     .now.group = NO_GROUP, .last = NO_GROUP };
 }
 
-static void stream_add_entry(struct interval_lane *l, const struct cpm_tick *tick, uint32_t group)
+static void stream_add_entry(struct interval_stream *l, const struct cpm_tick *tick, uint32_t group)
 {
 	uint64_t n = tick->more + 1ull;
 
 	if (tick->tick < l->next)
 		return;
-	if (l->made_up && (tick->tick > l->next || !tick->made_up))
+	if (l->interpolated && (tick->tick > l->next || !tick->interpolated))
 		interpolated_end(l, l->last);
 	if (tick->tick > l->next)
 		run_extend(l, NO_GROUP, l->next, tick->tick - l->next);
 	run_extend(l, group, tick->tick, n);
-	if (tick->made_up) {
-		if (!l->made_up)
-			l->made_up_group = group;
-		l->made_up += n;
-		l->made_up_changed |= group != l->made_up_group;
+	if (tick->interpolated) {
+		if (!l->interpolated)
+			l->interpolated_group = group;
+		l->interpolated += n;
+		l->interpolated_changed |= group != l->interpolated_group;
 	}
 	if (group != NO_GROUP) {
 		l->sums[group].ticks += n;
-		l->sums[group].real += tick->made_up || tick->parked ? 0 : n;
+		l->sums[group].real += tick->interpolated || tick->skipped ? 0 : n;
 	}
 	l->last = group;
 	l->next = tick->tick + n;
 }
 
-void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const struct interval_entry *e, size_t n)
+void interval_stream_add(struct interval_stream *l, const uint32_t *group_of, const struct interval_entry *e, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		stream_add_entry(l, &e[i].t, group_of[e[i].t.block]);
 }
 
-void interval_lane_end(struct interval_lane *l, uint64_t end_tick)
+void interval_stream_end(struct interval_stream *l, uint64_t end_tick)
 {
 	uint64_t end = end_tick > l->next ? end_tick : l->next;
 
@@ -136,19 +136,19 @@ void interval_lane_end(struct interval_lane *l, uint64_t end_tick)
 	}
 }
 
-int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick, double jitter,
+int interval_times(const struct cpm_stream *streams, size_t n_streams, uint64_t end_tick, double jitter,
 		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out)
 {
 	memset(out, 0, n_groups * sizeof(*out));
-	for (size_t i = 0; i < n_lanes; i++) {
-		struct interval_lane l;
+	for (size_t i = 0; i < n_streams; i++) {
+		struct interval_stream l;
 		struct tick_stream_cursor c;
 
-		interval_lane_begin(&l, out, n_groups, jitter);
-		tick_stream_begin(&c, &lanes[i], NULL);
+		interval_stream_begin(&l, out, n_groups, jitter);
+		tick_stream_begin(&c, &streams[i], NULL);
 		while (tick_stream_next(&c))
 			stream_add_entry(&l, &c.t, group_of[c.t.block]);
-		interval_lane_end(&l, end_tick);
+		interval_stream_end(&l, end_tick);
 	}
 	return 0;
 }

@@ -58,7 +58,7 @@ struct time_sum {
  *
  * Return: 0 or -ENOMEM
  */
-int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick, double jitter,
+int interval_times(const struct cpm_stream *streams, size_t n_streams, uint64_t end_tick, double jitter,
 		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out);
 
 /** interval_time() - the interval, in ticks. Poisson's where there are few samples, all apart */
@@ -75,14 +75,14 @@ struct interval_run {
 };
 
 /* Where the times of a lane are; @sums: of the groups, added to. */
-struct interval_lane {
+struct interval_stream {
 	struct time_sum *sums;
 	uint32_t n_groups;
 	double coarse_variance;		/* of an edge, in squared ticks */
 	struct interval_run now;
-	uint64_t made_up;		/* made up ticks in a row, up to now */
-	uint32_t made_up_group;		/* whose the first of them was */
-	bool made_up_changed;
+	uint64_t interpolated;		/* made up ticks in a row, up to now */
+	uint32_t interpolated_group;		/* whose the first of them was */
+	bool interpolated_changed;
 	uint32_t last;			/* group of the entry before */
 	uint64_t next;
 };
@@ -97,9 +97,9 @@ struct interval_entry {
 	double weight, weighted;
 };
 
-void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, uint32_t n_groups, double jitter);
-void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const struct interval_entry *e, size_t n);
-void interval_lane_end(struct interval_lane *l, uint64_t end_tick);
+void interval_stream_begin(struct interval_stream *l, struct time_sum *sums, uint32_t n_groups, double jitter);
+void interval_stream_add(struct interval_stream *l, const uint32_t *group_of, const struct interval_entry *e, size_t n);
+void interval_stream_end(struct interval_stream *l, uint64_t end_tick);
 
 #define INTERVAL_BATCHES	32
 

@@ -41,7 +41,7 @@ static int stream_reserve(struct tick_stream *l)
 static int counts_reserve(struct tick_stream_counts *c, uint32_t block)
 {
 	size_t n = 2 * (block + 1ul) + 256;
-	struct lane_count *of = realloc(c->of, n * sizeof(*of));
+	struct stream_count *of = realloc(c->of, n * sizeof(*of));
 
 	if (!of)
 		return -ENOMEM;
@@ -81,7 +81,7 @@ static int stream_write_last(struct tick_stream *l)
 		rare |= TICK_STREAM_MORE;
 	else
 		head |= t->more << 3;
-	rare |= (t->made_up ? TICK_STREAM_MADE_UP : 0) | (t->parked ? TICK_STREAM_PARKED : 0) | (t->tick != l->next ? TICK_STREAM_GAP : 0);
+	rare |= (t->interpolated ? TICK_STREAM_INTERPOLATED : 0) | (t->skipped ? TICK_STREAM_SKIPPED : 0) | (t->tick != l->next ? TICK_STREAM_GAP : 0);
 	at = l->bytes + l->len;
 	*at++ = head | (rare ? 0x80 : 0);
 	at = stream_put_bytes(at, t->block, head & 3);
@@ -107,14 +107,14 @@ int tick_stream_put(struct tick_stream *l, const struct cpm_tick *tick, uint32_t
 {
 	int ret = 0;
 
-	if (!tick->more && !tick->made_up && !tick->parked && tick_stream_more(l, tick->tick, tick->block, value))
+	if (!tick->more && !tick->interpolated && !tick->skipped && tick_stream_more(l, tick->tick, tick->block, value))
 		return 0;
 	if (l->waits)
 		ret = stream_write_last(l);
 	l->last = *tick;
 	l->last_value = value;
 	l->waits = true;
-	l->unseen |= tick->made_up || tick->parked;
+	l->unseen |= tick->interpolated || tick->skipped;
 	return ret;
 }
 
@@ -139,8 +139,8 @@ void tick_stream_rare(struct tick_stream_cursor *c, struct cpm_tick *t, uint32_t
 {
 	uint8_t rare = *c->at++;
 
-	t->made_up = rare & TICK_STREAM_MADE_UP;
-	t->parked = !!(rare & TICK_STREAM_PARKED);
+	t->interpolated = rare & TICK_STREAM_INTERPOLATED;
+	t->skipped = !!(rare & TICK_STREAM_SKIPPED);
 	if (rare & TICK_STREAM_GAP)
 		c->next += tick_stream_number(&c->at);
 	if (rare & TICK_STREAM_MORE)

@@ -8,7 +8,7 @@
  *	bits 0-1	bytes of the block; 0: that of the entry before
  *	bit 2		the value differs: exclusive or with the one before, 3 bytes
  *	bits 3-6	so many ticks more, up to 15
- *	bit 7		rare things follow: a byte of flags (LANE_*), a number for each of these that needs one
+ *	bit 7		rare things follow: a byte of flags (STREAM_*), a number for each of these that needs one
  */
 #ifndef KJOULE_TICK_STREAM_H
 #define KJOULE_TICK_STREAM_H
@@ -24,8 +24,8 @@
 struct cpm_tick {
 	uint64_t tick;
 	uint32_t block;
-	uint32_t made_up : 1;	/* missed ticks, given to a neighbour's block */
-	uint32_t parked : 1;	/* left out because the CPU was idle: known, and free of cost */
+	uint32_t interpolated : 1;	/* missed ticks, given to a neighbour's block */
+	uint32_t skipped : 1;	/* left out because the CPU was idle: known, and free of cost */
 	uint32_t more : 30;
 };
 
@@ -35,7 +35,7 @@ struct cpm_tick {
 /* Of each block: its ticks, and how many of these have a value. */
 struct tick_stream_counts {
 	size_t n;
-	struct lane_count {
+	struct stream_count {
 		uint64_t ticks, values;
 	} *of;
 };
@@ -61,7 +61,7 @@ struct tick_stream {
  * One CPU, its ticks in order: in an array, or packed. Ticks that are left out are silent: nobody asked for ran.
  * @end: ticks from this one on are left out; 0: none
  */
-struct cpm_lane {
+struct cpm_stream {
 	const struct cpm_tick *ticks;
 	size_t n;
 	const struct tick_stream *packed;
@@ -84,7 +84,7 @@ static inline bool tick_stream_more(struct tick_stream *l, uint64_t tick, uint32
 {
 	struct cpm_tick *last = &l->last;
 
-	if (!l->waits || block != last->block || value != l->last_value || last->made_up || last->parked ||
+	if (!l->waits || block != last->block || value != l->last_value || last->interpolated || last->skipped ||
 	    tick != last->tick + last->more + 1 || last->more + 1 >= TICK_STREAM_ALIKE_MOST)
 		return false;
 	last->more++;
@@ -97,7 +97,7 @@ int tick_stream_rename(struct tick_stream *l, const uint32_t *to, size_t n);
 void tick_stream_free(struct tick_stream *l);
 
 /** tick_stream_unseen() - may entries that are made up or parked be in it? */
-static inline bool tick_stream_unseen(const struct cpm_lane *l)
+static inline bool tick_stream_unseen(const struct cpm_stream *l)
 {
 	return !l->packed || l->packed->unseen;
 }
@@ -116,8 +116,8 @@ struct tick_stream_cursor {
 };
 
 /* Bits of the byte of rare flags. */
-#define TICK_STREAM_MADE_UP	0x01
-#define TICK_STREAM_PARKED	0x02
+#define TICK_STREAM_INTERPOLATED	0x01
+#define TICK_STREAM_SKIPPED	0x02
 #define TICK_STREAM_GAP	0x04	/* ticks that are left out before it */
 #define TICK_STREAM_MORE	0x08	/* instead of bits 3-6 */
 #define TICK_STREAM_BLOCK	0x10	/* instead of bits 0-1 */
@@ -127,7 +127,7 @@ struct tick_stream_cursor {
 #define TICK_STREAM_SLACK	8
 
 /** tick_stream_begin() - before the first entry. @values: of an array, NULL: none */
-static inline void tick_stream_begin(struct tick_stream_cursor *c, const struct cpm_lane *l, const uint32_t *values)
+static inline void tick_stream_begin(struct tick_stream_cursor *c, const struct cpm_stream *l, const uint32_t *values)
 {
 	memset(c, 0, sizeof(*c));
 	c->end = l->end ? l->end : UINT64_MAX;
@@ -162,7 +162,7 @@ static inline uint32_t tick_stream_u32(const uint8_t *at)
 	return v;
 }
 
-/** tick_stream_rare() - what few entries have, for lane_take(). @more: out, if it has some */
+/** tick_stream_rare() - what few entries have, for stream_take(). @more: out, if it has some */
 void tick_stream_rare(struct tick_stream_cursor *c, struct cpm_tick *t, uint32_t *more);
 
 /* The cut is inside of the entry, or before it. Return: false: before it */
@@ -174,8 +174,8 @@ static inline bool tick_stream_cut(const struct tick_stream_cursor *c, struct cp
 	return true;
 }
 
-/** lane_take() - tick_stream_next() into @t; what goes with it is in the cursor. Return: false if there is none */
-static inline __attribute__((always_inline)) bool lane_take(struct tick_stream_cursor *c, struct cpm_tick *t)
+/** stream_take() - tick_stream_next() into @t; what goes with it is in the cursor. Return: false if there is none */
+static inline __attribute__((always_inline)) bool stream_take(struct tick_stream_cursor *c, struct cpm_tick *t)
 {
 	static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff };
 	uint32_t more, mask;
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) bool lane_take(struct tick_stream_c
 /** tick_stream_next() - Return: false if there is none */
 static inline bool tick_stream_next(struct tick_stream_cursor *c)
 {
-	return lane_take(c, &c->t);
+	return stream_take(c, &c->t);
 }
 
 #endif /* KJOULE_TICK_STREAM_H */

@@ -241,15 +241,15 @@ static bool timeline_advance_over(struct timeline_walk *w, uint32_t low, uint64_
 
 static int timeline_add_skipped(struct timeline_walk *w, const struct kjoule_idle *rec)
 {
-	struct timeline_parked *p;
+	struct timeline_skipped *p;
 
 	if (!timeline_advance_over(w, rec->tick, rec->count))
 		return 0;
-	p = w->again ? NULL : kjoule_array_grow(&w->cpu->parked, &w->cpu->n_parked, sizeof(*p));
+	p = w->again ? NULL : kjoule_array_grow(&w->cpu->skipped, &w->cpu->n_skipped, sizeof(*p));
 	if (!p && !w->again)
 		return -ENOMEM;
 	if (p)
-		*p = (struct timeline_parked){ w->tick, rec->count, rec->begin_ns, rec->end_ns };
+		*p = (struct timeline_skipped){ w->tick, rec->count, rec->begin_ns, rec->end_ns };
 	w->tick += rec->count - 1;
 	w->next = w->tick + 1;
 	return 0;
@@ -597,7 +597,7 @@ void timeline_free(struct timeline *tl)
 	for (size_t i = 0; i < tl->n_cpus; i++) {
 		free(tl->cpus[i].samples);
 		free(tl->cpus[i].gaps);
-		free(tl->cpus[i].parked);
+		free(tl->cpus[i].skipped);
 		free(tl->cpus[i].holes);
 		free(tl->cpus[i].callers);
 		free(tl->cpus[i].windows);

@@ -41,7 +41,7 @@ struct timeline_gap {
 };
 
 /* Ticks [first, first + count) were left out because the CPU was idle, from @begin_ns to @end_ns. */
-struct timeline_parked {
+struct timeline_skipped {
 	uint64_t first, count;
 	uint64_t begin_ns, end_ns;
 };
@@ -94,10 +94,10 @@ struct timeline_window {
  */
 struct timeline_cpu {
 	uint32_t cpu, package;
-	size_t n_samples, n_gaps, n_parked, n_holes, n_callers, n_windows, n_readings;
+	size_t n_samples, n_gaps, n_skipped, n_holes, n_callers, n_windows, n_readings;
 	struct timeline_sample *samples;
 	struct timeline_gap *gaps;
-	struct timeline_parked *parked;
+	struct timeline_skipped *skipped;
 	struct timeline_hole *holes;
 	struct timeline_callers *callers;
 	struct timeline_window *windows;

@@ -40,16 +40,16 @@ static void gaps_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 	}
 	c->n_gaps = n;
 	n = 0;
-	for (size_t i = 0; i < c->n_parked; i++) {
-		struct timeline_parked p = c->parked[i];
+	for (size_t i = 0; i < c->n_skipped; i++) {
+		struct timeline_skipped p = c->skipped[i];
 		uint64_t first = tick_clip(p.first, from, to);
 
 		p.count = tick_clip(p.first + p.count, from, to) - first;
 		p.first = first;
 		if (p.count)
-			c->parked[n++] = p;
+			c->skipped[n++] = p;
 	}
-	c->n_parked = n;
+	c->n_skipped = n;
 }
 
 /* Of what was lost around an end nobody knows on which side it was. */

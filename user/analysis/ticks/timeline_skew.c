@@ -10,7 +10,7 @@
 #include "lib/base/array.h"
 #include "lib/base/min_heap.h"
 
-static int lateness_by_size(const void *a, const void *b)
+static int delay_by_size(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -98,7 +98,7 @@ void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
 		tl->p99_skew_ns = i;
 	}
 	if (n && seen <= wanted) {
-		qsort(s->large, s->n_large, sizeof(*s->large), lateness_by_size);
+		qsort(s->large, s->n_large, sizeof(*s->large), delay_by_size);
 		tl->p99_skew_ns = s->large[wanted - seen];
 	}
 	free(s->large);

@@ -182,7 +182,7 @@ struct transition_change {
  * @end:	how far the end's mean loop is from the level asked for
  * @confirming:	loops that this is from
  * @far:	loops of the whole series that no level explains
- * @beside_ns:	start of a loop near the first change, and not in it, that stands for longer than that does; NAN: there is none
+ * @adjacent_ns:	start of a loop near the first change, and not in it, that stands for longer than that does; NAN: there is none
  */
 struct transition_try {
 	enum transition_verdict verdict;
@@ -192,7 +192,7 @@ struct transition_try {
 	double speed_ratio;
 	struct transition_difference end;
 	size_t confirming, far;
-	double beside_ns;
+	double adjacent_ns;
 };
 
 /**
@@ -289,7 +289,7 @@ struct value transition_median(const double *values, size_t n, double *room);
 /* --- the trend --- */
 
 enum transition_shape {
-	TRANSITION_UNTOLD,	/* too few targets, or a line and levels do as well */
+	TRANSITION_UNKNOWN,	/* too few targets, or a line and levels do as well */
 	TRANSITION_FLAT,
 	TRANSITION_LINEAR,	/* in the target frequency */
 	TRANSITION_JUMP,	/* two levels */

@@ -59,7 +59,7 @@ static double try_pause_sd(const struct transition_try *t)
 }
 
 /* A crowd of pauses has such a part of all, or it is one by chance. */
-#define CROWD_LEAST	0.5
+#define OTHER_SET_LEAST	0.5
 
 /*
  * What most of @of values are near, of which there are @n: the median of those in the span of @width that has the most, of several the
@@ -79,7 +79,7 @@ static double values_densest_median(const struct work *w, size_t n, size_t of, d
 			begin = i;
 		}
 	}
-	return n && most >= CROWD_LEAST * of ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
+	return n && most >= OTHER_SET_LEAST * of ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
 }
 
 /* Pauses of the tries that are good so far, where they are known. Return: how many */
@@ -103,8 +103,8 @@ static void tries_judge_places(const struct work *w, double width)
 
 	for (size_t i = 0; i < w->n; i++) {
 		good += !w->verdicts[i];
-		if (!w->verdicts[i] && !isnan(w->tries[i].beside_ns))
-			w->values[n++] = w->tries[i].beside_ns;
+		if (!w->verdicts[i] && !isnan(w->tries[i].adjacent_ns))
+			w->values[n++] = w->tries[i].adjacent_ns;
 	}
 	if (isnan(values_densest_median(w, n, good, width)))
 		return;

@@ -189,7 +189,7 @@ static enum transition_shape shape_choose(const double *bic)
 	if (bic[TRANSITION_FLAT] < fmin(bic[TRANSITION_LINEAR], bic[stepped]) + TRANSITION_BETTER)
 		return TRANSITION_FLAT;
 	if (fabs(bic[TRANSITION_LINEAR] - bic[stepped]) < TRANSITION_BETTER)
-		return TRANSITION_UNTOLD;
+		return TRANSITION_UNKNOWN;
 	return bic[TRANSITION_LINEAR] < bic[stepped] ? TRANSITION_LINEAR : stepped;
 }
 
@@ -240,7 +240,7 @@ static void trend_choose_shape(const struct work *w, struct transition_trend *t)
 	for (size_t m = 2; m <= targets_most_levels(w); m++)
 		shape_offer(w, t, fits, m > 2 ? TRANSITION_STEPS : TRANSITION_JUMP, levels_cut_at(w, m, w->n)->chi2, 3 * m - 2, 2 * m - 1, m);
 	t->shape = narrow ? TRANSITION_FLAT : shape_choose(t->bic);
-	if (t->shape == TRANSITION_UNTOLD)
+	if (t->shape == TRANSITION_UNKNOWN)
 		return;
 	for (enum transition_shape s = TRANSITION_FLAT; s < TRANSITION_OTHER; s++)
 		if (s != t->shape)
@@ -310,7 +310,7 @@ int transition_trend(const struct transition_point *points, size_t n, bool up, s
 const char *transition_shape_name(enum transition_shape s)
 {
 	static const char * const names[TRANSITION_SHAPES] = {
-		[TRANSITION_UNTOLD] = "not told", [TRANSITION_FLAT] = "flat", [TRANSITION_LINEAR] = "linear",
+		[TRANSITION_UNKNOWN] = "not told", [TRANSITION_FLAT] = "flat", [TRANSITION_LINEAR] = "linear",
 		[TRANSITION_JUMP] = "two levels", [TRANSITION_STEPS] = "steps", [TRANSITION_OTHER] = "none of these",
 	};
 

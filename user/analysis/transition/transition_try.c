@@ -199,7 +199,7 @@ static bool loop_is_stray(const struct work *w, size_t corner, size_t i)
 }
 
 /* Where a pause would be looked for that is not in the change itself: so many loops to both sides of it. */
-#define BESIDE		10
+#define ADJACENT		10
 
 static bool loop_is_in_place(const struct work *w, size_t corner, size_t i)
 {
@@ -219,8 +219,8 @@ static bool loop_is_in_place(const struct work *w, size_t corner, size_t i)
 static double pause_find_near(const struct work *w, size_t corner, const struct place *p, double standing)
 {
 	const struct path_piece *a = &w->path.pieces[corner], *b = a + 1;
-	size_t from = p->begin > a->begin + BESIDE ? p->begin - BESIDE : a->begin;
-	size_t to = p->end + BESIDE < b->end ? p->end + BESIDE : b->end;
+	size_t from = p->begin > a->begin + ADJACENT ? p->begin - ADJACENT : a->begin;
+	size_t to = p->end + ADJACENT < b->end ? p->end + ADJACENT : b->end;
 
 	for (size_t i = from; i < to; i++) {
 		double longer = w->loops[i].loop_ns - fmax(a->ns, b->ns);
@@ -278,7 +278,7 @@ static enum transition_verdict changes_find(const struct work *w, struct transit
 		t->last = c;
 		if (!i) {
 			t->first = c;
-			t->beside_ns = pause_find_near(w, i, &p, c.pause_most_ns);
+			t->adjacent_ns = pause_find_near(w, i, &p, c.pause_most_ns);
 		}
 		if (!verdict && (!i || i + 2 == w->path.n))
 			verdict = change_judge(w, i, &p, &c);
@@ -376,7 +376,7 @@ int transition_try(const struct transition_series *s, const struct transition_le
 	struct work w = { .s = s, .from = from, .to = to };
 	int ret = 0;
 
-	*t = (struct transition_try){ .verdict = TRANSITION_BAD, .request_ns = NAN, .speed_ratio = NAN, .beside_ns = NAN,
+	*t = (struct transition_try){ .verdict = TRANSITION_BAD, .request_ns = NAN, .speed_ratio = NAN, .adjacent_ns = NAN,
 				      .end = { .ns = unknown, .t = NAN, .dof = NAN } };
 	if (series_is_valid(s)) {
 		t->request_ns = s->request_ns;

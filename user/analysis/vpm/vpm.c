@@ -239,7 +239,7 @@ static struct busy busy_find_power(const struct half *h)
 
 	for (int k = 0; k < VPM_KINDS; k++) {
 		for (size_t i = 0; i < h[k].n; i++) {
-			double x = h[k].busy[i] - h[k].mean_busy, y = reading_residual(&h[k], i, k == VPM_HELD ? 0 : w);
+			double x = h[k].busy[i] - h[k].mean_busy, y = reading_residual(&h[k], i, k == VPM_PAUSED ? 0 : w);
 
 			busy.least_s = fmin(busy.least_s, h[k].busy[i]);
 			xx += x * x;
@@ -297,7 +297,7 @@ static struct value value_widened(const struct value *v, double by)
 
 size_t vpm_left_out(const struct vpm_result *r)
 {
-	return r->left_out[VPM_UNDELAYED] + r->left_out[VPM_DELAYED] + r->left_out[VPM_HELD];
+	return r->left_out[VPM_UNDELAYED] + r->left_out[VPM_DELAYED] + r->left_out[VPM_PAUSED];
 }
 
 struct value vpm_energy(const struct vpm_result *r, const struct value *time, double off_s)
@@ -336,25 +336,25 @@ static void interrupts_take_out(const struct vpm_input *in, struct vpm_result *r
 static bool readings_are_enough(const struct vpm_result *r)
 {
 	return r->n[VPM_DELAYED] >= VPM_LEAST && r->n[VPM_UNDELAYED] >= VPM_LEAST &&
-	       r->n[VPM_HELD] >= VPM_HELD_LEAST;
+	       r->n[VPM_PAUSED] >= VPM_PAUSED_LEAST;
 }
 
 static void block_estimate(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
 {
 	double alike_j = ALIKE_W * in->interval_s;
-	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *held = &h[VPM_HELD];
+	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *paused = &h[VPM_PAUSED];
 	double w = halves_slope(h), latency = d->mean_ran - u->mean_ran;
 	double var_ran_d = ran_variance(d), var_ran_u = ran_variance(u);
 	double var_d = readings_variance(d, w), var_u = readings_variance(u, w);
-	double var_held = readings_variance(held, 0);
-	double rounding_held = rounding_variance(held, known->step_j, alike_j);
+	double var_paused = readings_variance(paused, 0);
+	double rounding_paused = rounding_variance(paused, known->step_j, alike_j);
 	double rounding_two = rounding_variance(d, known->step_j, alike_j) +
 			      rounding_variance(u, known->step_j, alike_j);
 	double half, busy, t;
 
-	t = interval_t(held->n - 1.0);
-	half = hypot(t * sqrt(var_held), NORMAL_95 * sqrt(rounding_held));
-	r->held_w = value_around(held->mean_j / in->interval_s, half / in->interval_s);
+	t = interval_t(paused->n - 1.0);
+	half = hypot(t * sqrt(var_paused), NORMAL_95 * sqrt(rounding_paused));
+	r->paused_w = value_around(paused->mean_j / in->interval_s, half / in->interval_s);
 	t = interval_t(variances_dof(var_ran_d, d->n, var_ran_u, u->n));
 	half = t * sqrt(var_ran_d + var_ran_u);
 	r->latency_s = value_around(latency, half);
@@ -366,9 +366,9 @@ static void block_estimate(const struct vpm_input *in, struct half *h, const str
 	t = interval_t(variances_dof(var_d, d->n, var_u, u->n));
 	half = hypot(t * sqrt(var_d + var_u), NORMAL_95 * sqrt(rounding_two));
 	busy = (d->mean_busy - u->mean_busy) / latency +
-	       (held->mean_busy - known->busy.least_s) / in->interval_s;
-	r->power_w = value_around(r->held_w.v + w,
-				  hypot(half / latency, r->held_w.hi - r->held_w.v));
+	       (paused->mean_busy - known->busy.least_s) / in->interval_s;
+	r->power_w = value_around(r->paused_w.v + w,
+				  hypot(half / latency, r->paused_w.hi - r->paused_w.v));
 	if (known->busy.error_w > 0)
 		r->power_w = value_widened(&r->power_w,
 					   busy * hypot(NORMAL_95 * known->busy.error_w,
@@ -430,7 +430,7 @@ static void power_reach_to_all(const struct vpm_input *in, struct half *h, const
 	}
 	r->scattered = true;
 	r->bounded |= all.bounded;
-	value_reach(&r->held_w, &all.held_w);
+	value_reach(&r->paused_w, &all.paused_w);
 	value_reach(&r->latency_s, &all.latency_s);
 	value_reach(&r->power_w, &all.power_w);
 	value_reach(&r->energy_j, &all.energy_j);
@@ -439,7 +439,7 @@ static void power_reach_to_all(const struct vpm_input *in, struct half *h, const
 /* How far interrupts' power is from that of what they interrupt. */
 static double irq_difference_w(const struct vpm_input *in, const struct half *h)
 {
-	return fabs(in->irq_w - h[VPM_HELD].mean_j / in->interval_s - halves_slope(h));
+	return fabs(in->irq_w - h[VPM_PAUSED].mean_j / in->interval_s - halves_slope(h));
 }
 
 /*
@@ -451,7 +451,7 @@ static bool runs_have_interrupts(const struct vpm_input *in, const struct half *
 	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED];
 	double one = in->irq_part * in->irq_interval_s / IRQS, ran_d, ran_u, middle, spread, *values = half_values_room(d);
 
-	if (isnan(in->irq_w) || !(in->irq_part > 0) || !d->n || !u->n || !h[VPM_HELD].n)
+	if (isnan(in->irq_w) || !(in->irq_part > 0) || !d->n || !u->n || !h[VPM_PAUSED].n)
 		return false;
 	spread = values_spread(d, d->ran, &ran_d);
 	values_spread(u, u->ran, &ran_u);
@@ -469,7 +469,7 @@ static struct usual half_usual(const struct vpm_input *in, const struct half *h,
 {
 	struct usual usual = { .least_j = known->step_j / 2 };
 
-	if (kind == VPM_HELD || !known->irqs)
+	if (kind == VPM_PAUSED || !known->irqs)
 		return usual;
 	usual.ran = IRQ_INTERVALS * in->irq_part * in->irq_interval_s;
 	usual.j = usual.ran * irq_difference_w(in, h);
@@ -515,7 +515,7 @@ static void readings_solve(const struct vpm_input *in, struct half *h, struct vp
 		left = 0;
 		for (int k = 0; k < VPM_KINDS; k++) {
 			struct usual usual = half_usual(in, h, k, &known);
-			size_t now = readings_leave_out(&h[k], k == VPM_HELD ? 0 : w, &usual);
+			size_t now = readings_leave_out(&h[k], k == VPM_PAUSED ? 0 : w, &usual);
 
 			r->left_out[k] += now;
 			left += now;
@@ -539,7 +539,7 @@ int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
 	struct half h[VPM_KINDS] = { 0 };
 	int ret = 0;
 
-	*r = (struct vpm_result){ .held_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown,
+	*r = (struct vpm_result){ .paused_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown,
 				  .irq_w = NAN };
 	for (int k = 0; k < VPM_KINDS; k++) {
 		/* of the last, room for the values looked at and for the same in order */

@@ -13,13 +13,13 @@
 enum vpm_kind {
 	VPM_UNDELAYED,	/* held from the block's second instruction on */
 	VPM_DELAYED,	/* held from its end on */
-	VPM_HELD,	/* held all the time */
+	VPM_PAUSED,	/* held all the time */
 	VPM_KINDS
 };
 
 /**
  * struct vpm_reading - one that is of use
- * @ran_s:	from the start of the meter until the program was stopped; 0 with VPM_HELD
+ * @ran_s:	from the start of the meter until the program was stopped; 0 with VPM_PAUSED
  * @power_w:	mean over the sensing interval
  * @busy_s:	for which other CPUs were busy meanwhile, all together
  */
@@ -30,7 +30,7 @@ struct vpm_reading {
 
 /**
  * struct vpm_input - readings of a block
- * @readings:	those of VPM_HELD may be of any block: what is held then is the same
+ * @readings:	those of VPM_PAUSED may be of any block: what is held then is the same
  * @interval_s:	the meter's sensing interval
  * @late:	times that the block had not ended when the interval had
  * @moved:	times that its thread slept or changed its CPU in it, or a CPU came or went
@@ -53,7 +53,7 @@ struct vpm_input {
 
 /* Readings of each of the first two kinds, and of the third, that an interval needs. */
 #define VPM_LEAST	10
-#define VPM_HELD_LEAST	3
+#define VPM_PAUSED_LEAST	3
 
 /*
  * Of delayed readings: when more of them are late, or late or moved, those that are not are the short runs of the block
@@ -84,7 +84,7 @@ enum vpm_why {
  * struct vpm_result - what the readings tell
  * @n:		readings of each kind, without @left_out
  * @left_out:	of each kind, readings that differ from the others of their kind by far more than these among each other
- * @held_w:	power while the program is held: "idle" of equation 4
+ * @paused_w:	power while the program is held: "idle" of equation 4
  * @latency_s:	of the block
  * @power_w:	of the block (equation 6), between the bounds
  * @energy_j:	of one execution (equation 4), likewise
@@ -96,7 +96,7 @@ enum vpm_why {
 struct vpm_result {
 	enum vpm_why why;
 	size_t n[VPM_KINDS], left_out[VPM_KINDS];
-	struct value held_w, latency_s, power_w, energy_j;
+	struct value paused_w, latency_s, power_w, energy_j;
 	double irq_w;
 	bool bounded, scattered;
 };

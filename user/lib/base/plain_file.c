@@ -48,7 +48,7 @@ int kjoule_plain_owner(int fd, uid_t *owner)
 	if (fstat(fd, &st) || fstatfs(fd, &fs))
 		return -errno;
 	/* its server says whose a file is */
-	*owner = (uint32_t)fs.f_type == FUSE_MAGIC ? KJOULE_NOBODY : st.st_uid;
+	*owner = (uint32_t)fs.f_type == FUSE_MAGIC ? KJOULE_NOBODY_UID : st.st_uid;
 	return 0;
 }
 

@@ -23,10 +23,10 @@
 int kjoule_plain_open(int dir, const char *path);
 
 /* The user that has no files, by convention. */
-#define KJOULE_NOBODY	65534
+#define KJOULE_NOBODY_UID	65534
 
 /**
- * kjoule_plain_owner() - the user that a file belongs to; KJOULE_NOBODY if a FUSE server says so
+ * kjoule_plain_owner() - the user that a file belongs to; KJOULE_NOBODY_UID if a FUSE server says so
  * Return: 0 or -errno
  */
 int kjoule_plain_owner(int fd, uid_t *owner);

@@ -81,7 +81,7 @@ static int user_groups(uid_t uid, gid_t *gid, gid_t **groups)
 
 	*groups = NULL;
 	/* who is in no list has no group of his own either: that of nobody, which has no files */
-	*gid = pw ? pw->pw_gid : KJOULE_NOBODY;
+	*gid = pw ? pw->pw_gid : KJOULE_NOBODY_UID;
 	if (!pw)
 		return 0;
 	*groups = calloc(n, sizeof(**groups));

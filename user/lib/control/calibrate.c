@@ -29,10 +29,10 @@
 #define QUIET_MS	100		/* phases of a round */
 #define BUSY_MS		150		/* counters that move every 10 ms move often enough in it */
 #define PROBE_MS	20
-#define ASLEEP_MS	100
-#define ASLEEP_ROUNDS	2
+#define IDLE_MS	100
+#define IDLE_ROUNDS	2
 #define TICK_PART	5		/* the fewest ticks' times in an interval */
-#define MOST_STRETCH	16
+#define FACTOR_MOST	16
 #define RING_LEAST	(2u << 20)
 #define RING_MOST	(32u << 20)
 #define BESIDE_STACK	2048		/* what a tick writes besides the copy of a stack, at most */
@@ -316,16 +316,16 @@ static int phase_run_quiet(uint32_t cpu, struct kjoule_phase *p)
 }
 
 /* With longer intervals more is to be seen for as many moves of the counters. */
-static unsigned int phase_busy_ms(unsigned int stretch)
+static unsigned int phase_busy_ms(unsigned int factor)
 {
-	return stretch > 4 ? BUSY_MS * stretch / 4 : BUSY_MS;
+	return factor > 4 ? BUSY_MS * factor / 4 : BUSY_MS;
 }
 
 /*
  * By how much the intervals have to be longer than usual: a tick must not fill them, and a
  * phase's records must fit into a ring, which is as large as that.
  */
-static int interval_find_factor(struct kjoule_session_params *params, unsigned int *stretch,
+static int interval_find_factor(struct kjoule_session_params *params, unsigned int *factor,
 				struct kjoule_error *err)
 {
 	uint64_t record = params->stack_bytes + BESIDE_STACK, bytes;
@@ -333,7 +333,7 @@ static int interval_find_factor(struct kjoule_session_params *params, unsigned i
 	double unused;
 	int ret;
 
-	*stretch = 1;
+	*factor = 1;
 	if (!(params->flags & CHAINS))
 		return 0;
 	params->interval_ns = SLOW_NS;
@@ -341,11 +341,11 @@ static int interval_find_factor(struct kjoule_session_params *params, unsigned i
 	ret = phase_run_with_ticks(params, PROBE_MS, false, &probe, &unused, err);
 	free(probe.slots);
 	do {
-		bytes = phase_busy_ms(*stretch) * 1000000ull / (FAST_NS * *stretch) * record;
-		if (probe.handler_ns * TICK_PART <= FAST_NS * *stretch && bytes <= RING_MOST)
+		bytes = phase_busy_ms(*factor) * 1000000ull / (FAST_NS * *factor) * record;
+		if (probe.handler_ns * TICK_PART <= FAST_NS * *factor && bytes <= RING_MOST)
 			break;
-		*stretch *= 2;
-	} while (*stretch < MOST_STRETCH);
+		*factor *= 2;
+	} while (*factor < FACTOR_MOST);
 	params->ring_bytes = RING_LEAST;
 	while (params->ring_bytes < bytes && params->ring_bytes < RING_MOST)
 		params->ring_bytes *= 2;
@@ -353,16 +353,16 @@ static int interval_find_factor(struct kjoule_session_params *params, unsigned i
 }
 
 static int round_measure_busy(uint32_t cpu, struct kjoule_session_params *params,
-			      unsigned int stretch, struct kjoule_round *r, double *khz,
+			      unsigned int factor, struct kjoule_round *r, double *khz,
 			      struct kjoule_error *err)
 {
-	unsigned int ms = phase_busy_ms(stretch);
+	unsigned int ms = phase_busy_ms(factor);
 	int ret = phase_run_quiet(cpu, &r->quiet);
 
-	params->interval_ns = (uint64_t)SLOW_NS * stretch;
+	params->interval_ns = (uint64_t)SLOW_NS * factor;
 	if (!ret)
 		ret = phase_run_with_ticks(params, ms, false, &r->slow, khz, err);
-	params->interval_ns = (uint64_t)FAST_NS * stretch;
+	params->interval_ns = (uint64_t)FAST_NS * factor;
 	if (!ret)
 		ret = phase_run_with_ticks(params, ms, false, &r->fast, khz, err);
 	return ret;
@@ -378,10 +378,10 @@ static int round_measure_idle(struct kjoule_session_params *params, struct kjoul
 	/* an idle CPU is left alone unless it is asked for */
 	params->flags |= KJOULE_FLAG_WAKE_IDLE;
 	params->interval_ns = SLOW_NS;
-	ret = phase_run_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
+	ret = phase_run_with_ticks(params, IDLE_MS, true, &r->doze, &unused, err);
 	params->interval_ns = FAST_NS;
 	if (!ret)
-		ret = phase_run_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
+		ret = phase_run_with_ticks(params, IDLE_MS, true, &r->nap, &unused, err);
 	params->flags &= ~(uint64_t)KJOULE_FLAG_WAKE_IDLE;
 	return ret;
 }
@@ -472,7 +472,7 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	struct kjoule_round rounds[CALIBRATE_MOST_ROUNDS] = { 0 };
 	struct kjoule_cpus cpus = { 0 };
 	struct in_tick chosen;
-	unsigned int stretch;
+	unsigned int factor;
 	double khz = 0;
 	cpu_set_t old;
 	size_t n = 0;
@@ -488,9 +488,9 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	calibrate_choose_sources(like, &params, &chosen);
 	if (params.flags & KJOULE_FLAG_USER_STACK && !params.stack_bytes)
 		params.stack_bytes = STACK_DEFAULT;
-	ret = interval_find_factor(&params, &stretch, err);
+	ret = interval_find_factor(&params, &factor, err);
 	while (!ret && n < CALIBRATE_MOST_ROUNDS) {
-		ret = round_measure_busy(cpu, &params, stretch, &rounds[n], &khz, err);
+		ret = round_measure_busy(cpu, &params, factor, &rounds[n], &khz, err);
 		n++;
 		if (!ret && signals_are_pending(stop_on))
 			ret = kjoule_fail(err, EINTR, "calibration: stopped by a signal");
@@ -499,7 +499,7 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 		if (!kjoule_calibration_solve(rounds, n, cal) && calibration_is_good(cal))
 			break;
 	}
-	for (size_t r = 0; r < ASLEEP_ROUNDS && !ret; r++)
+	for (size_t r = 0; r < IDLE_ROUNDS && !ret; r++)
 		ret = round_measure_idle(&params, &rounds[r], err);
 	if (ret == -ENOMEM) {
 		kjoule_fail(err, ENOMEM, "calibration: no memory");

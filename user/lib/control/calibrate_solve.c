@@ -521,7 +521,7 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
 		domain_solve_power(rounds, n, u, d, cal);
 		cal->idle_uj[d] = domain_idle_energy(rounds, n, d);
-		cal->asleep_uw[d] = domain_idle_power(rounds, n, d, cal->idle_uj[d]);
+		cal->idle_uw[d] = domain_idle_power(rounds, n, d, cal->idle_uj[d]);
 	}
 	return 0;
 }

@@ -30,7 +30,7 @@
  * @loop_uw:	power of the measuring loop, to compare with
  * @idle_uj:	energy of a tick on an idle CPU, waking and going back to sleep included,
  *		microjoule; NAN: could not be told
- * @asleep_uw:	power while the CPU sleeps and takes no tick, whatever the other CPUs did meanwhile; NAN: could not be told
+ * @idle_uw:	power while the CPU sleeps and takes no tick, whatever the other CPUs did meanwhile; NAN: could not be told
  */
 struct kjoule_calibration {
 	uint32_t cpu;
@@ -51,7 +51,7 @@ struct kjoule_calibration {
 	double irq_error_uw[KJOULE_MAX_DOMAINS];
 	double loop_uw[KJOULE_MAX_DOMAINS];
 	double idle_uj[KJOULE_MAX_DOMAINS];
-	double asleep_uw[KJOULE_MAX_DOMAINS];
+	double idle_uw[KJOULE_MAX_DOMAINS];
 };
 
 /**

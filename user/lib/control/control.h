@@ -168,7 +168,7 @@ struct kjoule_vpm_info {
 };
 
 /* What became of edge windows; see the netlink specification. */
-struct kjoule_edge_books {
+struct kjoule_edge_counters {
 	uint64_t windows, spins, failed, paused;
 	uint64_t held_ns, longest_ns;
 };
@@ -190,7 +190,7 @@ struct kjoule_session_info {
 	uint32_t stack_bytes;
 	uint32_t user;			/* uid of who made it */
 	uint32_t edge_duty;		/* 0: no edge windows */
-	struct kjoule_edge_books edge;
+	struct kjoule_edge_counters edge;
 	struct kjoule_vpm_info vpm;
 	uint32_t state;			/* enum kjoule_session_state */
 	uint64_t t0_ns;

@@ -56,7 +56,7 @@ enum kjoule_chunk_type {
 	KJOULE_CHUNK_CALIBRATION = 5,	/* JSON */
 	KJOULE_CHUNK_KALLSYMS = 6,	/* text: "address type name [module]" */
 	KJOULE_CHUNK_BUILD_IDS = 7,	/* JSON */
-	KJOULE_CHUNK_AWAKE = 9,		/* struct kjoule_awake: when the recorder ran */
+	KJOULE_CHUNK_WAKEUPS = 9,		/* struct kjoule_wakeup: when the recorder ran */
 	KJOULE_CHUNK_END = 8,		/* JSON: how it ended */
 	KJOULE_CHUNK_JITMAP = 10,	/* text: a process's code made at run time, see lib/code/jitmap.h */
 	KJOULE_CHUNK_REGIONS = 11,	/* struct kjoule_region_batch, each with its units behind it; lib/region/mark_ring.h */
@@ -84,13 +84,13 @@ struct kjoule_chunk_header {
 };
 
 /* The recorder was awake on @cpu: CLOCK_MONOTONIC. */
-struct kjoule_awake {
+struct kjoule_wakeup {
 	uint64_t begin_ns, end_ns;
 	uint32_t cpu;
 	uint32_t reserved;		/* 0 */
 };
 
-_Static_assert(sizeof(struct kjoule_awake) == 24, "awake");
+_Static_assert(sizeof(struct kjoule_wakeup) == 24, "awake");
 _Static_assert(sizeof(struct kjoule_file_header) == 24, "file header");
 _Static_assert(sizeof(struct kjoule_chunk_header) == 32, "chunk header");
 

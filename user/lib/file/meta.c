@@ -179,7 +179,7 @@ static const struct kjoule_json_member vpm_members[] = {
 
 /* Of windows at moves of the counter. */
 static const struct kjoule_json_member edge_members[] = {
-#define U64(name) { #name, offsetof(struct kjoule_edge_books, name), KJOULE_JSON_U64, 0 }
+#define U64(name) { #name, offsetof(struct kjoule_edge_counters, name), KJOULE_JSON_U64, 0 }
 	U64(windows), U64(spins), U64(failed), U64(paused), U64(held_ns), U64(longest_ns),
 #undef U64
 };

@@ -58,7 +58,7 @@ struct kjoule_end {
 	uint64_t side_band_lost;
 	uint64_t side_band_anew;
 	uint64_t ring_damaged;
-	struct kjoule_region_books regions;
+	struct kjoule_region_counters regions;
 };
 
 /** kjoule_meta_gather() - fill in what the machine knows (host, kernel, places, clocks) */

@@ -141,7 +141,7 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal)
 	json_put_reals(o, "irq_error_uw", cal->irq_error_uw, cal->n_domains);
 	json_put_reals(o, "loop_uw", cal->loop_uw, cal->n_domains);
 	json_put_reals(o, "idle_uj", cal->idle_uj, cal->n_domains);
-	json_put_reals(o, "asleep_uw", cal->asleep_uw, cal->n_domains);
+	json_put_reals(o, "asleep_uw", cal->idle_uw, cal->n_domains);
 	return kjoule_json_finish(o);
 }
 
@@ -166,7 +166,7 @@ static bool calibration_is_believable(const struct kjoule_calibration *cal)
 	       reals_are_believable(cal->irq_error_uw, cal->n_domains, true) &&
 	       reals_are_believable(cal->loop_uw, cal->n_domains, true) &&
 	       reals_are_believable(cal->idle_uj, cal->n_domains, true) &&
-	       reals_are_believable(cal->asleep_uw, cal->n_domains, true);
+	       reals_are_believable(cal->idle_uw, cal->n_domains, true);
 }
 
 int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibration *cal)
@@ -188,9 +188,9 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	for (unsigned int d = json_get_reals(o, "idle_uj", cal->idle_uj, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
 		cal->idle_uj[d] = NAN;
-	for (unsigned int d = json_get_reals(o, "asleep_uw", cal->asleep_uw, KJOULE_MAX_DOMAINS);
+	for (unsigned int d = json_get_reals(o, "asleep_uw", cal->idle_uw, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
-		cal->asleep_uw[d] = NAN;
+		cal->idle_uw[d] = NAN;
 	json_object_put(o);
 	if (calibration_is_believable(cal))
 		return 0;

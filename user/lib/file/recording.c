@@ -232,14 +232,14 @@ static int recording_add_vdso(struct kjoule_recording *rec, const struct kjoule_
 
 static int recording_add_wakeups(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
-	size_t n = c->len / sizeof(*rec->awake);
-	void *p = realloc(rec->awake, (rec->n_awake + n + 1) * sizeof(*rec->awake));
+	size_t n = c->len / sizeof(*rec->wakeups);
+	void *p = realloc(rec->wakeups, (rec->n_wakeups + n + 1) * sizeof(*rec->wakeups));
 
 	if (!p)
 		return -ENOMEM;
-	rec->awake = p;
-	memcpy(rec->awake + rec->n_awake, c->data, n * sizeof(*rec->awake));
-	rec->n_awake += n;
+	rec->wakeups = p;
+	memcpy(rec->wakeups + rec->n_wakeups, c->data, n * sizeof(*rec->wakeups));
+	rec->n_wakeups += n;
 	return 0;
 }
 
@@ -284,7 +284,7 @@ static int recording_add_chunk(struct kjoule_recording *rec, const struct kjoule
 		break;
 	case KJOULE_CHUNK_VDSO:
 		return recording_add_vdso(rec, c);
-	case KJOULE_CHUNK_AWAKE:
+	case KJOULE_CHUNK_WAKEUPS:
 		return recording_add_wakeups(rec, c);
 	case KJOULE_CHUNK_END:
 		ret = kjoule_end_decode(c->data, c->len, &rec->end);
@@ -444,7 +444,7 @@ void kjoule_recording_free(struct kjoule_recording *rec)
 	free(rec->streams);
 	free(rec->packages);
 	free(rec->stats);
-	free(rec->awake);
+	free(rec->wakeups);
 	free(rec->side_band);
 	free(rec->regions);
 	free(rec->vdso);

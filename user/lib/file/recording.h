@@ -62,8 +62,8 @@ struct kjoule_recording {
 	struct kjoule_cpu_stats *stats;
 	size_t n_streams;
 	struct kjoule_stream *streams;	/* by CPU */
-	size_t n_awake;
-	struct kjoule_awake *awake;
+	size_t n_wakeups;
+	struct kjoule_wakeup *wakeups;
 	uint8_t *side_band;
 	size_t side_band_len;
 	uint8_t *regions;		/* for kjoule_regions_new() */

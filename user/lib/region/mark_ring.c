@@ -236,9 +236,9 @@ void kjoule_region_area_end(struct kjoule_region_area *a)
 	__atomic_store_n(&a->head->over, 1, __ATOMIC_RELAXED);
 }
 
-void kjoule_region_area_books(const struct kjoule_region_area *a, struct kjoule_region_books *books)
+void kjoule_region_area_counters(const struct kjoule_region_area *a, struct kjoule_region_counters *counters)
 {
-	*books = (struct kjoule_region_books){
+	*counters = (struct kjoule_region_counters){
 		.foreign = __atomic_load_n(&a->head->foreign, __ATOMIC_RELAXED),
 		.refused = __atomic_load_n(&a->head->refused, __ATOMIC_RELAXED),
 		.unmapped = __atomic_load_n(&a->head->unmapped, __ATOMIC_RELAXED),
@@ -248,9 +248,9 @@ void kjoule_region_area_books(const struct kjoule_region_area *a, struct kjoule_
 		const struct kjoule_region_ring *ring = &a->head->rings[i];
 		uint64_t next = __atomic_load_n(&ring->next, __ATOMIC_RELAXED);
 
-		books->lost += a->sides[i].lost;
-		books->left_out += a->sides[i].left_out;
+		counters->lost += a->sides[i].lost;
+		counters->left_out += a->sides[i].left_out;
 		if (next - a->sides[i].tail <= KJOULE_REGION_UNITS)
-			books->unfinished += next - a->sides[i].tail;
+			counters->unfinished += next - a->sides[i].tail;
 	}
 }

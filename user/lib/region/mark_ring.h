@@ -117,7 +117,7 @@ struct kjoule_region_batch {
 _Static_assert(sizeof(struct kjoule_region_batch) == 32, "batch");
 
 /* What became of what could not be told. */
-struct kjoule_region_books {
+struct kjoule_region_counters {
 	uint64_t lost;			/* marks, for which a ring had no room */
 	uint64_t left_out;		/* regions too deep, or one too many of a thread */
 	uint64_t unfinished;		/* units that were never written to their end: a thread was killed */
@@ -151,6 +151,6 @@ int kjoule_region_area_drain(struct kjoule_region_area *area, kjoule_region_sink
 void kjoule_region_area_reap(struct kjoule_region_area *area);
 /** kjoule_region_area_end() - nobody will read any more: programs need not tell */
 void kjoule_region_area_end(struct kjoule_region_area *area);
-void kjoule_region_area_books(const struct kjoule_region_area *area, struct kjoule_region_books *books);
+void kjoule_region_area_counters(const struct kjoule_region_area *area, struct kjoule_region_counters *counters);
 
 #endif /* KJOULE_MARK_RING_H */

@@ -24,7 +24,7 @@ struct buffer {
 	int cpu;
 	bool own;		/* of the process, which it stays with whatever CPUs do */
 	bool going, dead;	/* its CPU goes offline; has been, and is back */
-	bool deaf;		/* cannot be had, and was counted for it */
+	bool unavailable;		/* cannot be had, and was counted for it */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t size;
@@ -247,9 +247,9 @@ static int cpu_follow(struct kjoule_sideband *sb, int cpu, kjoule_sideband_sink 
 	/* everybody's: a process has children by now, which an event of its own would miss */
 	ret = buffer_open(sb, b, 0, cpu);
 	/* the CPU may be away once more: the next look will tell */
-	if (ret && ret != -ENODEV && !b->deaf)
+	if (ret && ret != -ENODEV && !b->unavailable)
 		sb->lost++;
-	b->deaf = ret && ret != -ENODEV;
+	b->unavailable = ret && ret != -ENODEV;
 	return !ret;
 }
 

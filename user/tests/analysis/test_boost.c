@@ -19,7 +19,7 @@
 #define MOST	4000
 
 /* A stretch of time of a made-up machine with two CPUs. */
-struct stretch {
+struct load_step {
 	double seconds, w, khz, busy;
 };
 
@@ -30,12 +30,12 @@ struct machine {
 	double noise;		/* of power and frequency, a part */
 };
 
-static void run(struct machine *m, const struct stretch *stretches, size_t n)
+static void run(struct machine *m, const struct load_step *load_steps, size_t n)
 {
 	double t = 0, end = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct stretch *of = &stretches[i];
+		const struct load_step *of = &load_steps[i];
 
 		for (end += of->seconds; t < end - 1e-9 && m->n < MOST; t += SLICE_S) {
 			m->s[m->n++] = (struct boost_slice){
@@ -66,7 +66,7 @@ static void near(double found, double wanted, double part)
 }
 
 /* The paper's machine, at a tenth of the time. */
-static const struct stretch haswell[] = {
+static const struct load_step haswell[] = {
 	{ 5, 3, 90000, 0 }, { 5.507, 17, 90000, 2 }, { 6, 15, 80000, 2 }, { 1, 3, 80000, 0 },
 };
 
@@ -120,7 +120,7 @@ static void without_a_frequency_it_is_found_by_throughput(void **state)
 
 static void steps_between_are_levels(void **state)
 {
-	const struct stretch steps[] = { { 3, 20, 3400000, 2 }, { 4, 18, 3100000, 2 }, { 5, 15, 2800000, 2 } };
+	const struct load_step steps[] = { { 3, 20, 3400000, 2 }, { 4, 18, 3100000, 2 }, { 5, 15, 2800000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
@@ -137,7 +137,7 @@ static void steps_between_are_levels(void **state)
 
 static void a_governor_that_takes_its_time_is_no_level(void **state)
 {
-	const struct stretch steps[] = { { 0.04, 8, 40000, 2 }, { 5, 17, 90000, 2 }, { 5, 15, 80000, 2 } };
+	const struct load_step steps[] = { { 0.04, 8, 40000, 2 }, { 5, 17, 90000, 2 }, { 5, 15, 80000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
@@ -153,13 +153,13 @@ static void a_governor_that_takes_its_time_is_no_level(void **state)
 
 static void up_and_down_has_a_mean(void **state)
 {
-	struct stretch steps[41] = { { 5, 17, 90000, 2 } };
+	struct load_step steps[41] = { { 5, 17, 90000, 2 } };
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
 	(void)state;
 	for (size_t i = 1; i < 41; i++)
-		steps[i] = i % 2 ? (struct stretch){ 0.3, 13, 80000, 2 } : (struct stretch){ 0.3, 16, 90000, 2 };
+		steps[i] = i % 2 ? (struct load_step){ 0.3, 13, 80000, 2 } : (struct load_step){ 0.3, 16, 90000, 2 };
 	run(m, steps, 41);
 	assert_int_equal(boost_course(m->s, m->n, 0, 17, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_ENDS);
@@ -167,7 +167,7 @@ static void up_and_down_has_a_mean(void **state)
 	near(c.sustained.khz.v, 85000, 0.005);
 	near(c.sustained.w.v, 14.5, 0.02);
 	/* however long it is down at the end */
-	steps[40] = (struct stretch){ 0.6, 13, 80000, 2 };
+	steps[40] = (struct load_step){ 0.6, 13, 80000, 2 };
 	m->n = 0;
 	run(m, steps, 41);
 	assert_int_equal(boost_course(m->s, m->n, 0, 17.3, 2, &c), 0);
@@ -178,10 +178,10 @@ static void up_and_down_has_a_mean(void **state)
 
 static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 {
-	const struct stretch most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 }, { 1, 16, 90000, 2 } };
-	const struct stretch little[] = { { 5, 17, 90000, 2 }, { 1, 13, 80000, 2 }, { 3, 16, 90000, 2 } };
-	const struct stretch made_up_for[] = { { 5, 17, 90000, 2 }, { 1.5, 16, 88000, 2 }, { 1, 18, 93000, 2 }, { 0.2, 17, 90000, 2 } };
-	const struct stretch late[] = { { 5, 17, 90000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct load_step most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 }, { 1, 16, 90000, 2 } };
+	const struct load_step little[] = { { 5, 17, 90000, 2 }, { 1, 13, 80000, 2 }, { 3, 16, 90000, 2 } };
+	const struct load_step interpolated_for[] = { { 5, 17, 90000, 2 }, { 1.5, 16, 88000, 2 }, { 1, 18, 93000, 2 }, { 0.2, 17, 90000, 2 } };
+	const struct load_step late[] = { { 5, 17, 90000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
@@ -200,7 +200,7 @@ static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 	assert_int_equal(c.verdict, BOOST_LASTS);
 	/* what is faster makes up for it */
 	m->n = 0;
-	run(m, made_up_for, 4);
+	run(m, interpolated_for, 4);
 	assert_int_equal(boost_course(m->s, m->n, 0, 7.7, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_LASTS);
 	/* slower to the end, for however short a part of the time */
@@ -214,8 +214,8 @@ static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 
 static void what_is_fast_for_most_of_the_time_rises(void **state)
 {
-	const struct stretch most[] = { { 5, 15, 80000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
-	const struct stretch late[] = { { 5, 15, 80000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 15, 80000, 2 }, { 1, 17, 90000, 2 } };
+	const struct load_step most[] = { { 5, 15, 80000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct load_step late[] = { { 5, 15, 80000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 15, 80000, 2 }, { 1, 17, 90000, 2 } };
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
@@ -234,12 +234,12 @@ static void what_is_fast_for_most_of_the_time_rises(void **state)
 }
 
 /* One speed with something else for a short time in it. */
-static void passes(const struct stretch *stretches, size_t n, double seconds)
+static void passes(const struct load_step *load_steps, size_t n, double seconds)
 {
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
-	run(m, stretches, n);
+	run(m, load_steps, n);
 	assert_int_equal(boost_course(m->s, m->n, 0, seconds, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_LASTS);
 	assert_int_equal(c.n_levels, 1);
@@ -251,12 +251,12 @@ static void passes(const struct stretch *stretches, size_t n, double seconds)
 
 static void what_passes_ends_no_boost(void **state)
 {
-	const struct stretch dip[] = { { 5, 17, 90000, 2 }, { 0.2, 13, 70000, 2 }, { 5, 17, 90000, 2 } };
-	const struct stretch at_the_end[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 } };
-	const struct stretch hardly_slower[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 }, { 5, 17, 89500, 2 } };
-	const struct stretch peak[] = { { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 }, { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 } };
+	const struct load_step dip[] = { { 5, 17, 90000, 2 }, { 0.2, 13, 70000, 2 }, { 5, 17, 90000, 2 } };
+	const struct load_step at_the_end[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 } };
+	const struct load_step hardly_slower[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 }, { 5, 17, 89500, 2 } };
+	const struct load_step peak[] = { { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 }, { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 } };
 	/* an edge of the load, which is faster because not all CPUs run yet */
-	const struct stretch edge[] = { { 0.06, 11, 100000, 2 }, { 10, 17, 90000, 2 } };
+	const struct load_step edge[] = { { 0.06, 11, 100000, 2 }, { 10, 17, 90000, 2 } };
 
 	(void)state;
 	passes(dip, 3, 10.2);
@@ -268,8 +268,8 @@ static void what_passes_ends_no_boost(void **state)
 
 static void a_short_boost_under_a_long_load_is_one(void **state)
 {
-	const struct stretch steps[] = { { 1.2, 17, 90000, 2 }, { 78, 15, 80000, 2 } };
-	const struct stretch ramp[] = { { 1.2, 13, 70000, 2 }, { 78, 15, 80000, 2 } };
+	const struct load_step steps[] = { { 1.2, 17, 90000, 2 }, { 78, 15, 80000, 2 } };
+	const struct load_step ramp[] = { { 1.2, 13, 70000, 2 }, { 78, 15, 80000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
@@ -291,7 +291,7 @@ static void a_short_boost_under_a_long_load_is_one(void **state)
 
 static void a_boost_goes_on_behind_a_dip(void **state)
 {
-	const struct stretch steps[] = { { 2, 17, 90000, 2 }, { 0.1, 13, 70000, 2 }, { 3, 17, 90000, 2 }, { 6, 15, 80000, 2 },
+	const struct load_step steps[] = { { 2, 17, 90000, 2 }, { 0.1, 13, 70000, 2 }, { 3, 17, 90000, 2 }, { 6, 15, 80000, 2 },
 					 { 0.1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
@@ -309,7 +309,7 @@ static void a_boost_goes_on_behind_a_dip(void **state)
 
 static void one_speed_is_no_boost_that_ends(void **state)
 {
-	const struct stretch steady[] = { { 20, 15, 80000, 2 } };
+	const struct load_step steady[] = { { 20, 15, 80000, 2 } };
 	struct boost_course c;
 
 	(void)state;
@@ -327,10 +327,10 @@ static void one_speed_is_no_boost_that_ends(void **state)
 	}
 }
 
-static void what_is_no_boost_is_said_so(void **state)
+static void a_load_without_a_boost_is_reported(void **state)
 {
-	const struct stretch rises[] = { { 5, 15, 80000, 2 }, { 5, 17, 90000, 2 } };
-	const struct stretch lazy[] = { { 5, 10, 90000, 1 }, { 5, 9, 80000, 1 } };
+	const struct load_step rises[] = { { 5, 15, 80000, 2 }, { 5, 17, 90000, 2 } };
+	const struct load_step lazy[] = { { 5, 10, 90000, 1 }, { 5, 9, 80000, 1 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
@@ -408,12 +408,12 @@ static void time_at_the_boost_is_known_better_than_a_slice(void **state)
 /* The made-up machine's speeds, without an interval. */
 static const struct boost_judge by = { { 90000, NAN, NAN }, { 80000, NAN, NAN }, .others = 0, .cpus = 2, .tick_s = SLICE_S / 5 };
 
-static struct boost_run judge_by(const struct boost_judge *of, const struct stretch *stretches, size_t n, double from_s, double to_s)
+static struct boost_run judge_by(const struct boost_judge *of, const struct load_step *load_steps, size_t n, double from_s, double to_s)
 {
 	struct machine *m = machine(0.002);
 	struct boost_run r;
 
-	run(m, stretches, n);
+	run(m, load_steps, n);
 	r = boost_run_judge(m->s, m->n, from_s, to_s, of);
 	free(m);
 	return r;
@@ -422,12 +422,12 @@ static struct boost_run judge_by(const struct boost_judge *of, const struct stre
 /* A run that boosts for @part of its two seconds, on a machine where others have so many CPUs. */
 static struct boost_run judge(double part, double others, double slow_s)
 {
-	const struct stretch stretches[] = { { 1, 3, 90000, 0 }, { slow_s, 8, 40000, 2 }, { 2 * part, 17, 90000, 2 },
+	const struct load_step load_steps[] = { { 1, 3, 90000, 0 }, { slow_s, 8, 40000, 2 }, { 2 * part, 17, 90000, 2 },
 					     { 2 * (1 - part), 15, 80000, 2 }, { 1, 3, 80000, 0 } };
 	struct boost_judge of = by;
 
 	of.others = others;
-	return judge_by(&of, stretches, 5, 1, 3 + slow_s);
+	return judge_by(&of, load_steps, 5, 1, 3 + slow_s);
 }
 
 static void a_run_is_what_it_was(void **state)
@@ -447,20 +447,20 @@ static void a_run_is_what_it_was(void **state)
 
 static void a_moment_on_one_cpu_is_no_less_of_a_boost(void **state)
 {
-	const struct stretch stretches[] = { { 0.1, 11, 100000, 1 }, { 1.5, 17, 90000, 2 }, { 0.1, 11, 100000, 1 } };
+	const struct load_step load_steps[] = { { 0.1, 11, 100000, 1 }, { 1.5, 17, 90000, 2 }, { 0.1, 11, 100000, 1 } };
 	struct boost_run r;
 
 	(void)state;
-	r = judge_by(&by, stretches, 3, 0, 1.7);
+	r = judge_by(&by, load_steps, 3, 0, 1.7);
 	assert_int_equal(r.class, BOOST_BOOSTED);
 	assert_true(r.boosted_s > 1.68);
 }
 
 static void one_speed_between_is_not_boosted(void **state)
 {
-	const struct stretch between[] = { { 2, 16, 85000, 2 } }, hardly_less[] = { { 2, 17, 89000, 2 } };
-	const struct stretch dip[] = { { 0.4, 17, 90000, 2 }, { 0.04, 15, 80000, 2 }, { 0.4, 17, 90000, 2 } };
-	const struct stretch peak[] = { { 0.4, 15, 80000, 2 }, { 0.04, 15, 81400, 2 }, { 0.4, 15, 80000, 2 } };
+	const struct load_step between[] = { { 2, 16, 85000, 2 } }, hardly_less[] = { { 2, 17, 89000, 2 } };
+	const struct load_step dip[] = { { 0.4, 17, 90000, 2 }, { 0.04, 15, 80000, 2 }, { 0.4, 17, 90000, 2 } };
+	const struct load_step peak[] = { { 0.4, 15, 80000, 2 }, { 0.04, 15, 81400, 2 }, { 0.4, 15, 80000, 2 } };
 	struct boost_judge unknown = by, hardly = by;
 	struct boost_run r;
 
@@ -486,7 +486,7 @@ static void one_speed_between_is_not_boosted(void **state)
 
 static void a_long_run_at_one_speed_is_judged_as_well(void **state)
 {
-	const struct stretch between[] = { { 75, 16, 85000, 2 } }, mixed[] = { { 5, 17, 90000, 2 }, { 70, 15, 80000, 2 } };
+	const struct load_step between[] = { { 75, 16, 85000, 2 } }, mixed[] = { { 5, 17, 90000, 2 }, { 70, 15, 80000, 2 } };
 
 	(void)state;
 	assert_int_equal(judge_by(&by, between, 1, 0, 75).class, BOOST_THROTTLED);
@@ -495,7 +495,7 @@ static void a_long_run_at_one_speed_is_judged_as_well(void **state)
 
 static void a_heavier_command_has_a_sustained_speed_of_its_own(void **state)
 {
-	const struct stretch heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
+	const struct load_step heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
 	struct boost_judge of = by;
 	struct boost_run r;
 
@@ -524,9 +524,9 @@ static void a_heavier_command_has_a_sustained_speed_of_its_own(void **state)
 	near(judge(0.5, 0, 0.3).sustained_khz, 40000, 0.01);
 }
 
-static void others_may_have_what_ticks_are_off_by(void **state)
+static void other_load_may_be_as_much_as_a_tick(void **state)
 {
-	const struct stretch half[] = { { 2, 17, 90000, 2 } };
+	const struct load_step half[] = { { 2, 17, 90000, 2 } };
 	struct boost_judge of = by;
 
 	(void)state;
@@ -551,10 +551,10 @@ static void others_may_have_what_ticks_are_off_by(void **state)
 	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_BOOSTED);
 }
 
-static void speeds_that_are_not_sure_make_a_time_less_sure(void **state)
+static void uncertain_speeds_widen_the_corrected_time(void **state)
 {
-	const struct stretch boosted[] = { { 2, 17, 90000, 2 } }, mixed[] = { { 1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
-	const struct stretch heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
+	const struct load_step boosted[] = { { 2, 17, 90000, 2 } }, mixed[] = { { 1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct load_step heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
 	struct boost_judge of = by;
 	double rel = hypot(0.01, 0.02);
 	struct boost_run r;
@@ -593,7 +593,7 @@ static void a_mixed_run_is_corrected_to_either_speed(void **state)
 	assert_true(isnan(judge(0.5, 0.2, 0).as_boosted_s.v));
 }
 
-static void a_run_that_can_not_be_judged_is_not(void **state)
+static void a_run_without_enough_slices_is_not_judged(void **state)
 {
 	struct boost_judge none = by;
 	struct machine *m = machine(0.002);
@@ -642,7 +642,7 @@ int main(void)
 		cmocka_unit_test(a_short_boost_under_a_long_load_is_one),
 		cmocka_unit_test(a_boost_goes_on_behind_a_dip),
 		cmocka_unit_test(one_speed_is_no_boost_that_ends),
-		cmocka_unit_test(what_is_no_boost_is_said_so),
+		cmocka_unit_test(a_load_without_a_boost_is_reported),
 		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
 		cmocka_unit_test(a_value_in_which_a_change_falls_is_no_level),
 		cmocka_unit_test(a_run_is_what_it_was),
@@ -650,10 +650,10 @@ int main(void)
 		cmocka_unit_test(one_speed_between_is_not_boosted),
 		cmocka_unit_test(a_long_run_at_one_speed_is_judged_as_well),
 		cmocka_unit_test(a_heavier_command_has_a_sustained_speed_of_its_own),
-		cmocka_unit_test(others_may_have_what_ticks_are_off_by),
-		cmocka_unit_test(speeds_that_are_not_sure_make_a_time_less_sure),
+		cmocka_unit_test(other_load_may_be_as_much_as_a_tick),
+		cmocka_unit_test(uncertain_speeds_widen_the_corrected_time),
 		cmocka_unit_test(a_mixed_run_is_corrected_to_either_speed),
-		cmocka_unit_test(a_run_that_can_not_be_judged_is_not),
+		cmocka_unit_test(a_run_without_enough_slices_is_not_judged),
 		cmocka_unit_test(time_at_the_boost_is_known_better_than_a_slice),
 	};
 

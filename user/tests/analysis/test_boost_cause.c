@@ -187,7 +187,7 @@ static void power_or_temperature_has_to_let_the_others_go_on(void **state)
 	assert_int_equal(boost_cause_of(ends, CONDITIONS + 1, idle, false, why), BOOST_BY_OTHER);
 }
 
-static void one_boost_tells_nothing(void **state)
+static void one_boost_names_no_cause(void **state)
 {
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end end;
@@ -259,7 +259,7 @@ static void a_weighted_mean_follows_the_power(void **state)
 	free(s);
 }
 
-static void a_time_constant_is_found_where_nobody_tells_it(void **state)
+static void a_time_constant_is_found_without_a_limit(void **state)
 {
 	struct boost_slice *s = calloc(MOST, sizeof(*s));
 	double until[2];
@@ -282,10 +282,10 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_of_one_boost_is_neutral),
 		cmocka_unit_test(a_boost_that_does_not_end_refutes_what_got_beyond),
 		cmocka_unit_test(power_or_temperature_has_to_let_the_others_go_on),
-		cmocka_unit_test(one_boost_tells_nothing),
+		cmocka_unit_test(one_boost_names_no_cause),
 		cmocka_unit_test(what_was_fitted_is_not_tested),
 		cmocka_unit_test(a_weighted_mean_follows_the_power),
-		cmocka_unit_test(a_time_constant_is_found_where_nobody_tells_it),
+		cmocka_unit_test(a_time_constant_is_found_without_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,7 +90,7 @@ static void time_is_the_inverse_of_work(void **state)
 		near(boost_equations_time(R, TB, boost_equations_work(R, TB, t)), t, 1e-9);
 }
 
-static void what_can_not_be_is_no_number(void **state)
+static void impossible_values_give_no_number(void **state)
 {
 	(void)state;
 	assert_true(isnan(boost_equations_speedup(2, 0.9)));
@@ -112,7 +112,7 @@ int main(void)
 		cmocka_unit_test(slowdown_grows_as_figure_4_has_it),
 		cmocka_unit_test(six_runs_are_as_figure_6_on_this_profile),
 		cmocka_unit_test(time_is_the_inverse_of_work),
-		cmocka_unit_test(what_can_not_be_is_no_number),
+		cmocka_unit_test(impossible_values_give_no_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void a_box_is_found(void **state)
 	check_kind(BUDGET_BOX, 120, 55);
 }
 
-static void what_says_nothing_is_not_fitted(void **state)
+static void uninformative_traces_are_not_fitted(void **state)
 {
 	struct budget_point points[POINTS];
 	struct budget b;
@@ -144,7 +144,7 @@ int main(void)
 		cmocka_unit_test(a_box_spends_what_idleness_saved),
 		cmocka_unit_test(a_weighted_budget_is_found),
 		cmocka_unit_test(a_box_is_found),
-		cmocka_unit_test(what_says_nothing_is_not_fitted),
+		cmocka_unit_test(uninformative_traces_are_not_fitted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

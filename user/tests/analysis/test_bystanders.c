@@ -102,9 +102,9 @@ static void make(const struct visit *visits, size_t n_visits, uint64_t seed, str
 		if (!m->n_readings || m->readings[m->n_readings - 1].uj != shown)
 			m->readings[m->n_readings++] = (struct cpm_reading){ k, shown };
 		if (block == RECORDER)
-			m->recorders[m->n_recorders++] = (struct cpm_tick){ .tick = k, .block = RECORDER, .made_up = true };
+			m->recorders[m->n_recorders++] = (struct cpm_tick){ .tick = k, .block = RECORDER, .interpolated = true };
 		else
-			m->ticks[m->n++] = (struct cpm_tick){ .tick = k, .block = block, .parked = block == IDLE };
+			m->ticks[m->n++] = (struct cpm_tick){ .tick = k, .block = block, .skipped = block == IDLE };
 		k++;
 		tick += TICK_S;
 	}
@@ -119,15 +119,15 @@ static void unmake(struct made *m)
 }
 
 /* @kinds: of the blocks; @out: of each block, with nobody's in IDLE */
-static void solve(const struct made *m, const uint8_t *kinds, double asleep_w, struct profile_group *out)
+static void solve(const struct made *m, const uint8_t *kinds, double idle_w, struct profile_group *out)
 {
-	struct profile_lane lanes[2] = { { .lane = { .ticks = m->ticks, .n = m->n } },
-					 { .lane = { .ticks = m->recorders, .n = m->n_recorders }, .shadow = true } };
+	struct profile_stream streams[2] = { { .stream = { .ticks = m->ticks, .n = m->n } },
+					 { .stream = { .ticks = m->recorders, .n = m->n_recorders }, .shadow = true } };
 	struct profile_package package = { .readings = { m->readings }, .n_readings = { m->n_readings } };
 	struct profile_input in = {
-		.interval_ns = TICK_S * 1e9, .end_tick = m->ticks[m->n].tick, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
-		.packages = &package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = kinds, .silent_block = IDLE,
-		.steps = CPM_STEPS, .irq_w = { NAN }, .asleep_w = { asleep_w } };
+		.interval_ns = TICK_S * 1e9, .end_tick = m->ticks[m->n].tick, .n_streams = 2, .streams = streams, .n_packages = 1,
+		.packages = &package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = kinds, .unsampled_block = IDLE,
+		.steps = CPM_STEPS, .irq_w = { NAN }, .idle_w = { idle_w } };
 	uint32_t group_of[BLOCKS];
 	struct profile *p;
 
@@ -139,7 +139,7 @@ static void solve(const struct made *m, const uint8_t *kinds, double asleep_w, s
 }
 
 /* By how much the power of the program as a whole is off, in percent: the mean of all sets. */
-static double program_off(const struct visit *visits, size_t n_visits, const uint8_t *kinds, double asleep_w)
+static double program_off(const struct visit *visits, size_t n_visits, const uint8_t *kinds, double idle_w)
 {
 	double sum = 0;
 
@@ -148,7 +148,7 @@ static double program_off(const struct visit *visits, size_t n_visits, const uin
 		struct made m;
 
 		make(visits, n_visits, seed, &m);
-		solve(&m, kinds, asleep_w, g);
+		solve(&m, kinds, idle_w, g);
 		sum += 100 * ((g[LOW].energy[0].j.v + g[HIGH].energy[0].j.v) / (g[LOW].time_s.v + g[HIGH].time_s.v) /
 			      ((m.joules[LOW] + m.joules[HIGH]) / (m.seconds[LOW] + m.seconds[HIGH])) - 1) / sets();
 		unmake(&m);
@@ -161,7 +161,7 @@ static const uint8_t kinds[] = { [OTHERS] = CPM_BYSTANDER, [IDLE] = CPM_IDLE, [R
 static const uint8_t ignorant[] = { [OTHERS] = CPM_IDLE, [IDLE] = CPM_IDLE, [RECORDER] = CPM_MARGINAL };
 
 /* What bystanders draw when they have a window for themselves says nothing of what they draw for a moment. */
-static void long_visits_do_not_tell_of_short_ones(void **state)
+static void long_visits_do_not_explain_short_ones(void **state)
 {
 	static const struct visit visits[] = { { OTHERS, 15, 1.5e-3, 2.7 }, { OTHERS, 0.5, 60e-3, 4.0 } };
 	double off = program_off(visits, 2, kinds, NAN), before = program_off(visits, 2, ignorant, NAN);
@@ -208,20 +208,20 @@ static void the_recorder_pays_for_its_moments(void **state)
 }
 
 /* On two CPUs at once they are one, and none while the program runs. */
-static void bystanders_are_there_while_nobody_else_is(void **state)
+static void bystanders_count_only_when_no_target_runs(void **state)
 {
 	static const struct cpm_tick one[] = { { .tick = 0, .more = 9, .block = LOW }, { .tick = 10, .more = 9, .block = OTHERS },
-					       { .tick = 20, .more = 9, .block = OTHERS }, { .tick = 30, .more = 9, .block = IDLE, .parked = true } };
+					       { .tick = 20, .more = 9, .block = OTHERS }, { .tick = 30, .more = 9, .block = IDLE, .skipped = true } };
 	static const struct cpm_tick two[] = { { .tick = 0, .more = 9, .block = OTHERS }, { .tick = 10, .more = 9, .block = OTHERS },
-					       { .tick = 20, .more = 9, .block = HIGH }, { .tick = 30, .more = 9, .block = IDLE, .parked = true } };
-	static const struct cpm_lane lanes[] = { { .ticks = one, .n = 4 }, { .ticks = two, .n = 4 } };
+					       { .tick = 20, .more = 9, .block = HIGH }, { .tick = 30, .more = 9, .block = IDLE, .skipped = true } };
+	static const struct cpm_stream streams[] = { { .ticks = one, .n = 4 }, { .ticks = two, .n = 4 } };
 	static const uint32_t ran[] = { LOW, OTHERS, HIGH };
 	struct cpm_vectors v;
 	struct cpm_events e;
 	size_t n = 0;
 
 	(void)state;
-	assert_int_equal(cpm_vectors_new(lanes, 2, kinds, &v), 0);
+	assert_int_equal(cpm_vectors_new(streams, 2, kinds, &v), 0);
 	assert_int_equal(v.ticks, 20);
 	assert_int_equal(v.bystanders, 10);
 	assert_int_equal(v.multi, 0);
@@ -241,10 +241,10 @@ static void bystanders_are_there_while_nobody_else_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_visits_do_not_tell_of_short_ones),
+		cmocka_unit_test(long_visits_do_not_explain_short_ones),
 		cmocka_unit_test(idle_moments_are_at_the_power_of_sleep),
 		cmocka_unit_test(the_recorder_pays_for_its_moments),
-		cmocka_unit_test(bystanders_are_there_while_nobody_else_is),
+		cmocka_unit_test(bystanders_count_only_when_no_target_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

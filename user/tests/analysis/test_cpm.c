@@ -129,14 +129,14 @@ static void lines_of_a_loop_have_its_power(void **state)
 	calls_solve(&r, CPM_STEPS, 0, g);
 	print_message("%.3f and %.3f W, %.3f and %.3f W\n", g[0].energy[0].w.v, g[2].energy[0].w.v, g[1].energy[0].w.v,
 		      g[3].energy[0].w.v);
-	assert_true(g[0].energy[0].purity > 0.8 && g[2].energy[0].purity < 0.2);
+	assert_true(g[0].energy[0].share > 0.8 && g[2].energy[0].share < 0.2);
 	for (int i = 0; i < 2; i++)
 		for (int line = i; line < 4; line += 2)
 			assert_true(fabs(g[line].energy[0].w.v / r.power[i] - 1) < 0.025);
 	calls_free(&r);
 }
 
-static void short_blocks_are_told_to_be_mixed(void **state)
+static void short_blocks_are_marked_as_mixed(void **state)
 {
 	struct calls r = { .T = 1e-3, .U = 10e-3, .lo = 2e-3, .hi = 4e-3, .total = 20, .n_blocks = 2,
 			 .power = { 1.0, 2.0 } };
@@ -146,13 +146,13 @@ static void short_blocks_are_told_to_be_mixed(void **state)
 	(void)state;
 	calls_run(&r, 1);
 	calls_solve(&r, CPM_STEPS, 0, g);
-	assert_true(g[0].energy[0].purity < 0.8);
+	assert_true(g[0].energy[0].share < 0.8);
 	/* the mean of both, not an invention outside of them */
 	assert_true(g[0].energy[0].w.v > 0.95 && g[1].energy[0].w.v < 2.05);
 	calls_free(&r);
 	calls_run(&c, 1);
 	calls_solve(&c, CPM_STEPS, 0, g);
-	assert_true(g[0].energy[0].purity > 0.9);
+	assert_true(g[0].energy[0].share > 0.9);
 	calls_free(&c);
 }
 
@@ -241,19 +241,19 @@ static void mean_frequency_is_over_the_time_that_is_left(void **state)
 	assert_true(fabs(g[0].ticks_s - 0.05) < 1e-9);
 }
 
-static struct profile_group lanes_of_two(const struct cpm_tick *a, size_t na,
+static struct profile_group streams_of_two(const struct cpm_tick *a, size_t na,
 					 const struct cpm_tick *b, size_t nb,
 					 const struct cpm_reading *readings, size_t n,
 					 uint64_t end, uint32_t block)
 {
 	static const uint32_t none[1000];
-	struct profile_lane lanes[2] = { { .lane = { .ticks = a, .n = na }, .freq_khz = none },
-					 { .lane = { .ticks = b, .n = nb }, .freq_khz = none } };
+	struct profile_stream streams[2] = { { .stream = { .ticks = a, .n = na }, .freq_khz = none },
+					 { .stream = { .ticks = b, .n = nb }, .freq_khz = none } };
 	struct profile_package package = { .readings = { readings }, .n_readings = { n } };
 	struct profile_input in = {
-		.interval_ns = 1e9, .end_tick = end, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
+		.interval_ns = 1e9, .end_tick = end, .n_streams = 2, .streams = streams, .n_packages = 1,
 		.packages = &package, .n_domains = 1, .n_blocks = CALLS_BLOCKS, .kinds = calls_kinds,
-		.silent_block = CALLS_IDLE, .steps = 1, .other = 0.01 };
+		.unsampled_block = CALLS_IDLE, .steps = 1, .other = 0.01 };
 	struct profile_group g[CALLS_BLOCKS];
 	uint32_t group_of[CALLS_BLOCKS];
 	struct profile *p;
@@ -288,21 +288,21 @@ static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
 		shifted[0][i] = RAN(a[i].tick + 4, a[i].block);
 	for (int i = 0; i < 6; i++)
 		shifted[1][i] = RAN(b[i].tick + 4, b[i].block);
-	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 0)
+	assert_true(fabs(streams_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 0)
 			 .energy[0].j.v - (2 + 3 + 3)) < 1e-9);
-	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 1)
+	assert_true(fabs(streams_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 1)
 			 .energy[0].j.v - 3) < 1e-9);
 	/* 1 J, and the first window at the mean power of what was idle: 4 ticks of 0.5 J */
-	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, CALLS_IDLE)
+	assert_true(fabs(streams_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, CALLS_IDLE)
 			 .energy[0].j.v - (1 + 2)) < 1e-9);
 	for (uint32_t i = 0; i < CALLS_BLOCKS; i++)
-		sum += lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, i)
+		sum += streams_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, i)
 		       .energy[0].j.v;
 	assert_true(fabs(sum - 14) < 1e-9);
 }
 
 /* What is told of each block must not depend on whether ticks come one by one or as runs. */
-static void runs_of_parked_ticks_are_as_good_as_idle_samples(void **state)
+static void skipped_ticks_count_as_idle_samples(void **state)
 {
 	enum { LONG = 1000 };
 	static struct cpm_tick one[LONG], single[LONG], run[3];
@@ -316,20 +316,20 @@ static void runs_of_parked_ticks_are_as_good_as_idle_samples(void **state)
 			one[n_one++] = RAN(i, i % 3);
 		single[i] = RAN(i, i >= 600 && i < 700 ? 3 : CALLS_IDLE);
 		/* as samples these would cost a tick each */
-		single[i].made_up = true;
+		single[i].interpolated = true;
 	}
-	run[0] = (struct cpm_tick){ .tick = 0, .block = CALLS_IDLE, .parked = true, .more = 599 };
-	run[1] = (struct cpm_tick){ .tick = 600, .block = 3, .made_up = true, .more = 99 };
-	run[2] = (struct cpm_tick){ .tick = 700, .block = CALLS_IDLE, .parked = true, .more = LONG - 701 };
+	run[0] = (struct cpm_tick){ .tick = 0, .block = CALLS_IDLE, .skipped = true, .more = 599 };
+	run[1] = (struct cpm_tick){ .tick = 600, .block = 3, .interpolated = true, .more = 99 };
+	run[2] = (struct cpm_tick){ .tick = 700, .block = CALLS_IDLE, .skipped = true, .more = LONG - 701 };
 	for (int i = 0; i < 12; i++)
 		readings[i] = (struct cpm_reading){ 50 + i * LONG / 12, i * i * 1000000ull };
 	for (uint32_t block = 0; block < CALLS_BLOCKS; block++) {
-		struct profile_group a = lanes_of_two(one, n_one, single, LONG, readings, 12, LONG, block);
-		struct profile_group b = lanes_of_two(one, n_one, run, 3, readings, 12, LONG, block);
+		struct profile_group a = streams_of_two(one, n_one, single, LONG, readings, 12, LONG, block);
+		struct profile_group b = streams_of_two(one, n_one, run, 3, readings, 12, LONG, block);
 
 		assert_true(fabs(a.time_s.v - b.time_s.v) < 1e-9);
 		assert_true(fabs(a.energy[0].j.v - b.energy[0].j.v) < 1e-9);
-		assert_true(fabs(a.energy[0].purity - b.energy[0].purity) < 1e-9);
+		assert_true(fabs(a.energy[0].share - b.energy[0].share) < 1e-9);
 		assert_int_equal(a.samples, b.samples);
 		assert_true(fabs(a.other_s - b.other_s) < 1e-9);
 		if (block == CALLS_IDLE)
@@ -338,17 +338,17 @@ static void runs_of_parked_ticks_are_as_good_as_idle_samples(void **state)
 }
 
 /* 1 W while idle, 1000 ticks of 1 ms; a tick costs 100 us at 10 W: 1 uJ a nanosecond too much. */
-static struct profile_group idle_second(bool parked, double *left_out)
+static struct profile_group idle_second(bool skipped, double *left_out)
 {
 	static struct cpm_tick ticks[1000];
 	struct cpm_reading readings[11];
-	struct profile_lane lane = { .lane = { .ticks = ticks, .n = 1000 }, .freq_khz = (uint32_t[1000]){ 0 },
+	struct profile_stream stream = { .stream = { .ticks = ticks, .n = 1000 }, .freq_khz = (uint32_t[1000]){ 0 },
 				     .tick_ns = 100000, .idle_tick_ns = 100000 };
 	struct profile_package package = { .readings = { readings }, .n_readings = { 11 } };
 	struct profile_input in = {
-		.interval_ns = 1e6, .end_tick = 1000, .n_lanes = 1, .lanes = &lane,
+		.interval_ns = 1e6, .end_tick = 1000, .n_streams = 1, .streams = &stream,
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = CALLS_BLOCKS,
-		.kinds = calls_kinds, .silent_block = CALLS_IDLE, .steps = 1, .irq_w = { 10 },
+		.kinds = calls_kinds, .unsampled_block = CALLS_IDLE, .steps = 1, .irq_w = { 10 },
 		.idle_uj = { NAN } };
 	uint32_t group_of[CALLS_BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct profile_group g[CALLS_BLOCKS];
@@ -356,9 +356,9 @@ static struct profile_group idle_second(bool parked, double *left_out)
 
 	for (uint32_t i = 0; i < 1000; i++)
 		ticks[i] = RAN(i, CALLS_IDLE);
-	if (parked) {
-		ticks[0] = (struct cpm_tick){ .block = CALLS_IDLE, .parked = true, .more = 999 };
-		lane.lane.n = 1;
+	if (skipped) {
+		ticks[0] = (struct cpm_tick){ .block = CALLS_IDLE, .skipped = true, .more = 999 };
+		stream.stream.n = 1;
 	}
 	for (int i = 0; i < 11; i++)
 		readings[i] = (struct cpm_reading){ 100 * i, 200000 * i };
@@ -370,7 +370,7 @@ static struct profile_group idle_second(bool parked, double *left_out)
 	return g[CALLS_IDLE];
 }
 
-static void parked_ticks_cost_nothing(void **state)
+static void skipped_ticks_cost_nothing(void **state)
 {
 	double ticks_s;
 	struct profile_group g = idle_second(false, &ticks_s);
@@ -393,17 +393,17 @@ static void counters_charge_only_the_cpus_that_they_count(void **state)
 	static const struct cpm_reading first[] = { { 0, 0 }, { 50, 5000000 }, { 100, 10000000 } };
 	static const struct cpm_reading second[] = { { 0, 0 }, { 50, 1000000 }, { 100, 2000000 } };
 	static const struct cpm_reading machine[] = { { 0, 0 }, { 50, 9000000 }, { 100, 18000000 } };
-	struct profile_lane lanes[2] = { { .lane = { .ticks = a, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } },
-					 { .lane = { .ticks = b, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } } };
+	struct profile_stream streams[2] = { { .stream = { .ticks = a, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } },
+					 { .stream = { .ticks = b, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } } };
 	struct profile_package packages[3] = {
-		{ .lanes = (uint32_t[]){ 0 }, .n_lanes = 1, .readings = { first }, .n_readings = { 3 } },
-		{ .lanes = (uint32_t[]){ 1 }, .n_lanes = 1, .readings = { second }, .n_readings = { 3 } },
-		{ .lanes = (uint32_t[]){ 0, 1 }, .n_lanes = 2, .readings = { NULL, machine },
+		{ .streams = (uint32_t[]){ 0 }, .n_streams = 1, .readings = { first }, .n_readings = { 3 } },
+		{ .streams = (uint32_t[]){ 1 }, .n_streams = 1, .readings = { second }, .n_readings = { 3 } },
+		{ .streams = (uint32_t[]){ 0, 1 }, .n_streams = 2, .readings = { NULL, machine },
 		  .n_readings = { 0, 3 } } };
 	struct profile_input in = {
-		.interval_ns = 1e9, .end_tick = 100, .n_lanes = 2, .lanes = lanes, .n_packages = 3,
+		.interval_ns = 1e9, .end_tick = 100, .n_streams = 2, .streams = streams, .n_packages = 3,
 		.packages = packages, .n_domains = 2, .n_blocks = CALLS_BLOCKS, .kinds = calls_kinds,
-		.silent_block = CALLS_IDLE, .steps = CPM_STEPS, .irq_w = { NAN, NAN } };
+		.unsampled_block = CALLS_IDLE, .steps = CPM_STEPS, .irq_w = { NAN, NAN } };
 	uint32_t group_of[CALLS_BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct profile_group g[CALLS_BLOCKS];
 	struct profile *p;
@@ -434,13 +434,13 @@ static void readings_without_a_tick_between_lose_no_energy(void **state)
 	for (uint32_t i = 0; i < 40; i++)
 		a[i] = RAN(i, i < 10 ? 0 : 1);
 	for (uint32_t i = 0; i < CALLS_BLOCKS; i++)
-		sum += lanes_of_two(a, 40, NULL, 0, readings, 7, 40, i).energy[0].j.v;
+		sum += streams_of_two(a, 40, NULL, 0, readings, 7, 40, i).energy[0].j.v;
 	/* the first window is never believed: ten ticks at 1's power, 5 J in 30 ticks */
 	assert_true(fabs(sum - (5 + 0.5 / 3 * 10)) < 1e-6);
-	assert_true(fabs(lanes_of_two(a, 40, NULL, 0, readings, 7, 40, 1).energy[0].j.v - 5) < 1e-6);
+	assert_true(fabs(streams_of_two(a, 40, NULL, 0, readings, 7, 40, 1).energy[0].j.v - 5) < 1e-6);
 }
 
-static void too_few_readings_tell_nothing(void **state)
+static void too_few_readings_give_no_figure(void **state)
 {
 	struct calls r = calls_coarse();
 	struct profile_group g[CALLS_BLOCKS];
@@ -467,16 +467,16 @@ int main(void)
 		cmocka_unit_test(coarse_blocks_are_right_within_half_a_percent),
 		cmocka_unit_test(refinement_takes_the_bias_out),
 		cmocka_unit_test(lines_of_a_loop_have_its_power),
-		cmocka_unit_test(short_blocks_are_told_to_be_mixed),
+		cmocka_unit_test(short_blocks_are_marked_as_mixed),
 		cmocka_unit_test(the_cost_of_ticks_is_taken_out),
 		cmocka_unit_test(ticks_that_take_longer_are_taken_out_where_they_fell),
 		cmocka_unit_test(mean_frequency_is_over_the_time_that_is_left),
 		cmocka_unit_test(busy_cpus_share_and_idle_ones_pay_nothing),
-		cmocka_unit_test(runs_of_parked_ticks_are_as_good_as_idle_samples),
-		cmocka_unit_test(parked_ticks_cost_nothing),
+		cmocka_unit_test(skipped_ticks_count_as_idle_samples),
+		cmocka_unit_test(skipped_ticks_cost_nothing),
 		cmocka_unit_test(counters_charge_only_the_cpus_that_they_count),
 		cmocka_unit_test(readings_without_a_tick_between_lose_no_energy),
-		cmocka_unit_test(too_few_readings_tell_nothing),
+		cmocka_unit_test(too_few_readings_give_no_figure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

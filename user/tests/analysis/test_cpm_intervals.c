@@ -40,7 +40,7 @@ static void unsure_costs_widen_intervals(void **state)
 	calls_free(&r);
 }
 
-static void intervals_hold_the_truth_often_enough(void **state)
+static void intervals_cover_the_truth_often_enough(void **state)
 {
 	unsigned int in_time = 0, in_energy = 0, in_power = 0, in_freq = 0, n = 0;
 	bool quick = getenv("KJOULE_TEST_QUICK");
@@ -142,7 +142,7 @@ static void check_short(double seconds, unsigned int n_blocks, double period, un
  * In half a second a block of six has some forty windows: batches of them are few, and short enough
  * to have what cancels out.
  */
-static void intervals_of_short_recordings_hold_and_are_not_too_wide(void **state)
+static void intervals_of_short_recordings_cover_and_are_not_too_wide(void **state)
 {
 	(void)state;
 	check_short(0.5, 6, 0, 2000, 2);
@@ -183,7 +183,7 @@ static void no_block_has_a_bias_by_chance(void **state)
  * How many of TIMES intervals have the true time of two blocks, and how wide that of the first is,
  * in spreads of its error.
  */
-struct held {
+struct paused {
 	unsigned int first, second;
 	double width;
 };
@@ -192,14 +192,14 @@ struct held {
  * Samples of block 0 for two seconds, a part of them, or pieces of so many ticks on the mean, of
  * block 1.
  */
-static struct held interrupt_now_and_then(double part, double piece)
+static struct paused interrupt_now_and_then(double part, double piece)
 {
 	static const uint32_t blocks[] = { 0, 1 };
 	struct cpm_tick ticks[2000];
-	struct cpm_lane lane = { .ticks = ticks, .n = 2000 };
+	struct cpm_stream stream = { .ticks = ticks, .n = 2000 };
 	uint64_t state_of_dice = 5;
 	double squares = 0, half = 0;
-	struct held held = { 0 };
+	struct paused paused = { 0 };
 
 	for (unsigned int i = 0; i < TIMES; i++) {
 		double begin = 1900, end = 0, true_ticks = piece > 0 ? 0 : part * 2000, first;
@@ -219,37 +219,37 @@ static struct held interrupt_now_and_then(double part, double piece)
 			}
 			ticks[k] = (struct cpm_tick){ .tick = k, .block = hit };
 		}
-		assert_int_equal(interval_times(&lane, 1, 2000, 0, blocks, 2, sums), 0);
+		assert_int_equal(interval_times(&stream, 1, 2000, 0, blocks, 2, sums), 0);
 		for (unsigned int b = 0; b < 2; b++)
 			v[b] = interval_time(&sums[b]);
 		first = 2000 - true_ticks;
-		held.first += v[0].lo <= first && first <= v[0].hi;
-		held.second += v[1].lo <= true_ticks && true_ticks <= v[1].hi;
+		paused.first += v[0].lo <= first && first <= v[0].hi;
+		paused.second += v[1].lo <= true_ticks && true_ticks <= v[1].hi;
 		squares += (v[0].v - first) * (v[0].v - first) / TIMES;
 		half += (v[0].hi - v[0].lo) / 2 / TIMES;
 	}
-	held.width = half / 1.96 / sqrt(squares);
-	return held;
+	paused.width = half / 1.96 / sqrt(squares);
+	return paused;
 }
 
 /* What is met by chance is binomial, however rare; pieces of a few ticks have edges. */
 static void short_gaps_are_pieces_or_chance(void **state)
 {
 	static const double rare[] = { 0.003, 0.01, 0.03, 0.1, 0.3 };
-	struct held held;
+	struct paused paused;
 
 	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
-		held = interrupt_now_and_then(rare[i], 0);
+		paused = interrupt_now_and_then(rare[i], 0);
 		print_message("%g of the ticks: %u and %u, %.2f spreads wide\n", rare[i],
-			      held.first, held.second, held.width);
-		assert_true(held.first >= 0.92 * TIMES && held.second >= 0.92 * TIMES);
+			      paused.first, paused.second, paused.width);
+		assert_true(paused.first >= 0.92 * TIMES && paused.second >= 0.92 * TIMES);
 	}
-	held = interrupt_now_and_then(0, 3);
-	print_message("pieces of 3 ticks: %u and %u, %.2f spreads wide\n", held.first, held.second,
-		      held.width);
-	assert_true(held.first >= 0.92 * TIMES && held.second >= 0.92 * TIMES);
-	assert_true(held.width < 1.3);
+	paused = interrupt_now_and_then(0, 3);
+	print_message("pieces of 3 ticks: %u and %u, %.2f spreads wide\n", paused.first, paused.second,
+		      paused.width);
+	assert_true(paused.first >= 0.92 * TIMES && paused.second >= 0.92 * TIMES);
+	assert_true(paused.width < 1.3);
 }
 
 static void fine_blocks_have_binomial_times(void **state)
@@ -305,7 +305,7 @@ static void solve_with_calibration_off(double said, double most)
 	assert_true(time >= 0.93 * n && energy >= 0.93 * n && power >= 0.93 * n);
 }
 
-static void intervals_hold_with_a_calibration_that_is_off(void **state)
+static void intervals_cover_with_a_wrong_calibration(void **state)
 {
 	(void)state;
 	solve_with_calibration_off(0.15, 0.14);
@@ -334,10 +334,10 @@ static void distinct_readings_not_samples_make_the_interval(void **state)
 	calls_free(&many);
 }
 
-static void made_up_ticks_widen_and_cost_nothing(void **state)
+static void interpolated_ticks_widen_and_cost_nothing(void **state)
 {
 	struct cpm_tick t[40], u[40];
-	struct cpm_lane lane = { .ticks = t, .n = 40 };
+	struct cpm_stream stream = { .ticks = t, .n = 40 };
 	uint32_t group_of[CALLS_BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct time_sum sums[CALLS_BLOCKS];
 	double before;
@@ -345,20 +345,20 @@ static void made_up_ticks_widen_and_cost_nothing(void **state)
 	(void)state;
 	for (int i = 0; i < 40; i++)
 		t[i] = RAN(i, i >= 20);
-	interval_times(&lane, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
+	interval_times(&stream, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
 	before = sums[0].variance;
 	assert_true(sums[0].ticks == 20 && sums[0].real == 20);
 	memcpy(u, t, sizeof(u));
 	for (int i = 16; i < 24; i++)
-		u[i].made_up = true;
-	lane.ticks = u;
-	interval_times(&lane, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
+		u[i].interpolated = true;
+	stream.ticks = u;
+	interval_times(&stream, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
 	assert_true(sums[0].ticks == 20 && sums[0].real == 16);
 	assert_true(fabs(sums[0].variance - before - 64.0 / 12) < 1e-9);
 	/* inside one block nothing is uncertain */
 	for (int i = 0; i < 40; i++)
-		u[i] = (struct cpm_tick){ .tick = i, .block = i >= 20, .made_up = i >= 5 && i < 15 };
-	interval_times(&lane, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
+		u[i] = (struct cpm_tick){ .tick = i, .block = i >= 20, .interpolated = i >= 5 && i < 15 };
+	interval_times(&stream, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
 	assert_true(fabs(sums[0].variance - before) < 1e-9);
 }
 
@@ -366,14 +366,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unsure_costs_widen_intervals),
-		cmocka_unit_test(intervals_hold_the_truth_often_enough),
-		cmocka_unit_test(intervals_of_short_recordings_hold_and_are_not_too_wide),
+		cmocka_unit_test(intervals_cover_the_truth_often_enough),
+		cmocka_unit_test(intervals_of_short_recordings_cover_and_are_not_too_wide),
 		cmocka_unit_test(no_block_has_a_bias_by_chance),
 		cmocka_unit_test(fine_blocks_have_binomial_times),
 		cmocka_unit_test(short_gaps_are_pieces_or_chance),
-		cmocka_unit_test(intervals_hold_with_a_calibration_that_is_off),
+		cmocka_unit_test(intervals_cover_with_a_wrong_calibration),
 		cmocka_unit_test(distinct_readings_not_samples_make_the_interval),
-		cmocka_unit_test(made_up_ticks_widen_and_cost_nothing),
+		cmocka_unit_test(interpolated_ticks_widen_and_cost_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

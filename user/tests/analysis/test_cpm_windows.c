@@ -13,24 +13,24 @@
 #include "analysis/cpm/cpm.h"
 #include "tests/support/synthetic.h"
 
-#define LANES	12
+#define STREAMS	12
 #define BLOCKS	6
 #define TICKS	4000
 #define NOTHING	UINT32_MAX
 
 /* What runs on a CPU at each tick. */
 struct truth {
-	uint32_t block[LANES][TICKS];
-	bool made_up[LANES][TICKS];
+	uint32_t block[STREAMS][TICKS];
+	bool interpolated[STREAMS][TICKS];
 };
 
 /* Runs of all lengths, with and without silence between them; some of a CPU that is idle, some that nobody saw. */
-static void make_lane(struct tick_stream *l, struct truth *t, size_t i, uint64_t *seed)
+static void make_stream(struct tick_stream *l, struct truth *t, size_t i, uint64_t *seed)
 {
 	for (uint64_t tick = 0; tick < TICKS;) {
 		uint64_t dice = rnd(seed), n = dice & 1 ? 1 : 1 + (dice >> 1) % 20;
 		struct cpm_tick entry = { .tick = tick, .block = (dice >> 20) % BLOCKS,
-					  .made_up = (dice >> 30) % 8 == 0 };
+					  .interpolated = (dice >> 30) % 8 == 0 };
 
 		n = n < TICKS - tick ? n : TICKS - tick;
 		entry.more = n - 1;
@@ -38,7 +38,7 @@ static void make_lane(struct tick_stream *l, struct truth *t, size_t i, uint64_t
 			assert_int_equal(tick_stream_put(l, &entry, 0), 0);
 			for (uint64_t k = tick; k < tick + n; k++) {
 				t->block[i][k] = entry.block;
-				t->made_up[i][k] = entry.made_up;
+				t->interpolated[i][k] = entry.interpolated;
 			}
 		}
 		tick += n;
@@ -54,73 +54,73 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The blocks that run at a tick and count, in order. Return: how many */
-static size_t run_at(const struct truth *t, size_t lanes, const uint8_t *kinds, uint64_t tick, uint32_t *blocks,
-		     bool *made_up)
+static size_t run_at(const struct truth *t, size_t streams, const uint8_t *kinds, uint64_t tick, uint32_t *blocks,
+		     bool *interpolated)
 {
 	size_t n = 0;
 
-	*made_up = false;
-	for (size_t i = 0; i < lanes; i++) {
+	*interpolated = false;
+	for (size_t i = 0; i < streams; i++) {
 		uint32_t block = t->block[i][tick];
 
 		if (block == NOTHING || kinds[block] == CPM_IDLE)
 			continue;
 		blocks[n++] = block;
-		*made_up |= t->made_up[i][tick];
+		*interpolated |= t->interpolated[i][tick];
 	}
 	qsort(blocks, n, sizeof(*blocks), by_number);
 	return n;
 }
 
-static void check_events(size_t lanes, uint64_t seed)
+static void check_events(size_t streams, uint64_t seed)
 {
 	static const uint8_t kinds[BLOCKS] = { CPM_BUSY, CPM_BUSY, CPM_IDLE, CPM_BUSY, CPM_MARGINAL, CPM_BUSY };
 	struct truth *t = calloc(1, sizeof(*t));
-	struct tick_stream packed[LANES] = { { 0 } };
-	struct cpm_lane all[LANES] = { { 0 } };
+	struct tick_stream packed[STREAMS] = { { 0 } };
+	struct cpm_stream all[STREAMS] = { { 0 } };
 	struct cpm_vectors v;
 	struct cpm_events e;
-	uint64_t tick = 0, silent = 0, busy = 0;
+	uint64_t tick = 0, unsampled = 0, busy = 0;
 
 	memset(t->block, 0xff, sizeof(t->block));
-	for (size_t i = 0; i < lanes; i++) {
-		make_lane(&packed[i], t, i, &seed);
+	for (size_t i = 0; i < streams; i++) {
+		make_stream(&packed[i], t, i, &seed);
 		all[i].packed = &packed[i];
 	}
-	assert_int_equal(cpm_vectors_new(all, lanes, kinds, &v), 0);
+	assert_int_equal(cpm_vectors_new(all, streams, kinds, &v), 0);
 	assert_int_equal(cpm_events_begin(&v, &e), 0);
 	while (cpm_events_next(&e)) {
-		uint32_t blocks[LANES];
-		bool made_up;
+		uint32_t blocks[STREAMS];
+		bool interpolated;
 
-		for (; tick < e.tick; tick++, silent++)
-			assert_int_equal(run_at(t, lanes, kinds, tick, blocks, &made_up), 0);
+		for (; tick < e.tick; tick++, unsampled++)
+			assert_int_equal(run_at(t, streams, kinds, tick, blocks, &interpolated), 0);
 		for (; tick < e.tick + e.count; tick++, busy++) {
-			size_t n = run_at(t, lanes, kinds, tick, blocks, &made_up);
+			size_t n = run_at(t, streams, kinds, tick, blocks, &interpolated);
 
 			assert_true(n > 0);
 			assert_int_equal(v.first[e.vector + 1] - v.first[e.vector], n);
 			assert_memory_equal(v.members + v.first[e.vector], blocks, n * sizeof(*blocks));
-			assert_int_equal(e.made_up, made_up);
+			assert_int_equal(e.interpolated, interpolated);
 		}
 	}
 	assert_int_equal(v.ticks, busy);
-	assert_true(lanes > 3 || silent > 10);
+	assert_true(streams > 3 || unsampled > 10);
 	assert_true(busy > TICKS / 3);
 	cpm_events_end(&e);
 	cpm_vectors_free(&v);
-	for (size_t i = 0; i < lanes; i++)
+	for (size_t i = 0; i < streams; i++)
 		tick_stream_free(&packed[i]);
 	free(t);
 }
 
 static void events_are_what_runs_at_each_tick(void **state)
 {
-	static const size_t lanes[] = { 1, 2, 3, 8, 9, LANES };
+	static const size_t streams[] = { 1, 2, 3, 8, 9, STREAMS };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++)
-		check_events(lanes[i], 20 + i);
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		check_events(streams[i], 20 + i);
 }
 
 #define MANY	80000		/* blocks, and so vectors */
@@ -135,7 +135,7 @@ static void windows_have_what_ran_in_them(void **state)
 	uint64_t *counts = calloc(MANY + 2, sizeof(*counts)), seed = 3, next = 0;
 	struct cpm_reading readings[WINDOWS];
 	struct tick_stream packed = { 0 };
-	struct cpm_lane lane = { .packed = &packed };
+	struct cpm_stream stream = { .packed = &packed };
 	struct cpm_vectors v;
 	struct cpm_domain d;
 	struct cpm_windows c;
@@ -153,27 +153,27 @@ static void windows_have_what_ran_in_them(void **state)
 		next += n + (i % 77 == 5 ? 3 : 0);
 	}
 	assert_int_equal(tick_stream_seal(&packed), 0);
-	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
+	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, &v), 0);
 	assert_int_equal(v.n_vectors, MANY + 1);
 	assert_int_equal(cpm_solve(&v, readings, WINDOWS, next, 1, NULL, NULL, NAN, &d), 0);
 	assert_int_equal(cpm_windows_begin(&d, &c), 0);
 	assert_int_equal(cpm_events_begin(&v, &e), 0);
 	more = cpm_events_next(&e);
 	while (cpm_windows_next(&c)) {
-		uint64_t silent = c.w.to - c.w.from;
+		uint64_t unsampled = c.w.to - c.w.from;
 
 		memset(counts, 0, (MANY + 2) * sizeof(*counts));
 		while (more && e.tick < c.w.to) {
 			uint64_t to = e.tick + e.count < c.w.to ? e.tick + e.count : c.w.to;
 
 			counts[e.vector] += to - e.tick;
-			silent -= to - e.tick;
+			unsampled -= to - e.tick;
 			e.count -= to - e.tick;
 			e.tick = to;
 			if (!e.count)
 				more = cpm_events_next(&e);
 		}
-		counts[CPM_SILENT] = silent;
+		counts[CPM_UNSAMPLED] = unsampled;
 		for (size_t p = 0; p < c.w.n_parts; p++) {
 			assert_int_equal(c.w.parts[p].count, counts[c.w.parts[p].vector]);
 			assert_true(c.w.parts[p].count > 0);

@@ -103,7 +103,7 @@ static void simulate(struct run *r, uint64_t seed)
 		e += 1e6 * r->spin_w * (c - until);
 		now = floor(e / QUANTUM) * QUANTUM;
 		r->windows[j] = (struct edge_window){
-			.seek_ns = t * 1e9, .from_ns = t * 1e9, .b_ns = until * 1e9, .held_ns = (c - until) * 1e9,
+			.seek_ns = t * 1e9, .from_ns = t * 1e9, .b_ns = until * 1e9, .paused_ns = (c - until) * 1e9,
 			.uj = now - shown, .spin = spin };
 		if (r->disturbed > 0 && rnd_unit(&p.seed) < r->disturbed)
 			r->windows[j].uj *= 1 - 0.2 * rnd_unit(&p.seed);
@@ -116,11 +116,11 @@ static const uint8_t kinds[BLOCKS];
 
 static int solve(struct run *r, struct cpm_vectors *v, struct edge_result *result)
 {
-	struct cpm_lane lane = { .ticks = r->ticks, .n = r->n_ticks };
+	struct cpm_stream stream = { .ticks = r->ticks, .n = r->n_ticks };
 	struct edge_input in = { .vectors = v, .windows = r->windows, .n_windows = r->n_windows,
 				 .session = &r->session, .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN };
 
-	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, v), 0);
+	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, v), 0);
 	return edge_solve(&in, result);
 }
 
@@ -319,17 +319,17 @@ static void too_few_windows(void **state)
 static void too_many_ticks(void **state)
 {
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
-	struct cpm_lane lane;
+	struct cpm_stream stream;
 	struct edge_result result;
 	struct edge_input in;
 	struct cpm_vectors v;
 
 	(void)state;
 	simulate(&r, 5);
-	lane = (struct cpm_lane){ .ticks = r.ticks, .n = r.n_ticks };
+	stream = (struct cpm_stream){ .ticks = r.ticks, .n = r.n_ticks };
 	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows, .session = &r.session,
 				  .irq_w = NAN, .ticks_most = r.n_ticks / 2 };
-	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
+	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, &v), 0);
 	assert_int_equal(edge_solve(&in, &result), -EFBIG);
 	in.ticks_most = 0;
 	assert_int_equal(edge_solve(&in, &result), 0);
@@ -338,7 +338,7 @@ static void too_many_ticks(void **state)
 	run_free(&r);
 }
 
-#define HELD	(BLOCKS - 1)	/* the block of ticks at which a program of two blocks was held */
+#define PAUSED	(BLOCKS - 1)	/* the block of ticks at which a program of two blocks was held */
 
 /* What the windows say of groups of blocks, of which the last is that of nothing, if spinning is known to @spin_off. */
 static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, struct cpm_group groups[4])
@@ -346,7 +346,7 @@ static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, 
 	uint64_t last = r->ticks[r->n_ticks - 1].tick;
 	struct cpm_reading readings[2] = { { 0, 0 }, { last, 1000000 } };
 	struct cpm_tick *ticks = calloc(last + 1, sizeof(*ticks));
-	struct cpm_lane lane = { .ticks = ticks, .n = last + 1 };
+	struct cpm_stream stream = { .ticks = ticks, .n = last + 1 };
 	struct edge_result result;
 	struct edge_input in;
 	struct cpm_domain d;
@@ -355,16 +355,16 @@ static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, 
 	in = (struct edge_input){ .vectors = &v, .windows = r->windows, .n_windows = r->n_windows, .session = &r->session,
 				  .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN, .irq_error = r->irq_error };
 	for (uint64_t k = 0, i = 0; k <= last; k++)
-		ticks[k] = k == r->ticks[i].tick ? r->ticks[i++] : (struct cpm_tick){ .tick = k, .block = HELD };
-	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
+		ticks[k] = k == r->ticks[i].tick ? r->ticks[i++] : (struct cpm_tick){ .tick = k, .block = PAUSED };
+	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, &v), 0);
 	assert_int_equal(edge_solve(&in, &result), 0);
 	for (uint32_t i = 0; i < v.n_vectors && spin_off > 0; i++)
 		result.w[i].hi = result.w[i].v + hypot(result.w[i].hi - result.w[i].v, spin_off);
 	result.spin_w.hi += spin_off;
 	assert_int_equal(cpm_solve(&v, readings, 2, last + 1, 1, NULL, NULL, NAN, &d), 0);
-	edge_apply(&in, &result, HELD, &d);
+	edge_apply(&in, &result, PAUSED, &d);
 	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
-	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, HELD, 4, groups), 0);
+	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, PAUSED, 4, groups), 0);
 	cpm_domain_free(&d);
 	edge_free(&result);
 	cpm_vectors_free(&v);
@@ -433,19 +433,19 @@ static void common_errors_add_up(void **state)
  * One of two blocks runs beside another one each time. No such vector is there often enough to have a power, and there is room for
  * none of them: as a crowd they have one, that of what they draw together, and both CPUs' blocks have their part of it.
  */
-static void a_crowd_has_a_power(void **state)
+static void all_other_sets_have_a_power(void **state)
 {
 	static const uint8_t all_busy[2 + NEIGHBOURS + 1];
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
 	uint32_t group_of[2 + NEIGHBOURS + 1];
 	struct cpm_reading readings[2] = { { 0, 0 } };
 	struct cpm_group groups[4];
-	struct cpm_lane lanes[2];
+	struct cpm_stream streams[2];
 	struct edge_input in;
 	struct edge_result result;
 	struct cpm_domain d;
 	struct cpm_vectors v;
-	uint32_t crowd = UINT32_MAX;
+	uint32_t other_set = UINT32_MAX;
 	uint64_t seed = 5, n = 0;
 	struct cpm_tick *beside;
 
@@ -455,18 +455,18 @@ static void a_crowd_has_a_power(void **state)
 	for (size_t i = 0; i < r.n_ticks; i++)
 		if (r.ticks[i].block)
 			beside[n++] = (struct cpm_tick){ .tick = r.ticks[i].tick, .block = 2 + rnd(&seed) % NEIGHBOURS };
-	lanes[0] = (struct cpm_lane){ .ticks = r.ticks, .n = r.n_ticks };
-	lanes[1] = (struct cpm_lane){ .ticks = beside, .n = n };
+	streams[0] = (struct cpm_stream){ .ticks = r.ticks, .n = r.n_ticks };
+	streams[1] = (struct cpm_stream){ .ticks = beside, .n = n };
 	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows, .session = &r.session,
 				  .irq_w = NAN };
-	assert_int_equal(cpm_vectors_collect(lanes, 2, all_busy, 1, &v, NULL, 0), 0);
-	assert_int_equal(v.crowd_ticks, n);
+	assert_int_equal(cpm_vectors_collect(streams, 2, all_busy, 1, &v, NULL, 0), 0);
+	assert_int_equal(v.other_set_ticks, n);
 	assert_int_equal(edge_solve(&in, &result), 0);
-	for (uint32_t i = v.first_crowd; i < v.n_vectors; i++)
-		if (cpm_crowd_others(&v, i) == 2 && v.base[i] == i)
-			crowd = i;
-	assert_int_equal(result.why[crowd], EDGE_KNOWN);
-	assert_true(fabs(result.w[crowd].v / r.power[1] - 1) < 0.02);
+	for (uint32_t i = v.first_other_set; i < v.n_vectors; i++)
+		if (cpm_other_set_size(&v, i) == 2 && v.base[i] == i)
+			other_set = i;
+	assert_int_equal(result.why[other_set], EDGE_KNOWN);
+	assert_true(fabs(result.w[other_set].v / r.power[1] - 1) < 0.02);
 	for (uint32_t b = 0; b < 2 + NEIGHBOURS + 1; b++)
 		group_of[b] = b < 2 ? b : 2;
 	readings[1] = (struct cpm_reading){ r.ticks[r.n_ticks - 1].tick, 1000000 };
@@ -475,8 +475,8 @@ static void a_crowd_has_a_power(void **state)
 	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
 	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, 2 + NEIGHBOURS, 4, groups), 0);
 	for (unsigned int g = 1; g <= 2; g++) {
-		double uj = n * 1e6 * result.w[crowd].v * r.T / 2;
-		double half = n * 1e6 * (result.w[crowd].hi - result.w[crowd].v) * r.T / 2;
+		double uj = n * 1e6 * result.w[other_set].v * r.T / 2;
+		double half = n * 1e6 * (result.w[other_set].hi - result.w[other_set].v) * r.T / 2;
 
 		assert_true(fabs(groups[g].uj / uj - 1) < 1e-9);
 		assert_true(fabs(sqrt(groups[g].variance) * 1.96 / half - 1) < 1e-6);
@@ -495,7 +495,7 @@ int main(void)
 		cmocka_unit_test(unequal_blocks),
 		cmocka_unit_test(costly_ticks),
 		cmocka_unit_test(disturbed_windows),
-		cmocka_unit_test(a_crowd_has_a_power),
+		cmocka_unit_test(all_other_sets_have_a_power),
 		cmocka_unit_test(coarse_ticks),
 		cmocka_unit_test(short_blocks_are_refused),
 		cmocka_unit_test(short_blocks_have_no_energy_each),

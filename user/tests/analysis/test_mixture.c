@@ -135,7 +135,7 @@ static void sampling_does_not_pull_powers_together(void **state)
 }
 
 /* 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against energies' spread. */
-static void intervals_hold_and_are_not_too_wide(void **state)
+static void intervals_cover_and_are_not_too_wide(void **state)
 {
 	unsigned int n = 0, inside = 0, recordings = 0, runs = quick() ? 1 : 84;
 	double width = 0, widest = 0;
@@ -185,7 +185,7 @@ static void energies_add_up_to_what_was_measured(void **state)
 			sum[0] += g[0][b].energy[0].j.v;
 			sum[1] += g[1][b].energy[0].j.v;
 			half += g[1][b].energy[0].j.hi - g[1][b].energy[0].j.v;
-			assert_true(isnan(g[1][b].energy[0].purity));
+			assert_true(isnan(g[1][b].energy[0].share));
 			/* and a block's is its power times its time */
 			one = 0;
 			for (uint32_t c = 0; c < profile_mixture(p, 0, 0)->n_classes; c++)
@@ -194,7 +194,7 @@ static void energies_add_up_to_what_was_measured(void **state)
 			assert_int_equal(one, 1);
 		}
 		profile_free(p);
-		free((void *)in.lane.freq_khz);
+		free((void *)in.stream.freq_khz);
 		/* but for the first and the last window, which are not known */
 		assert_true(fabs(sum[1] / sum[0] - 1) < 0.002);
 		assert_true(half > 0);
@@ -203,7 +203,7 @@ static void energies_add_up_to_what_was_measured(void **state)
 }
 
 /* Counts of ticks in runs of one length, and in two that follow each other: the formula against dice. */
-static void errors_of_edges_have_the_covariance_that_is_told(void **state)
+static void errors_of_edges_have_the_reported_covariance(void **state)
 {
 	static const double lengths[] = { 3, 3.25, 4.5, 7.9 };
 	static const double jitters[] = { 0, 0.5, 1 };
@@ -248,11 +248,11 @@ static struct separation separate(const struct alternating *a)
 	assert_int_equal(profile_new(&in.in, &p), 0);
 	assert_int_equal(separability_new(p, &in.in, pools, &s), 0);
 	profile_free(p);
-	free((void *)in.lane.freq_khz);
+	free((void *)in.stream.freq_khz);
 	return s;
 }
 
-static void blocks_that_can_be_told_apart_are(void **state)
+static void separable_blocks_are_separated(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
@@ -272,7 +272,7 @@ static void blocks_that_can_be_told_apart_are(void **state)
 }
 
 /* 0 and 1 run for little more than a tick, one after the other, 2 is long: 0 and 1 are one. */
-static void what_is_too_short_for_the_ticks_is_one_by_name(void **state)
+static void blocks_too_short_for_the_ticks_are_merged_by_name(void **state)
 {
 	struct alternating a = { .n_blocks = 3, .length = { 0.11, 0.12, 0.5 }, .varies = 0.3, .power_w = { 1, 4, 2 },
 				 .period_s = 10e-3, .ticks = 10, .jitter = 1, .total_s = 60 };
@@ -290,7 +290,7 @@ static void what_is_too_short_for_the_ticks_is_one_by_name(void **state)
 }
 
 /* Blocks of up to a tick and a half, ticks delayed at random: what is seen of them is half dice, and never believed. */
-static void runs_of_a_tick_or_so_are_never_told_apart(void **state)
+static void runs_of_about_a_tick_are_never_separated(void **state)
 {
 	static const double lengths[] = { 0.05, 0.08, 0.1, 0.12, 0.2, 0.3 };
 
@@ -312,7 +312,7 @@ static void runs_of_a_tick_or_so_are_never_told_apart(void **state)
 }
 
 /* The pattern comes ten times in each window: each holds as much of both, and their powers cannot be told. */
-static void what_windows_always_hold_alike_is_one_by_name(void **state)
+static void blocks_with_equal_shares_of_windows_are_merged_by_name(void **state)
 {
 	struct alternating a = { .n_blocks = 2, .length = { 0.06, 0.04 }, .varies = 0.01, .power_w = { 1, 3 },
 				 .period_s = 10e-3, .ticks = 50, .jitter = 1, .total_s = 20 };
@@ -339,7 +339,7 @@ static void blocks_of_little_time_are_others(void **state)
 	a.n_blocks = 5;
 	for (size_t i = 0; i < a.n_ticks; i++)
 		if (i % 200 == 77)
-			a.lane[i].block = i % 1000 == 77 ? 4 : 3;
+			a.stream[i].block = i % 1000 == 77 ? 4 : 3;
 	s = separate(&a);
 	assert_int_equal(s.why, SEPARABILITY_DONE);
 	assert_int_equal(s.unit_of[3], s.unit_of[4]);
@@ -351,7 +351,7 @@ static void blocks_of_little_time_are_others(void **state)
 	alternating_free(&a);
 }
 
-static void what_can_not_be_used_is_told(void **state)
+static void unusable_windows_are_reported(void **state)
 {
 	static const struct mixture_range everywhere = { 0, UINT64_MAX };
 	struct alternating a = program(0, 10, 0, 1.5), b = program(0, 2, 0, 60);
@@ -404,12 +404,12 @@ static void what_can_not_be_used_is_told(void **state)
 	assert_int_equal(s.why, SEPARABILITY_PACKAGES);
 	separability_free(&s);
 	profile_free(p);
-	free((void *)in.lane.freq_khz);
+	free((void *)in.stream.freq_khz);
 	alternating_free(&a);
 }
 
 /* Every tenth tick is said to be known, and is wrong: left out, the answer is right as before. */
-static void windows_of_which_something_is_unknown_are_left_out(void **state)
+static void windows_with_unknown_ticks_are_left_out(void **state)
 {
 	struct alternating a = program(0, 10, 1, 60);
 	struct mixture_range *unknown;
@@ -424,7 +424,7 @@ static void windows_of_which_something_is_unknown_are_left_out(void **state)
 	unknown = calloc(a.n_ticks, sizeof(*unknown));
 	for (size_t i = 50; i + 50 < a.n_ticks; i += 50) {
 		for (size_t k = i; k < i + 5; k++)
-			a.lane[k].block = 0;
+			a.stream[k].block = 0;
 		unknown[n++] = (struct mixture_range){ i, i + 5 };
 	}
 	alternating_input(&a, PROFILE_MIXTURE, &in);
@@ -441,17 +441,17 @@ static void windows_of_which_something_is_unknown_are_left_out(void **state)
 	assert_int_equal(profile_groups(p, group_of, 3, g), 0);
 	assert_true(fabs(g[0].energy[0].w.v / a.power_w[0] - 1) > 0.05);
 	profile_free(p);
-	free((void *)in.lane.freq_khz);
+	free((void *)in.stream.freq_khz);
 	free(unknown);
 	alternating_free(&a);
 }
 
 /* Two CPUs at once: CPU 1 runs a block of 1 W now and then, which comes on top of what CPU 0 draws. */
-static void what_ran_on_other_cpus_is_no_matter(void **state)
+static void other_cpus_do_not_matter(void **state)
 {
 	struct alternating a = program(0, 10, 1, 60);
 	struct cpm_tick *other;
-	struct profile_lane lanes[2];
+	struct profile_stream streams[2];
 	uint32_t group_of[] = { 0, 1, 2, 3 };
 	struct alternating_input in;
 	struct profile_group g[4];
@@ -473,10 +473,10 @@ static void what_ran_on_other_cpus_is_no_matter(void **state)
 		extra += per_tick;
 	}
 	alternating_input(&a, PROFILE_MIXTURE, &in);
-	lanes[0] = in.lane;
-	lanes[1] = (struct profile_lane){ .lane = { .ticks = other, .n = n }, .freq_khz = calloc(n, sizeof(uint32_t)) };
-	in.in.lanes = lanes;
-	in.in.n_lanes = 2;
+	streams[0] = in.stream;
+	streams[1] = (struct profile_stream){ .stream = { .ticks = other, .n = n }, .freq_khz = calloc(n, sizeof(uint32_t)) };
+	in.in.streams = streams;
+	in.in.n_streams = 2;
 	in.in.n_blocks = 4;
 	in.kinds[3] = CPM_BUSY;
 	assert_int_equal(profile_new(&in.in, &p), 0);
@@ -492,8 +492,8 @@ static void what_ran_on_other_cpus_is_no_matter(void **state)
 	assert_true(fabs(g[0].energy[0].j.v + g[1].energy[0].j.v + g[3].energy[0].j.v -
 			 (a.true_j[0] + a.true_j[1] + extra * 1e-6)) < 0.01 * a.true_j[0]);
 	profile_free(p);
-	free((void *)in.lane.freq_khz);
-	free((void *)lanes[1].freq_khz);
+	free((void *)in.stream.freq_khz);
+	free((void *)streams[1].freq_khz);
 	free(other);
 	alternating_free(&a);
 }
@@ -512,7 +512,7 @@ static struct model_choice choose(struct alternating a, double ticks, double tot
 	assert_int_equal(profile_new(&in.in, &p), 0);
 	assert_int_equal(model_choose(p, &in.in, &c), 0);
 	profile_free(p);
-	free((void *)in.lane.freq_khz);
+	free((void *)in.stream.freq_khz);
 	alternating_free(&a);
 	return c;
 }
@@ -600,17 +600,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(alternating_blocks_are_right_within_5_percent),
 		cmocka_unit_test(sampling_does_not_pull_powers_together),
-		cmocka_unit_test(intervals_hold_and_are_not_too_wide),
+		cmocka_unit_test(intervals_cover_and_are_not_too_wide),
 		cmocka_unit_test(energies_add_up_to_what_was_measured),
-		cmocka_unit_test(errors_of_edges_have_the_covariance_that_is_told),
-		cmocka_unit_test(blocks_that_can_be_told_apart_are),
-		cmocka_unit_test(what_is_too_short_for_the_ticks_is_one_by_name),
-		cmocka_unit_test(runs_of_a_tick_or_so_are_never_told_apart),
-		cmocka_unit_test(what_windows_always_hold_alike_is_one_by_name),
+		cmocka_unit_test(errors_of_edges_have_the_reported_covariance),
+		cmocka_unit_test(separable_blocks_are_separated),
+		cmocka_unit_test(blocks_too_short_for_the_ticks_are_merged_by_name),
+		cmocka_unit_test(runs_of_about_a_tick_are_never_separated),
+		cmocka_unit_test(blocks_with_equal_shares_of_windows_are_merged_by_name),
 		cmocka_unit_test(blocks_of_little_time_are_others),
-		cmocka_unit_test(what_can_not_be_used_is_told),
-		cmocka_unit_test(windows_of_which_something_is_unknown_are_left_out),
-		cmocka_unit_test(what_ran_on_other_cpus_is_no_matter),
+		cmocka_unit_test(unusable_windows_are_reported),
+		cmocka_unit_test(windows_with_unknown_ticks_are_left_out),
+		cmocka_unit_test(other_cpus_do_not_matter),
 		cmocka_unit_test(the_model_is_chosen_by_latency_rate_and_counter),
 	};
 

@@ -59,7 +59,7 @@ static void a_run_that_is_far_off_is_named(void **state)
 }
 
 /* What is known to one part in ten cannot differ by one in a hundred, however well the others agree. */
-static void what_can_not_be_told_is_not_named(void **state)
+static void too_few_runs_name_no_outlier(void **state)
 {
 	static const double x[] = { 10, 10, 10, 10, 10, 10.1 }, vague[] = { 1, 1, 1, 1, 1, 1 };
 	static const double sure[] = { 0.01, 0.01, 0.01, 0.01, 0.01, NAN };
@@ -78,7 +78,7 @@ static void what_can_not_be_told_is_not_named(void **state)
 	assert_true(named(6, 0.5, 0) < 0.01);
 }
 
-static void two_can_not_be_told_apart(void **state)
+static void two_runs_cannot_be_separated(void **state)
 {
 	static const double x[] = { 1, 100 }, sd[] = { 0.1, 0.1 };
 	struct outlier out[2];
@@ -97,8 +97,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_run_is_named_in_one_set_of_sixty),
 		cmocka_unit_test(a_run_that_is_far_off_is_named),
-		cmocka_unit_test(what_can_not_be_told_is_not_named),
-		cmocka_unit_test(two_can_not_be_told_apart),
+		cmocka_unit_test(too_few_runs_name_no_outlier),
+		cmocka_unit_test(two_runs_cannot_be_separated),
 	};
 	int failed;
 

@@ -82,7 +82,7 @@ static void the_interval_keeps_the_bound(void **state)
 	assert_int_equal(overhead_interval(1000, 0.3, 0, MS, &ns), -EINVAL);
 }
 
-static void what_is_not_sure_is_allowed_for(void **state)
+static void uncertainty_is_allowed_for(void **state)
 {
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_spread_ns = 40 };
 
@@ -189,7 +189,7 @@ static void write_one(const char *name, uint32_t ppm, double tick_ns, unsigned i
 	}
 	put_calibration(&cal);
 	if (awake_ms)
-		put_awake(0, 1000 * MS, (1000 + awake_ms) * MS);
+		put_wakeup(0, 1000 * MS, (1000 + awake_ms) * MS);
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 200);
 	free(b.data);
 }
@@ -205,7 +205,7 @@ static struct json_object *overhead_in(const char *name)
 	return o;
 }
 
-static void a_report_tells_it_beside_the_bound(void **state)
+static void a_report_prints_it_with_the_bound(void **state)
 {
 	struct json_object *o;
 
@@ -255,10 +255,10 @@ int main(void)
 		cmocka_unit_test(who_records_counts_where_others_would_run),
 		cmocka_unit_test(the_interval_keeps_the_bound),
 		cmocka_unit_test(the_recorder_keeps_its_part),
-		cmocka_unit_test(what_is_not_sure_is_allowed_for),
+		cmocka_unit_test(uncertainty_is_allowed_for),
 		cmocka_unit_test(record_chooses_within_its_limits),
 		cmocka_unit_test(contradictions_are_refused),
-		cmocka_unit_test(a_report_tells_it_beside_the_bound),
+		cmocka_unit_test(a_report_prints_it_with_the_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void make(struct profile_group *g, double time_s, double energy_j, double
 	g->energy[0].residual_j = residual_j;
 	g->energy[0].dof = 39;
 	g->energy[0].readings = 100;
-	g->energy[0].purity = 1;
+	g->energy[0].share = 1;
 }
 
 /* Coverage of time, energy and power with runs that differ by @between times what each is known to. */
@@ -66,7 +66,7 @@ static void coverage(size_t n, double between, double *covered, double *width)
 	*width = half / (1.96 * within * sqrt((1 + between * between) / n));
 }
 
-static void intervals_have_the_truth_whatever_runs_differ_by(void **state)
+static void intervals_cover_the_truth_whatever_runs_differ_by(void **state)
 {
 	static const double betweens[] = { 0, 0.5, 1, 2, 4, 10 };
 	static const size_t sizes[] = { 3, 5, 10, 30 };
@@ -140,7 +140,7 @@ static void an_average_of_one_is_the_run_itself(void **state)
 }
 
 /* Blocks with a window or two in each run have no interval there, but there is one in how runs differ. */
-static void what_no_run_can_tell_the_runs_do(void **state)
+static void what_no_run_shows_the_runs_do(void **state)
 {
 	struct profile_group g[4], out;
 	const struct profile_group *of[4];
@@ -209,11 +209,11 @@ static void rare_blocks_are_counted_over_all_runs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intervals_have_the_truth_whatever_runs_differ_by),
+		cmocka_unit_test(intervals_cover_the_truth_whatever_runs_differ_by),
 		cmocka_unit_test(of_two_runs_that_differ_the_interval_is_too_narrow),
 		cmocka_unit_test(of_two_runs_only_the_sampling_counts),
 		cmocka_unit_test(an_average_of_one_is_the_run_itself),
-		cmocka_unit_test(what_no_run_can_tell_the_runs_do),
+		cmocka_unit_test(what_no_run_shows_the_runs_do),
 		cmocka_unit_test(more_runs_make_no_calibration_better),
 		cmocka_unit_test(rare_blocks_are_counted_over_all_runs),
 	};

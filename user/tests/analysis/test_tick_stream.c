@@ -34,8 +34,8 @@ static struct entry make_entry(uint64_t *state, uint64_t next)
 		e.t.tick += 1 + rnd(state) % (dice >> 12 & 1 ? 3 : 1ull << 40);
 	if ((dice >> 16 & 7) == 0)
 		e.t.more = rnd(state) % (dice >> 19 & 1 ? 40 : CPM_MORE_MOST + 1ull);
-	e.t.made_up = (dice >> 24 & 15) == 0;
-	e.t.parked = (dice >> 28 & 15) == 0;
+	e.t.interpolated = (dice >> 24 & 15) == 0;
+	e.t.skipped = (dice >> 28 & 15) == 0;
 	return e;
 }
 
@@ -43,7 +43,7 @@ static void what_is_packed_comes_out_again(void **state)
 {
 	struct entry *all = calloc(N, sizeof(*all));
 	struct tick_stream packed = { 0 };
-	struct cpm_lane lane = { .packed = &packed };
+	struct cpm_stream stream = { .packed = &packed };
 	struct tick_stream_cursor c;
 	uint64_t seed = 5, next = 0;
 	size_t i = 0;
@@ -56,22 +56,22 @@ static void what_is_packed_comes_out_again(void **state)
 	}
 	assert_int_equal(tick_stream_seal(&packed), 0);
 	for (int again = 0; again < 2; again++) {
-		tick_stream_begin(&c, &lane, NULL);
+		tick_stream_begin(&c, &stream, NULL);
 		for (i = 0; tick_stream_next(&c); i++) {
 			uint32_t more = 0;
 
 			assert_true(i < N);
 			assert_int_equal(c.t.tick, all[i].t.tick);
 			assert_int_equal(c.t.block, all[i].t.block);
-			assert_int_equal(c.t.made_up, all[i].t.made_up);
-			assert_int_equal(c.t.parked, all[i].t.parked);
+			assert_int_equal(c.t.interpolated, all[i].t.interpolated);
+			assert_int_equal(c.t.skipped, all[i].t.skipped);
 			assert_int_equal(c.value, all[i].value);
 			/* samples that are alike are one */
 			for (more = all[i].t.more; more < c.t.more; more++, i++) {
 				assert_int_equal(all[i + 1].t.block, c.t.block);
 				assert_int_equal(all[i + 1].value, c.value);
 				assert_int_equal(all[i + 1].t.tick, all[i].t.tick + all[i].t.more + 1);
-				assert_false(all[i + 1].t.made_up || all[i + 1].t.parked || all[i + 1].t.more);
+				assert_false(all[i + 1].t.interpolated || all[i + 1].t.skipped || all[i + 1].t.more);
 			}
 			assert_int_equal(c.t.more, more);
 		}
@@ -89,7 +89,7 @@ static void put(struct tick_stream *l, uint64_t tick, uint32_t block, uint32_t v
 static void samples_that_are_alike_are_one_entry(void **state)
 {
 	struct tick_stream packed = { 0 };
-	struct cpm_lane lane = { .packed = &packed };
+	struct cpm_stream stream = { .packed = &packed };
 	struct tick_stream_cursor c;
 	uint64_t ticks = 0;
 	size_t n = 0;
@@ -102,7 +102,7 @@ static void samples_that_are_alike_are_one_entry(void **state)
 	put(&packed, 1003, 8, 101);
 	assert_int_equal(tick_stream_seal(&packed), 0);
 	assert_true(packed.len < 40);
-	tick_stream_begin(&c, &lane, NULL);
+	tick_stream_begin(&c, &stream, NULL);
 	for (; tick_stream_next(&c); n++) {
 		ticks += c.t.more + 1;
 		assert_true(c.t.more < TICK_STREAM_ALIKE_MOST);
@@ -116,7 +116,7 @@ static void samples_that_are_alike_are_one_entry(void **state)
 		for (uint32_t b = 0; b < 64; b++)
 			to[b] = b == 7 || b == 20 ? name : b;
 		assert_int_equal(tick_stream_rename(&packed, to, 64), 0);
-		tick_stream_begin(&c, &lane, NULL);
+		tick_stream_begin(&c, &stream, NULL);
 		while (tick_stream_next(&c))
 			assert_int_equal(c.t.block, c.t.tick == 1003 ? 8 : name);
 	}
@@ -127,29 +127,29 @@ static void samples_that_are_alike_are_one_entry(void **state)
 static void blocks_are_counted_as_they_are_written(void **state)
 {
 	struct tick_stream_counts counts = { 0 };
-	struct lane_count found[2000] = { { 0 } };
+	struct stream_count found[2000] = { { 0 } };
 	uint64_t seed = 8, next = 0, unseen = 0;
 
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		struct tick_stream packed = { .counts = &counts };
-		struct cpm_lane lane = { .packed = &packed };
+		struct cpm_stream stream = { .packed = &packed };
 		struct tick_stream_cursor c;
 
-		assert_false(tick_stream_unseen(&lane));
+		assert_false(tick_stream_unseen(&stream));
 		for (size_t i = 0; i < 20000; i++) {
 			struct entry e = make_entry(&seed, next);
 
 			e.t.block %= k ? 2000 : 30;
 			e.t.more %= 500;
 			e.value = rnd(&seed) % 4 ? 2600000 : 0;
-			unseen += e.t.made_up || e.t.parked;
+			unseen += e.t.interpolated || e.t.skipped;
 			assert_int_equal(tick_stream_put(&packed, &e.t, e.value), 0);
-			assert_int_equal(tick_stream_unseen(&lane), unseen > 0);
+			assert_int_equal(tick_stream_unseen(&stream), unseen > 0);
 			next = e.t.tick + e.t.more + 1;
 		}
 		assert_int_equal(tick_stream_seal(&packed), 0);
-		tick_stream_begin(&c, &lane, NULL);
+		tick_stream_begin(&c, &stream, NULL);
 		while (tick_stream_next(&c)) {
 			found[c.t.block].ticks += c.t.more + 1;
 			found[c.t.block].values += c.value ? c.t.more + 1 : 0;
@@ -165,9 +165,9 @@ static void blocks_are_counted_as_they_are_written(void **state)
 	free(counts.of);
 }
 
-static void a_cut_lane_ends_where_it_is_cut(void **state)
+static void a_cut_stream_ends_where_it_is_cut(void **state)
 {
-	static const struct cpm_tick ticks[] = { { .tick = 2, .block = 1 }, { .tick = 5, .block = 2, .more = 9, .parked = 1 },
+	static const struct cpm_tick ticks[] = { { .tick = 2, .block = 1 }, { .tick = 5, .block = 2, .more = 9, .skipped = 1 },
 						 { .tick = 20, .block = 3 } };
 	struct tick_stream packed = { 0 };
 
@@ -177,15 +177,15 @@ static void a_cut_lane_ends_where_it_is_cut(void **state)
 	assert_int_equal(tick_stream_seal(&packed), 0);
 	for (uint64_t end = 1; end < 25; end++) {
 		for (int kind = 0; kind < 2; kind++) {
-			struct cpm_lane lane = { .end = end };
+			struct cpm_stream stream = { .end = end };
 			struct tick_stream_cursor c;
 			uint64_t n = 0, wanted = 0;
 
 			if (kind)
-				lane.packed = &packed;
+				stream.packed = &packed;
 			else
-				lane = (struct cpm_lane){ .ticks = ticks, .n = 3, .end = end };
-			tick_stream_begin(&c, &lane, NULL);
+				stream = (struct cpm_stream){ .ticks = ticks, .n = 3, .end = end };
+			tick_stream_begin(&c, &stream, NULL);
 			while (tick_stream_next(&c)) {
 				n += c.t.more + 1;
 				assert_true(c.t.tick + c.t.more < end);
@@ -204,7 +204,7 @@ int main(void)
 		cmocka_unit_test(what_is_packed_comes_out_again),
 		cmocka_unit_test(samples_that_are_alike_are_one_entry),
 		cmocka_unit_test(blocks_are_counted_as_they_are_written),
-		cmocka_unit_test(a_cut_lane_ends_where_it_is_cut),
+		cmocka_unit_test(a_cut_stream_ends_where_it_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

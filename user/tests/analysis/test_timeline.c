@@ -40,7 +40,7 @@ static void ticks_go_on_past_32_bits(void **state)
 	free(b.data);
 }
 
-static void ticks_that_can_not_be_are_left_out(void **state)
+static void impossible_ticks_are_left_out(void **state)
 {
 	struct timeline tl = { 0 };
 	struct buffer b = { 0 };
@@ -144,7 +144,7 @@ static void a_reading_divides_the_ticks_before_it_from_those_after(void **state)
 	put_energy_of(&a, 0, 0, 3, 20000, 1, (uint64_t[]){ 10 });
 	put_sample(&a, 3, 0, 0, 0, 20000);
 	put_energy_of(&a, 0, 0, 3, 300000, 1, (uint64_t[]){ 20 });
-	put_parked(&a, 4, 16, 1003300000, 1019400000);
+	put_skipped(&a, 4, 16, 1003300000, 1019400000);
 	put_energy_of(&a, 0, 0, 19, 400000, 1, (uint64_t[]){ 30 });
 	put_energy_of(&a, 0, 0, 20, 10000, 1, (uint64_t[]){ 40 });
 	put_sample(&a, 20, 0, 0, 0, 10000);
@@ -162,10 +162,10 @@ static void a_reading_divides_the_ticks_before_it_from_those_after(void **state)
 	assert_int_equal(tl.series[0].readings[2].value, 30);
 	assert_int_equal(tl.series[0].readings[3].tick, 20);
 	assert_int_equal(tl.series[0].readings[4].tick, 26);
-	assert_int_equal(tl.cpus[0].n_parked, 1);
-	assert_int_equal(tl.cpus[0].parked[0].first, 4);
-	assert_int_equal(tl.cpus[0].parked[0].count, 16);
-	assert_int_equal(tl.cpus[0].parked[0].end_ns, 1019400000);
+	assert_int_equal(tl.cpus[0].n_skipped, 1);
+	assert_int_equal(tl.cpus[0].skipped[0].first, 4);
+	assert_int_equal(tl.cpus[0].skipped[0].count, 16);
+	assert_int_equal(tl.cpus[0].skipped[0].end_ns, 1019400000);
 	assert_int_equal(tl.cpus[0].next_tick, 21);
 	/* what lies between ticks is not late */
 	assert_int_equal(tl.max_late_ns, 20000);
@@ -236,7 +236,7 @@ static void slow_values_have_their_own_time(void **state)
 	free(b.data);
 }
 
-static void offline_ticks_are_told_from_missed_ones(void **state)
+static void offline_ticks_are_separate_from_missed_ones(void **state)
 {
 	struct timeline tl = { 0 };
 	struct buffer a = { 0 };
@@ -246,7 +246,7 @@ static void offline_ticks_are_told_from_missed_ones(void **state)
 	(void)state;
 	put_gap(&a, 5, 2);
 	put_bytes(&a, &gap, sizeof(gap));
-	put_parked(&a, 200, 1ull << 40, 0, 1);	/* cannot be */
+	put_skipped(&a, 200, 1ull << 40, 0, 1);	/* cannot be */
 	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, 1000), 0);
 	timeline_finish(&tl);
 	assert_int_equal(tl.cpus[0].n_gaps, 2);
@@ -350,13 +350,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ticks_go_on_past_32_bits),
-		cmocka_unit_test(ticks_that_can_not_be_are_left_out),
+		cmocka_unit_test(impossible_ticks_are_left_out),
 		cmocka_unit_test(samples_have_the_task_before_them),
 		cmocka_unit_test(readings_of_a_package_are_put_in_order),
 		cmocka_unit_test(a_reading_divides_the_ticks_before_it_from_those_after),
 		cmocka_unit_test(sources_and_scopes_are_kept_apart),
 		cmocka_unit_test(slow_values_have_their_own_time),
-		cmocka_unit_test(offline_ticks_are_told_from_missed_ones),
+		cmocka_unit_test(offline_ticks_are_separate_from_missed_ones),
 		cmocka_unit_test(skew_is_between_cpus_at_one_tick),
 		cmocka_unit_test(any_content_ends_without_a_crash),
 		cmocka_unit_test(jitter_is_below_its_limit_and_repeats),

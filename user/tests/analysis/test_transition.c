@@ -25,7 +25,7 @@ static size_t runs_of(size_t n)
 
 /* --- levels --- */
 
-static void test_level_holds_the_truth(void **state)
+static void test_level_covers_the_truth(void **state)
 {
 	static double loops[CALIBRATION];
 	const size_t runs = runs_of(400);
@@ -342,7 +342,7 @@ static void test_levels_that_are_not_apart_have_no_number(void **state)
 	all_end(&of, TRANSITION_TOO_NEAR);
 }
 
-static void test_never_granted_has_no_number(void **state)
+static void test_never_reached_has_no_number(void **state)
 {
 	struct made_change c = made_slow;
 	struct trying of;
@@ -551,7 +551,7 @@ static void test_change_within_the_call_has_no_number(void **state)
 }
 
 /* Noise that makes the levels overlap: known to within three loops, or not told. */
-static void test_noise_is_not_told_as_a_change(void **state)
+static void test_noise_is_no_change(void **state)
 {
 	struct made_change c = made_slow;
 	struct trying of;
@@ -585,7 +585,7 @@ static enum transition_verdict verdict_of(const struct transition_loop *loops, s
 	return t.verdict;
 }
 
-static void test_bad_series_are_said_to_be_bad(void **state)
+static void test_bad_series_are_reported_as_bad(void **state)
 {
 	struct trying of = trying(&made_fast);
 	struct transition_loop kept;
@@ -667,7 +667,7 @@ static void test_all_verdicts_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_level_holds_the_truth),
+		cmocka_unit_test(test_level_covers_the_truth),
 		cmocka_unit_test(test_drift_makes_a_level_unsure),
 		cmocka_unit_test(test_loops_of_three_lengths_are_one_level),
 		cmocka_unit_test(test_level_needs_times),
@@ -677,7 +677,7 @@ int main(void)
 		cmocka_unit_test(test_steps_have_a_first_and_a_last_change),
 		cmocka_unit_test(test_stray_loops_are_no_change),
 		cmocka_unit_test(test_levels_that_are_not_apart_have_no_number),
-		cmocka_unit_test(test_never_granted_has_no_number),
+		cmocka_unit_test(test_never_reached_has_no_number),
 		cmocka_unit_test(test_too_slow_has_no_number),
 		cmocka_unit_test(test_elsewhere_has_no_number_but_its_speed),
 		cmocka_unit_test(test_began_elsewhere_has_no_number),
@@ -686,8 +686,8 @@ int main(void)
 		cmocka_unit_test(test_change_between_loops_has_no_pause),
 		cmocka_unit_test(test_call_that_was_stopped_does_not_count),
 		cmocka_unit_test(test_change_within_the_call_has_no_number),
-		cmocka_unit_test(test_noise_is_not_told_as_a_change),
-		cmocka_unit_test(test_bad_series_are_said_to_be_bad),
+		cmocka_unit_test(test_noise_is_no_change),
+		cmocka_unit_test(test_bad_series_are_reported_as_bad),
 		cmocka_unit_test(test_any_series_has_a_verdict),
 		cmocka_unit_test(test_all_verdicts_have_names),
 	};

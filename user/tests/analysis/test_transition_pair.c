@@ -96,7 +96,7 @@ static void check_pairs(const struct made_change *c, size_t pairs, const char *w
 	assert_true(tries <= N / 0.9);
 }
 
-static void test_emulated_pairs_hold_the_truth(void **state)
+static void test_emulated_pairs_cover_the_truth(void **state)
 {
 	static const double latencies[] = { 680e3, 884e3, 1496e3, 2108e3 };
 	static const double noises[] = { 0.005, 0.01, 0.02, 0.03 };
@@ -114,7 +114,7 @@ static void test_emulated_pairs_hold_the_truth(void **state)
 	}
 }
 
-static void test_real_pairs_hold_the_truth(void **state)
+static void test_real_pairs_cover_the_truth(void **state)
 {
 	static const double latencies[] = { 20e3, 26e3, 44e3, 62e3 };
 	static const double resolutions[] = { 1, 10, 20, 30 };
@@ -133,7 +133,7 @@ static void test_real_pairs_hold_the_truth(void **state)
 }
 
 /* Delays of their own in each repeat, no pause, and neighbours. */
-static void test_other_pairs_hold_the_truth(void **state)
+static void test_other_pairs_cover_the_truth(void **state)
 {
 	struct made_change c = made_fast;
 
@@ -363,7 +363,7 @@ static struct transition_pair standing(double at, double spread)
  * A CPU that stands still some loops before the loops look changed, and does so in each try, has changed then: what the loops say
  * after that is something else. One that stands still there by chance has not.
  */
-static void test_a_pause_beside_the_change_is_no_chance(void **state)
+static void test_a_pause_next_to_the_change_is_no_chance(void **state)
 {
 	struct transition_pair p = standing(660e3, 10e3);
 
@@ -579,13 +579,13 @@ static void test_nearer_to_the_truth_than_the_paper(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_emulated_pairs_hold_the_truth),
-		cmocka_unit_test(test_real_pairs_hold_the_truth),
-		cmocka_unit_test(test_other_pairs_hold_the_truth),
+		cmocka_unit_test(test_emulated_pairs_cover_the_truth),
+		cmocka_unit_test(test_real_pairs_cover_the_truth),
+		cmocka_unit_test(test_other_pairs_cover_the_truth),
 		cmocka_unit_test(test_loops_in_step_with_the_request_are_not_trusted),
 		cmocka_unit_test(test_disturbed_tries_do_not_pass),
 		cmocka_unit_test(test_failure_has_a_reason_and_no_number),
-		cmocka_unit_test(test_a_pause_beside_the_change_is_no_chance),
+		cmocka_unit_test(test_a_pause_next_to_the_change_is_no_chance),
 		cmocka_unit_test(test_a_try_unlike_the_others_was_disturbed),
 		cmocka_unit_test(test_few_good_tries_are_a_failure),
 		cmocka_unit_test(test_no_tries_ask_for_more),

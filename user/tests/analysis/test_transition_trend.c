@@ -217,7 +217,7 @@ static void test_small_differences_are_flat(void **state)
 	assert_int_equal(trend_of(&m, true, 1).shape, TRANSITION_FLAT);
 }
 
-static void test_too_few_are_not_told(void **state)
+static void test_too_few_have_no_shape(void **state)
 {
 	struct machine m = { .delay = linear_up, .error = 0.01 };
 	struct transition_point points[3] = {
@@ -228,11 +228,11 @@ static void test_too_few_are_not_told(void **state)
 	(void)state;
 	for (m.n = 2; m.n <= 5; m.n++) {
 		t = trend_of(&m, true, 1);
-		assert_int_equal(t.shape, TRANSITION_UNTOLD);
+		assert_int_equal(t.shape, TRANSITION_UNKNOWN);
 		assert_int_equal(t.targets, m.n - 1);
 	}
 	assert_int_equal(transition_trend(NULL, 0, true, &t), 0);
-	assert_int_equal(t.shape, TRANSITION_UNTOLD);
+	assert_int_equal(t.shape, TRANSITION_UNKNOWN);
 	assert_true(isnan(t.mean_ns.v));
 	assert_int_equal(transition_trend(points, 3, true, &t), 0);
 	assert_int_equal(t.targets, 2);
@@ -269,7 +269,7 @@ int main(void)
 		cmocka_unit_test(test_others_have_no_name),
 		cmocka_unit_test(test_slope_and_levels_are_right),
 		cmocka_unit_test(test_small_differences_are_flat),
-		cmocka_unit_test(test_too_few_are_not_told),
+		cmocka_unit_test(test_too_few_have_no_shape),
 		cmocka_unit_test(test_no_spread_at_all),
 	};
 

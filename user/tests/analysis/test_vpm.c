@@ -17,7 +17,7 @@
 #define INTERVAL	20e-3
 #define IDLE_W		0.6
 #define PEAK_W		20.0
-#define HELD_W		1.9
+#define PAUSED_W		1.9
 #define MOST		4000
 #define FAR		0.3		/* of a reading that others' readings are far from */
 
@@ -46,8 +46,8 @@ static double rnd_normal(uint64_t *seed)
 static struct vpm_reading make_one(const struct made *m, enum vpm_kind kind, uint64_t *seed)
 {
 	double length = kind == VPM_DELAYED ? m->latency * (1 + m->spread * (2 * rnd_unit(seed) - 1)) : 0;
-	double own = kind == VPM_HELD ? 0 : m->own * (1 + 0.1 * (rnd_unit(seed) - 0.5));
-	double j = length * m->power + own * m->own_w + (INTERVAL - own - length) * HELD_W, w;
+	double own = kind == VPM_PAUSED ? 0 : m->own * (1 + 0.1 * (rnd_unit(seed) - 0.5));
+	double j = length * m->power + own * m->own_w + (INTERVAL - own - length) * PAUSED_W, w;
 
 	w = j / INTERVAL * (1 + m->noise * rnd_normal(seed));
 	if (rnd_unit(seed) < m->stalls)
@@ -63,7 +63,7 @@ static struct vpm_result model(const struct made *m, uint64_t seed)
 	struct vpm_result r;
 
 	for (size_t i = 0; i < m->n; i++)
-		readings[i] = make_one(m, i % 8 == 7 ? VPM_HELD : rnd_unit(&seed) < 0.5 ? VPM_DELAYED : VPM_UNDELAYED, &seed);
+		readings[i] = make_one(m, i % 8 == 7 ? VPM_PAUSED : rnd_unit(&seed) < 0.5 ? VPM_DELAYED : VPM_UNDELAYED, &seed);
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	return r;
 }
@@ -84,7 +84,7 @@ static double worst(const struct made *m, int runs, int *inside, double *half)
 		*half += 100 * (r.power_w.hi - r.power_w.lo) / 2 / m->power / runs;
 		assert_true(fabs(r.latency_s.v - m->latency) < 2 * (r.latency_s.hi - r.latency_s.v));
 		assert_float_equal(r.energy_j.v, r.power_w.v * r.latency_s.v, 1e-9);
-		assert_true(fabs(r.held_w.v - HELD_W) < 3 * (r.held_w.hi - r.held_w.v));
+		assert_true(fabs(r.paused_w.v - PAUSED_W) < 3 * (r.paused_w.hi - r.paused_w.v));
 	}
 	return worst;
 }
@@ -165,7 +165,7 @@ static void test_busy_others(void **state)
 		uint64_t seed = set;
 
 		for (size_t i = 0; i < in.n; i++) {
-			enum vpm_kind kind = i % 8 == 7 ? VPM_HELD : rnd_unit(&seed) < 0.5 ? VPM_DELAYED : VPM_UNDELAYED;
+			enum vpm_kind kind = i % 8 == 7 ? VPM_PAUSED : rnd_unit(&seed) < 0.5 ? VPM_DELAYED : VPM_UNDELAYED;
 			double busy = rnd_unit(&seed) < (kind == VPM_DELAYED ? 0.67 : 0.25) ? 4e-4 * rnd_unit(&seed) : 0;
 
 			readings[i] = make_one(&m, kind, &seed);
@@ -233,11 +233,11 @@ static struct vpm_reading make_interrupted(const struct made *m, enum vpm_kind k
 	struct vpm_reading r = make_one(m, kind, seed);
 	double all_s = r.ran_s / (1 - (irq_s[0] + irq_s[1]) / TICKS_S);
 
-	for (int i = 0; i < 2 && kind != VPM_HELD; i++) {
+	for (int i = 0; i < 2 && kind != VPM_PAUSED; i++) {
 		double s = irq_s[i] * floor(all_s / TICKS_S + rnd_unit(seed));
 
 		r.ran_s += s;
-		r.power_w += s * (IRQ_W - HELD_W) / INTERVAL;
+		r.power_w += s * (IRQ_W - PAUSED_W) / INTERVAL;
 	}
 	return r;
 }
@@ -314,12 +314,12 @@ static void test_steps(void **state)
 	m.latency = INTERVAL / 110;
 	m.power = 2.47;
 	m.noise = 0;
-	m.own_w = HELD_W;
+	m.own_w = PAUSED_W;
 	for (int k = 0; k < runs; k++) {
 		uint64_t seed = 8000 + k;
 		struct vpm_result r;
 
-		/* by chance how far HELD_W is from a multiple of it */
+		/* by chance how far PAUSED_W is from a multiple of it */
 		m.lsb = 1e-4 * (1 + rnd_unit(&seed));
 		r = model(&m, seed);
 		assert_int_equal(r.why, VPM_KNOWN);
@@ -353,11 +353,11 @@ static void test_alike(void **state)
 
 		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
 		readings[i].ran_s += interrupted ? irq_s[0] : 0;
-		readings[i].power_w += interrupted ? irq_s[0] * (IRQ_W - HELD_W) / INTERVAL : 0;
+		readings[i].power_w += interrupted ? irq_s[0] * (IRQ_W - PAUSED_W) / INTERVAL : 0;
 	}
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	assert_int_equal(r.left_out[VPM_UNDELAYED], 5);
-	assert_int_equal(r.n[VPM_DELAYED] + r.n[VPM_HELD], 400);
+	assert_int_equal(r.n[VPM_DELAYED] + r.n[VPM_PAUSED], 400);
 	assert_float_equal(r.power_w.v, m.power, 0.002 * m.power);
 }
 
@@ -423,17 +423,17 @@ static void test_left_out(void **state)
 	assert_true(off < 1.5 && half < 1);
 	r = model(&m, 1);
 	assert_in_range(vpm_left_out(&r), 0.01 * m.n, 0.06 * m.n);
-	assert_int_equal(vpm_left_out(&r) + r.n[VPM_DELAYED] + r.n[VPM_UNDELAYED] + r.n[VPM_HELD], m.n);
+	assert_int_equal(vpm_left_out(&r) + r.n[VPM_DELAYED] + r.n[VPM_UNDELAYED] + r.n[VPM_PAUSED], m.n);
 }
 
 /* By how much the block's power is off with all readings where @part of one kind are FAR off: a difference of two. */
 static double shift(enum vpm_kind kind, double part, const struct made *m)
 {
-	double held = FAR * part * HELD_W, times = INTERVAL / m->latency;
-	double block = FAR * part * (m->latency * m->power + m->own * m->own_w + (INTERVAL - m->own - m->latency) * HELD_W) /
+	double paused = FAR * part * PAUSED_W, times = INTERVAL / m->latency;
+	double block = FAR * part * (m->latency * m->power + m->own * m->own_w + (INTERVAL - m->own - m->latency) * PAUSED_W) /
 		       INTERVAL;
 
-	return kind == VPM_HELD ? held : kind == VPM_DELAYED ? times * block : -times * held;
+	return kind == VPM_PAUSED ? paused : kind == VPM_DELAYED ? times * block : -times * paused;
 }
 
 /* @far of the @each readings of one kind tell another power. @both: the interval reaches to what all of them tell */

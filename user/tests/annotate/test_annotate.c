@@ -346,7 +346,7 @@ static void power_that_is_mixed_is_marked(void **state)
 /* Whose CPUs were held has figures of the constant power model, which is said, and no part of what holding cost. */
 static void what_was_held_is_in_no_total(void **state)
 {
-	struct series_run run = { .name = "held", .ticks = 20000, .watt = 1, .exe = looped_path(), .offset = looped.loop_offset, .held = true };
+	struct series_run run = { .name = "held", .ticks = 20000, .watt = 1, .exe = looped_path(), .offset = looped.loop_offset, .paused = true };
 	struct json_object *doc, *row;
 	double samples;
 	size_t i = 0;
@@ -367,7 +367,7 @@ static void what_was_held_is_in_no_total(void **state)
 		samples -= member(row, "samples") ? number(row, "samples") : 0;
 	assert_true(samples == 0);
 	json_object_put(doc);
-	run.held = false;
+	run.paused = false;
 	series_record(&run);
 	assert_int_equal(kjoule("annotate %s", temp_path("held")), 0);
 	assert_null(strstr(err, "recorded with"));

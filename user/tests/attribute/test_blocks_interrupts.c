@@ -24,7 +24,7 @@ struct made {
 	struct view v;
 	struct blocks_function functions[N];
 	struct blocks_process process;
-	struct profile_lane lane;
+	struct profile_stream stream;
 	uint64_t seed;
 };
 
@@ -44,14 +44,14 @@ static struct made *make(double calibrated, uint64_t seed)
 	assert_non_null(m);
 	m->seed = seed;
 	m->process.kind = CPM_BUSY;
-	m->lane.tick_ns = 30000;
+	m->stream.tick_ns = 30000;
 	m->functions[KERNEL].kernel = true;
 	m->b.functions = m->functions;
 	m->b.n_functions = N;
 	m->b.processes = &m->process;
 	m->b.n_processes = 1;
-	m->b.lanes = &m->lane;
-	m->b.input.n_lanes = 1;
+	m->b.streams = &m->stream;
+	m->b.input.n_streams = 1;
 	m->b.input.interval_ns = INTERVAL_NS;
 	m->v.rec.cal = (struct kjoule_calibration){ .ticks = 1000, .other_part = calibrated, .other_error = 0.0005 };
 	return m;
@@ -68,13 +68,13 @@ static void sample(struct made *m, uint32_t block, unsigned int n, double part, 
 			late = (LONG_NS + USUAL_NS) * random_part(m);
 		s.late_ns = late * KHZ / khz;
 		m->functions[block].samples++;
-		assert_int_equal(blocks_lateness_add(&m->b, block, &s), 0);
+		assert_int_equal(blocks_delay_add(&m->b, block, &s), 0);
 	}
 }
 
 static void seal(struct made *m)
 {
-	blocks_lateness_end(&m->b);
+	blocks_delay_end(&m->b);
 	blocks_interrupts_find(&m->b, &m->v);
 	assert_int_equal(blocks_costs_compare(&m->b), 0);
 }
@@ -88,7 +88,7 @@ static void unmake(struct made *m)
 /* The calibration is off by as much as it may be. */
 static void what_a_run_has_counts_more_than_the_calibration(void **state)
 {
-	unsigned int held = 0;
+	unsigned int paused = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -101,13 +101,13 @@ static void what_a_run_has_counts_more_than_the_calibration(void **state)
 		}
 		seal(m);
 		assert_true(fabs(m->b.input.other - 0.03) < 0.004);
-		held += fabs(m->b.input.other - 0.03) < m->b.input.other_error;
+		paused += fabs(m->b.input.other - 0.03) < m->b.input.other_error;
 		/* one in some seems to differ by chance */
 		assert_true(!m->b.costs || fabs(m->b.costs[OFTEN].interrupted - 1) < 0.2);
 		unmake(m);
 	}
-	print_message("held in %u of 100\n", held);
-	assert_true(held >= 90);
+	print_message("held in %u of 100\n", paused);
+	assert_true(paused >= 90);
 }
 
 static void interrupts_are_those_that_they_fall_on(void **state)
@@ -140,7 +140,7 @@ static void interrupts_are_those_that_they_fall_on(void **state)
 }
 
 /* At a quarter of the frequency all takes four times as long, usual and other. */
-static void lateness_is_cycles(void **state)
+static void delay_is_cycles(void **state)
 {
 	struct made *m = make(0.02, 3);
 
@@ -199,7 +199,7 @@ static struct made *meet_kernel_ticks(uint64_t interval_ns, uint64_t jitter_ns, 
 
 		t.late_ns = USUAL_NS + 200 * random_part(m) + (since < LONG_NS ? LONG_NS - since : 0);
 		m->functions[k / 50 % 2].samples++;
-		assert_int_equal(blocks_lateness_add(&m->b, k / 50 % 2, &t), 0);
+		assert_int_equal(blocks_delay_add(&m->b, k / 50 % 2, &t), 0);
 	}
 	seal(m);
 	return m;
@@ -243,7 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_run_has_counts_more_than_the_calibration),
 		cmocka_unit_test(interrupts_are_those_that_they_fall_on),
-		cmocka_unit_test(lateness_is_cycles),
+		cmocka_unit_test(delay_is_cycles),
 		cmocka_unit_test(a_few_samples_leave_it_to_the_calibration),
 		cmocka_unit_test(ticks_in_step_do_not_count_as_such),
 	};

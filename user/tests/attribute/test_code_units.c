@@ -51,7 +51,7 @@ static void is_3_s_at(struct json_object *row, double w)
 	assert_true(near(number(row, "power_package_w"), w, 0.01));
 }
 
-static void lines_are_told_apart(void **state)
+static void lines_are_separate(void **state)
 {
 	struct json_object *doc = report("--by line", "usual"), *row;
 
@@ -72,7 +72,7 @@ static void lines_are_told_apart(void **state)
 	assert_null(strstr(out, "very instruction"));
 }
 
-static void loops_and_blocks_are_told_apart(void **state)
+static void loops_and_blocks_are_separate(void **state)
 {
 	struct json_object *doc = report("--by loop", "precise"), *row;
 
@@ -392,8 +392,8 @@ static void wrong_command_lines_are_2(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_are_told_apart),
-		cmocka_unit_test(loops_and_blocks_are_told_apart),
+		cmocka_unit_test(lines_are_separate),
+		cmocka_unit_test(loops_and_blocks_are_separate),
 		cmocka_unit_test(objects_and_processes_are_sums),
 		cmocka_unit_test(the_user_s_blocks_come_first),
 		cmocka_unit_test(what_was_not_sampled_has_no_number),

@@ -24,7 +24,7 @@
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 
-#define LANES_MOST	12
+#define STREAMS_MOST	12
 #define BLOCKS		40	/* the last ones are the silence, and the recorder */
 #define SILENCE		(BLOCKS - 2)
 #define RECORDER	(BLOCKS - 1)
@@ -33,19 +33,19 @@
 #define INTERVAL_NS	1e6
 
 /* Room for 50 vectors of so many members each. */
-static size_t room_of_50(size_t lanes)
+static size_t room_of_50(size_t streams)
 {
-	return 50 * (CPM_VECTOR_BYTES + lanes * CPM_MEMBER_BYTES);
+	return 50 * (CPM_VECTOR_BYTES + streams * CPM_MEMBER_BYTES);
 }
 
 /* What ran, and what the counter told. */
 struct machine {
-	size_t n_lanes;
+	size_t n_streams;
 	uint32_t n_ticks, stays;	/* so many ticks in a row are alike */
 	double tick_ns;			/* what a tick takes, at 1 W */
-	uint32_t *block[LANES_MOST];	/* at each tick, SILENCE: none */
-	struct tick_stream packed[LANES_MOST];
-	struct cpm_lane lanes[LANES_MOST];
+	uint32_t *block[STREAMS_MOST];	/* at each tick, SILENCE: none */
+	struct tick_stream packed[STREAMS_MOST];
+	struct cpm_stream streams[STREAMS_MOST];
 	uint8_t kinds[BLOCKS];
 	double power[BLOCKS];		/* microjoule a tick, on top of @still */
 	double still;
@@ -61,7 +61,7 @@ static void choose(struct machine *m, uint32_t tick, uint32_t *now, uint64_t *se
 
 	if (tick % m->stays)
 		return;
-	for (size_t i = 0; i < m->n_lanes; i++) {
+	for (size_t i = 0; i < m->n_streams; i++) {
 		if (steady)
 			now[i] = i;
 		else if (rnd(seed) % 3 || now[i] >= SILENCE)
@@ -69,13 +69,13 @@ static void choose(struct machine *m, uint32_t tick, uint32_t *now, uint64_t *se
 	}
 	/* now and then one CPU only: what a block draws alone is known */
 	if (tick / PERIOD % 4 == 0)
-		for (size_t i = 0; i < m->n_lanes; i++)
-			now[i] = i == tick / (4 * PERIOD) % m->n_lanes ? tick / (4 * PERIOD) % (BLOCKS - 2) : SILENCE;
+		for (size_t i = 0; i < m->n_streams; i++)
+			now[i] = i == tick / (4 * PERIOD) % m->n_streams ? tick / (4 * PERIOD) % (BLOCKS - 2) : SILENCE;
 	else if (!steady && rnd(seed) % 50 == 0)
-		now[rnd(seed) % m->n_lanes] = RECORDER;
+		now[rnd(seed) % m->n_streams] = RECORDER;
 	/* so do the windows at both ends, of which the counter does not tell all: what is told of them is what is told elsewhere */
 	if (tick / PERIOD % 23 == 7 || tick < PERIOD || tick >= m->n_ticks - PERIOD)
-		for (size_t i = 0; i < m->n_lanes; i++)
+		for (size_t i = 0; i < m->n_streams; i++)
 			now[i] = SILENCE;
 }
 
@@ -84,7 +84,7 @@ static double own_of(const struct machine *m, const uint32_t *now)
 {
 	double own = 0;
 
-	for (size_t i = 0; i < m->n_lanes; i++)
+	for (size_t i = 0; i < m->n_streams; i++)
 		own += now[i] < SILENCE ? m->power[now[i]] : 0;
 	return own;
 }
@@ -93,7 +93,7 @@ static void put_tick(struct machine *m, uint32_t tick, const uint32_t *now, doub
 {
 	double own = 0, alone = 0;
 
-	for (size_t i = 0; i < m->n_lanes; i++) {
+	for (size_t i = 0; i < m->n_streams; i++) {
 		m->block[i][tick] = now[i];
 		m->ticks[now[i]] += now[i] != SILENCE;
 		own += m->power[now[i]];
@@ -101,7 +101,7 @@ static void put_tick(struct machine *m, uint32_t tick, const uint32_t *now, doub
 		if (now[i] != SILENCE)
 			assert_int_equal(tick_stream_put(&m->packed[i], &(struct cpm_tick){ .tick = tick, .block = now[i] }, 0), 0);
 	}
-	for (size_t i = 0; i < m->n_lanes; i++) {
+	for (size_t i = 0; i < m->n_streams; i++) {
 		if (now[i] < SILENCE)
 			m->uj[now[i]] += (own_of(m, now) + m->still) * (m->power[now[i]] + m->still) / alone;
 		else if (now[i] == RECORDER)
@@ -110,19 +110,19 @@ static void put_tick(struct machine *m, uint32_t tick, const uint32_t *now, doub
 	*uj += own + m->still;
 }
 
-static void machine_new(struct machine *m, size_t n_lanes, uint32_t n_ticks, uint32_t stays, uint64_t seed)
+static void machine_new(struct machine *m, size_t n_streams, uint32_t n_ticks, uint32_t stays, uint64_t seed)
 {
-	uint32_t now[LANES_MOST] = { 0 };
+	uint32_t now[STREAMS_MOST] = { 0 };
 	double uj = 0;
 
-	*m = (struct machine){ .n_lanes = n_lanes, .n_ticks = n_ticks, .stays = stays, .still = 500 };
+	*m = (struct machine){ .n_streams = n_streams, .n_ticks = n_ticks, .stays = stays, .still = 500 };
 	m->readings = calloc(n_ticks, sizeof(*m->readings));
 	for (uint32_t b = 0; b < SILENCE; b++)
 		m->power[b] = 500 + 50 * b;
 	m->power[RECORDER] = 300;
 	m->kinds[RECORDER] = CPM_MARGINAL;
 	m->kinds[SILENCE] = CPM_IDLE;
-	for (size_t i = 0; i < n_lanes; i++)
+	for (size_t i = 0; i < n_streams; i++)
 		m->block[i] = calloc(n_ticks, sizeof(*m->block[i]));
 	for (uint32_t k = 0; k < n_ticks; k++) {
 		if (k % PERIOD == 0)
@@ -130,15 +130,15 @@ static void machine_new(struct machine *m, size_t n_lanes, uint32_t n_ticks, uin
 		choose(m, k, now, &seed);
 		put_tick(m, k, now, &uj);
 	}
-	for (size_t i = 0; i < n_lanes; i++) {
+	for (size_t i = 0; i < n_streams; i++) {
 		assert_int_equal(tick_stream_seal(&m->packed[i]), 0);
-		m->lanes[i].packed = &m->packed[i];
+		m->streams[i].packed = &m->packed[i];
 	}
 }
 
 static void machine_free(struct machine *m)
 {
-	for (size_t i = 0; i < m->n_lanes; i++) {
+	for (size_t i = 0; i < m->n_streams; i++) {
 		free(m->block[i]);
 		tick_stream_free(&m->packed[i]);
 	}
@@ -156,14 +156,14 @@ static int by_number(const void *a, const void *b)
 static void check_events(const struct machine *m, const struct cpm_vectors *v)
 {
 	struct cpm_events e;
-	uint64_t crowds = 0, all = 0;
+	uint64_t other_sets = 0, all = 0;
 
 	assert_int_equal(cpm_events_begin(v, &e), 0);
 	while (cpm_events_next(&e)) {
 		for (uint64_t tick = e.tick; tick < e.tick + e.count; tick++) {
-			uint32_t blocks[LANES_MOST], n = 0, others = 0;
+			uint32_t blocks[STREAMS_MOST], n = 0, others = 0;
 
-			for (size_t i = 0; i < m->n_lanes; i++) {
+			for (size_t i = 0; i < m->n_streams; i++) {
 				if (m->block[i][tick] == SILENCE)
 					continue;
 				blocks[n++] = m->block[i][tick];
@@ -172,20 +172,20 @@ static void check_events(const struct machine *m, const struct cpm_vectors *v)
 			qsort(blocks, n, sizeof(*blocks), by_number);
 			assert_int_equal(e.n, n);
 			assert_memory_equal(e.walk.blocks, blocks, n * sizeof(*blocks));
-			if (cpm_is_crowd(v, e.vector)) {
+			if (cpm_is_other_set(v, e.vector)) {
 				assert_true(n > 1);
-				assert_int_equal(cpm_crowd_others(v, e.vector), others);
+				assert_int_equal(cpm_other_set_size(v, e.vector), others);
 				assert_int_equal(v->base[e.vector] == e.vector, others == n);
 			} else {
 				assert_int_equal(v->first[e.vector + 1] - v->first[e.vector], n);
 				assert_memory_equal(v->members + v->first[e.vector], blocks, n * sizeof(*blocks));
 			}
 			all++;
-			crowds += cpm_is_crowd(v, e.vector);
+			other_sets += cpm_is_other_set(v, e.vector);
 		}
 	}
 	assert_int_equal(all, v->ticks);
-	assert_int_equal(crowds, v->crowd_ticks);
+	assert_int_equal(other_sets, v->other_set_ticks);
 	cpm_events_end(&e);
 }
 
@@ -197,41 +197,41 @@ static uint32_t steady_vector(const struct machine *m, const struct cpm_vectors 
 
 		for (uint32_t k = 0; k < n; k++)
 			same += v->members[v->first[i] + k] == k;
-		if (n == m->n_lanes && same == n)
+		if (n == m->n_streams && same == n)
 			return i;
 	}
 	return UINT32_MAX;
 }
 
 /* A few are kept, the frequent one among them though others were there before it, and all that a block runs alone in. */
-static void what_is_frequent_is_kept_and_the_rest_is_counted(void **state)
+static void frequent_sets_are_kept_and_the_others_counted(void **state)
 {
-	static const size_t lanes[] = { 2, 3, 8, 9, LANES_MOST };
+	static const size_t streams[] = { 2, 3, 8, 9, STREAMS_MOST };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++) {
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		struct cpm_vectors all, few;
 		struct machine m;
 		uint32_t kept = 0;
 
-		machine_new(&m, lanes[i], 20000, 1, 5 + i);
-		assert_int_equal(cpm_vectors_new(m.lanes, m.n_lanes, m.kinds, &all), 0);
-		assert_false(cpm_has_crowds(&all));
-		assert_int_equal(all.crowd_ticks, 0);
+		machine_new(&m, streams[i], 20000, 1, 5 + i);
+		assert_int_equal(cpm_vectors_new(m.streams, m.n_streams, m.kinds, &all), 0);
+		assert_false(cpm_has_other_sets(&all));
+		assert_int_equal(all.other_set_ticks, 0);
 		assert_true(all.n_vectors > 700);
-		assert_int_equal(cpm_vectors_collect(m.lanes, m.n_lanes, m.kinds, room_of_50(m.n_lanes), &few, NULL, 0), 0);
-		assert_true(cpm_has_crowds(&few));
-		for (uint32_t k = 0; k < few.first_crowd; k++)
+		assert_int_equal(cpm_vectors_collect(m.streams, m.n_streams, m.kinds, room_of_50(m.n_streams), &few, NULL, 0), 0);
+		assert_true(cpm_has_other_sets(&few));
+		for (uint32_t k = 0; k < few.first_other_set; k++)
 			kept += few.first[k + 1] - few.first[k] > 1;
-		print_message("%zu CPUs: %u vectors, %u kept, %.1f %% of ticks in crowds\n", lanes[i], all.n_vectors, kept,
-			      100. * few.crowd_ticks / few.ticks);
+		print_message("%zu CPUs: %u vectors, %u kept, %.1f %% of ticks in crowds\n", streams[i], all.n_vectors, kept,
+			      100. * few.other_set_ticks / few.ticks);
 		assert_in_range(kept, 1, 100);	/* with some of their bases */
-		assert_in_range(few.n_vectors, 1, 100 + 1 + BLOCKS + 2 * (LANES_MOST + 1));
-		assert_in_range(few.first[few.n_vectors], 1, 100 * LANES_MOST + BLOCKS);
+		assert_in_range(few.n_vectors, 1, 100 + 1 + BLOCKS + 2 * (STREAMS_MOST + 1));
+		assert_in_range(few.first[few.n_vectors], 1, 100 * STREAMS_MOST + BLOCKS);
 		assert_true(steady_vector(&m, &few) != UINT32_MAX);
 		assert_int_equal(few.ticks, all.ticks);
 		assert_int_equal(few.multi, all.multi);
-		assert_true(few.crowd_ticks > few.ticks / 5 && few.crowd_ticks < few.ticks * 7 / 10);
+		assert_true(few.other_set_ticks > few.ticks / 5 && few.other_set_ticks < few.ticks * 7 / 10);
 		check_events(&m, &all);
 		check_events(&m, &few);
 		cpm_vectors_free(&all);
@@ -249,9 +249,9 @@ static void without_room_blocks_alone_are_left(void **state)
 	(void)state;
 	machine_new(&m, 3, 5000, 1, 9);
 	for (size_t room = 1; room < 400; room += 300) {
-		assert_int_equal(cpm_vectors_collect(m.lanes, m.n_lanes, m.kinds, room, &v, NULL, 0), 0);
+		assert_int_equal(cpm_vectors_collect(m.streams, m.n_streams, m.kinds, room, &v, NULL, 0), 0);
 		check_events(&m, &v);
-		assert_in_range(v.n_vectors - 2 * (m.n_lanes + 1), 2, BLOCKS + 1);
+		assert_in_range(v.n_vectors - 2 * (m.n_streams + 1), 2, BLOCKS + 1);
 		cpm_vectors_free(&v);
 	}
 	machine_free(&m);
@@ -259,7 +259,7 @@ static void without_room_blocks_alone_are_left(void **state)
 
 /* A machine's profile, with so much room for what ran together. */
 struct seen {
-	struct profile_lane lanes[LANES_MOST];
+	struct profile_stream streams[STREAMS_MOST];
 	struct profile_package package;
 	struct profile_input in;
 	struct profile *p;
@@ -272,13 +272,13 @@ static void see(const struct machine *m, size_t room, enum profile_model model, 
 	uint32_t group_of[BLOCKS];
 
 	memset(s, 0, sizeof(*s));
-	for (size_t i = 0; i < m->n_lanes; i++)
-		s->lanes[i] = (struct profile_lane){ .lane = m->lanes[i], .tick_ns = m->tick_ns };
+	for (size_t i = 0; i < m->n_streams; i++)
+		s->streams[i] = (struct profile_stream){ .stream = m->streams[i], .tick_ns = m->tick_ns };
 	s->package = (struct profile_package){ .readings = { m->readings }, .n_readings = { m->n_readings } };
 	s->in = (struct profile_input){
-		.interval_ns = INTERVAL_NS, .jitter = 1, .end_tick = m->n_ticks, .n_lanes = m->n_lanes, .lanes = s->lanes,
+		.interval_ns = INTERVAL_NS, .jitter = 1, .end_tick = m->n_ticks, .n_streams = m->n_streams, .streams = s->streams,
 		.n_packages = 1, .packages = &s->package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = m->kinds,
-		.silent_block = SILENCE, .steps = CPM_STEPS, .model = model, .irq_w = { m->tick_ns > 0 ? 1 : NAN }, .idle_uj = { NAN },
+		.unsampled_block = SILENCE, .steps = CPM_STEPS, .model = model, .irq_w = { m->tick_ns > 0 ? 1 : NAN }, .idle_uj = { NAN },
 		.vectors_room = room };
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		group_of[b] = b;
@@ -295,17 +295,17 @@ struct apart {
 
 static struct apart compare(uint32_t stays, uint64_t seed)
 {
-	static const size_t lanes[] = { 2, 4, LANES_MOST };
+	static const size_t streams[] = { 2, 4, STREAMS_MOST };
 	struct apart apart = { 0 };
 	struct seen all, few;
 	struct machine m;
 
-	machine_new(&m, lanes[seed % 3], 40000, stays, seed);
+	machine_new(&m, streams[seed % 3], 40000, stays, seed);
 	m.tick_ns = seed % 2 ? 10000 : 0;
 	see(&m, 0, PROFILE_CPM, &all);
-	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &few);
-	assert_int_equal(profile_crowd_ticks(all.p), 0);
-	assert_true(profile_crowded(few.p) > 0.2);
+	see(&m, room_of_50(m.n_streams), PROFILE_CPM, &few);
+	assert_int_equal(profile_other_set_ticks(all.p), 0);
+	assert_true(profile_other_set_part(few.p) > 0.2);
 	assert_true(fabs(few.total_uj / all.total_uj - 1) < 1e-9);
 	assert_true(fabs(few.total_uj / m.readings[m.n_readings - 1].uj - 1) < 1e-3);
 	for (uint32_t b = 0; b < BLOCKS; b++) {
@@ -364,7 +364,7 @@ static void blocks_of_little_time_are_the_same(void **state)
 	(void)state;
 	machine_new(&m, 2, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_CPM, &s[0]);
-	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s[1]);
+	see(&m, room_of_50(m.n_streams), PROFILE_CPM, &s[1]);
 	assert_int_equal(separability_new(s[0].p, &s[0].in, pool_of, &all), 0);
 	assert_int_equal(separability_new(s[1].p, &s[1].in, pool_of, &few), 0);
 	for (uint32_t b = 0; b < SILENCE; b++) {
@@ -379,37 +379,37 @@ static void blocks_of_little_time_are_the_same(void **state)
 }
 
 /* A label for each block: what labels of a block's ticks get is what the block gets. */
-static void labels_of_ticks_in_crowds_add_up_to_their_blocks(void **state)
+static void labels_of_all_other_sets_add_up_to_their_blocks(void **state)
 {
-	uint32_t *labels[LANES_MOST];
+	uint32_t *labels[STREAMS_MOST];
 	double uj[BLOCKS];
 	struct machine m;
 	struct seen s;
 
 	(void)state;
 	machine_new(&m, 4, 10000, 1, 3);
-	for (size_t i = 0; i < m.n_lanes; i++) {
+	for (size_t i = 0; i < m.n_streams; i++) {
 		struct tick_stream_cursor c;
 		size_t n = 0;
 
 		labels[i] = calloc(m.n_ticks, sizeof(*labels[i]));
-		tick_stream_begin(&c, &m.lanes[i], NULL);
+		tick_stream_begin(&c, &m.streams[i], NULL);
 		while (tick_stream_next(&c))
 			labels[i][n++] = c.t.block;
 	}
-	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s);
-	assert_true(profile_crowded(s.p) > 0.2);
+	see(&m, room_of_50(m.n_streams), PROFILE_CPM, &s);
+	assert_true(profile_other_set_part(s.p) > 0.2);
 	assert_int_equal(profile_labels(s.p, 0, (const uint32_t *const *)labels, SILENCE, BLOCKS, uj), 0);
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		assert_true(fabs(uj[b] * 1e-6 - s.groups[b].energy[0].j.v) < 1e-9 * s.total_uj * 1e-6);
 	profile_free(s.p);
-	for (size_t i = 0; i < m.n_lanes; i++)
+	for (size_t i = 0; i < m.n_streams; i++)
 		free(labels[i]);
 	machine_free(&m);
 }
 
 /* Those that are told one by one have what they have with all vectors; the last line is of all that were not kept. */
-static void vectors_that_were_not_kept_are_told_as_one(void **state)
+static void sets_that_were_not_kept_are_one_row(void **state)
 {
 	struct corunning all, few;
 	struct machine m;
@@ -420,7 +420,7 @@ static void vectors_that_were_not_kept_are_told_as_one(void **state)
 	(void)state;
 	machine_new(&m, 4, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_CPM, &s[0]);
-	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s[1]);
+	see(&m, room_of_50(m.n_streams), PROFILE_CPM, &s[1]);
 	assert_int_equal(corunning_new(s[0].p, &s[0].in, 20, &all), 0);
 	assert_int_equal(corunning_new(s[1].p, &s[1].in, 20, &few), 0);
 	assert_int_equal(few.n, 20);
@@ -430,8 +430,8 @@ static void vectors_that_were_not_kept_are_told_as_one(void **state)
 		uj += few.vectors[i].energy[0].j.v * 1e6;
 		if (i == 19)
 			break;
-		assert_int_equal(few.vectors[i].crowd_ticks, 0);
-		assert_int_equal(all.vectors[i].crowd_ticks, 0);
+		assert_int_equal(few.vectors[i].other_set_ticks, 0);
+		assert_int_equal(all.vectors[i].other_set_ticks, 0);
 		if (i > 5)	/* of the others some have as many ticks */
 			continue;
 		assert_int_equal(few.vectors[i].n, all.vectors[i].n);
@@ -442,16 +442,16 @@ static void vectors_that_were_not_kept_are_told_as_one(void **state)
 	}
 	assert_int_equal(ticks, m.n_ticks);
 	assert_true(fabs(uj / (few.total_j[0].v * 1e6) - 1) < 1e-9);
-	assert_int_equal(few.vectors[19].crowd_ticks, profile_crowd_ticks(s[1].p));
-	assert_true(few.vectors[19].others > 0 && few.vectors[19].ticks > few.vectors[19].crowd_ticks);
+	assert_int_equal(few.vectors[19].other_set_ticks, profile_other_set_ticks(s[1].p));
+	assert_true(few.vectors[19].others > 0 && few.vectors[19].ticks > few.vectors[19].other_set_ticks);
 	assert_int_equal(few.vectors[19].n, 0);
 	corunning_free(&all);
 	corunning_free(&few);
 	/* fewer were kept than could be told */
 	assert_int_equal(corunning_new(s[1].p, &s[1].in, 1000, &few), 0);
 	assert_int_equal(few.vectors[few.n - 1].others, 0);
-	assert_int_equal(few.vectors[few.n - 1].ticks, profile_crowd_ticks(s[1].p));
-	assert_int_equal(few.vectors[few.n - 1].crowd_ticks, profile_crowd_ticks(s[1].p));
+	assert_int_equal(few.vectors[few.n - 1].ticks, profile_other_set_ticks(s[1].p));
+	assert_int_equal(few.vectors[few.n - 1].other_set_ticks, profile_other_set_ticks(s[1].p));
 	corunning_free(&few);
 	profile_free(s[0].p);
 	profile_free(s[1].p);
@@ -459,7 +459,7 @@ static void vectors_that_were_not_kept_are_told_as_one(void **state)
 }
 
 /* The mixture model: a crowd is no class of blocks, and what it has is theirs all the same. */
-static void mixture_shares_what_crowds_have(void **state)
+static void mixture_shares_all_other_sets(void **state)
 {
 	double apart = 0, narrow = 9;
 	struct machine m;
@@ -468,7 +468,7 @@ static void mixture_shares_what_crowds_have(void **state)
 	(void)state;
 	machine_new(&m, 2, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_MIXTURE, &s[0]);
-	see(&m, room_of_50(m.n_lanes), PROFILE_MIXTURE, &s[1]);
+	see(&m, room_of_50(m.n_streams), PROFILE_MIXTURE, &s[1]);
 	for (int i = 0; i < 2; i++) {
 		assert_non_null(profile_mixture(s[i].p, 0, 0));
 		assert_int_equal(profile_mixture(s[i].p, 0, 0)->why, MIXTURE_SOLVED);
@@ -536,7 +536,7 @@ static char *printed(const struct view *v, const struct blocks *b, const struct 
 	return text;
 }
 
-static void the_report_tells_how_many_ticks_are_in_crowds(void **state)
+static void the_report_counts_ticks_of_all_other_sets(void **state)
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	struct kjoule_error error;
@@ -559,14 +559,14 @@ static void the_report_tells_how_many_ticks_are_in_crowds(void **state)
 	assert_int_equal(blocks_new(&v, NULL, false, &b), 0);
 	b.input.vectors_room = room_of_50(3);
 	assert_int_equal(profile_new(&b.input, &p), 0);
-	assert_in_range(profile_crowd_ticks(p), 2000, 2999);
+	assert_in_range(profile_other_set_ticks(p), 2000, 2999);
 	doc = header_json(&v, &b, p, NULL, &model, "file");
-	assert_int_equal(number(doc, "crowd_ticks"), profile_crowd_ticks(p));
-	assert_true(near(number(doc, "crowd_part"), profile_crowd_ticks(p) / 3000., 1e-9));
+	assert_int_equal(number(doc, "crowd_ticks"), profile_other_set_ticks(p));
+	assert_true(near(number(doc, "crowd_part"), profile_other_set_ticks(p) / 3000., 1e-9));
 	json_object_put(doc);
 	text = printed(&v, &b, p);
 	snprintf(expected, sizeof(expected), "# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together",
-		 profile_crowd_ticks(p), 100 * profile_crowded(p));
+		 profile_other_set_ticks(p), 100 * profile_other_set_part(p));
 	assert_true(says(text, expected));
 	free(text);
 	profile_free(p);
@@ -614,14 +614,14 @@ static void all_counters_begin_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_frequent_is_kept_and_the_rest_is_counted),
+		cmocka_unit_test(frequent_sets_are_kept_and_the_others_counted),
 		cmocka_unit_test(without_room_blocks_alone_are_left),
 		cmocka_unit_test(times_are_the_same_and_energies_nearly),
 		cmocka_unit_test(blocks_of_little_time_are_the_same),
-		cmocka_unit_test(labels_of_ticks_in_crowds_add_up_to_their_blocks),
-		cmocka_unit_test(vectors_that_were_not_kept_are_told_as_one),
-		cmocka_unit_test(mixture_shares_what_crowds_have),
-		cmocka_unit_test(the_report_tells_how_many_ticks_are_in_crowds),
+		cmocka_unit_test(labels_of_all_other_sets_add_up_to_their_blocks),
+		cmocka_unit_test(sets_that_were_not_kept_are_one_row),
+		cmocka_unit_test(mixture_shares_all_other_sets),
+		cmocka_unit_test(the_report_counts_ticks_of_all_other_sets),
 		cmocka_unit_test(all_counters_begin_anew),
 	};
 

@@ -174,7 +174,7 @@ static void a_run_that_differs_is_named_and_left_out_when_asked(void **unused)
 }
 
 /* Code that only some runs have met counts as 0 in the others. */
-static void what_a_run_has_not_met_is_nothing_there(void **unused)
+static void code_missing_in_a_run_counts_as_zero(void **unused)
 {
 	struct json_object *doc, *row;
 
@@ -195,7 +195,7 @@ static void what_a_run_has_not_met_is_nothing_there(void **unused)
 	json_object_put(doc);
 }
 
-static void what_is_no_one_measurement_is_refused(void **unused)
+static void different_measurements_are_not_averaged(void **unused)
 {
 	char a[300], link[320];
 
@@ -217,7 +217,7 @@ static void what_is_no_one_measurement_is_refused(void **unused)
 	assert_int_equal(kjoule("report %s %s", a, a), 1);
 }
 
-static void differences_that_may_be_are_said(void **unused)
+static void acceptable_differences_are_reported(void **unused)
 {
 	char a[300];
 
@@ -333,7 +333,7 @@ static void series_with_codes(int first, int second)
 }
 
 /* Who failed is named, the first one as well; what always ends so is said once. */
-static void exit_codes_are_told(void **unused)
+static void exit_codes_are_reported(void **unused)
 {
 	(void)unused;
 	series_with_codes(3, 0);
@@ -346,7 +346,7 @@ static void exit_codes_are_told(void **unused)
 	assert_false(says(out, "exit code"));
 }
 
-static void damaged_and_cut_files_are_told(void **unused)
+static void damaged_and_cut_files_are_reported(void **unused)
 {
 	char a[300], b[300];
 	struct json_object *doc, *run;
@@ -395,14 +395,14 @@ static void damaged_and_cut_files_are_told(void **unused)
 static void models_of_one_recording_stay_so(void **unused)
 {
 	static const char *const models[] = { "mixture", "edge" };
-	char plain[300], held[300], text[1000];
+	char plain[300], paused[300], text[1000];
 	struct json_object *doc, *model;
 
 	(void)unused;
 	snprintf(plain, sizeof(plain), "%s", series_record(&(struct series_run){ .name = "model.1", .ticks = 20000, .watt = 1 }));
 	series_record(&(struct series_run){ .name = "model.2", .ticks = 20000, .watt = 1 });
-	snprintf(held, sizeof(held), "%s", series_record(&(struct series_run){ .name = "model.held", .ticks = 20000, .watt = 1,
-									       .held = true }));
+	snprintf(paused, sizeof(paused), "%s", series_record(&(struct series_run){ .name = "model.held", .ticks = 20000, .watt = 1,
+									       .paused = true }));
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(kjoule("report --model %s %s", models[i], series_files("model", 2)), 2);
 		assert_true(says(err, "--model mixture, edge and vpm are for one recording; there are 2"));
@@ -420,23 +420,23 @@ static void models_of_one_recording_stay_so(void **unused)
 	assert_string_equal(json_object_get_string(member(find_row(doc, "total", NULL), "model")), "cpm");
 	json_object_put(doc);
 
-	assert_int_equal(kjoule("report %s %s", plain, held), 0);
+	assert_int_equal(kjoule("report %s %s", plain, paused), 0);
 	assert_true(says(out, "model.held was recorded with --edge, "));
 	assert_true(says(out, "model.1 without: only the one's CPUs were held again and again, and it took longer"));
-	snprintf(text, sizeof(text), "%s %s", plain, held);
+	snprintf(text, sizeof(text), "%s %s", plain, paused);
 	doc = report(text);
 	assert_true(says(err, "model.held was recorded with --edge"));
 	/* 4 % of the one */
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 20 * 0.98, 0.1));
 	json_object_put(doc);
-	series_record(&(struct series_run){ .name = "model.3", .ticks = 20000, .watt = 1, .held = true });
-	assert_int_equal(kjoule("report %s %s", held, temp_path("model.3")), 0);
+	series_record(&(struct series_run){ .name = "model.3", .ticks = 20000, .watt = 1, .paused = true });
+	assert_int_equal(kjoule("report %s %s", paused, temp_path("model.3")), 0);
 	assert_true(says(out, "model.held was recorded with --edge: its CPUs were held again and again"));
 	assert_true(says(out, "figures are those of the constant power model"));
 	assert_null(strstr(out, "model.3 was recorded"));
-	assert_int_equal(kjoule("diff %s %s", plain, held), 0);
+	assert_int_equal(kjoule("diff %s %s", plain, paused), 0);
 	assert_true(says(out, "only B was recorded with --edge: its CPUs were held again and again"));
-	assert_int_equal(kjoule("diff --model cpm %s %s", plain, held), 2);
+	assert_int_equal(kjoule("diff --model cpm %s %s", plain, paused), 2);
 }
 
 /* The same instruction, loaded at another place in each run, at every grain. */
@@ -494,16 +494,16 @@ int main(void)
 		cmocka_unit_test(more_runs_are_narrower),
 		cmocka_unit_test(the_spread_between_runs_is_in_the_interval),
 		cmocka_unit_test(a_run_that_differs_is_named_and_left_out_when_asked),
-		cmocka_unit_test(what_a_run_has_not_met_is_nothing_there),
-		cmocka_unit_test(what_is_no_one_measurement_is_refused),
-		cmocka_unit_test(differences_that_may_be_are_said),
+		cmocka_unit_test(code_missing_in_a_run_counts_as_zero),
+		cmocka_unit_test(different_measurements_are_not_averaged),
+		cmocka_unit_test(acceptable_differences_are_reported),
 		cmocka_unit_test(a_run_without_energy_takes_none_from_the_others),
 		cmocka_unit_test(without_a_source_there_is_time),
 		cmocka_unit_test(of_the_machine_the_commands_are_compared),
 		cmocka_unit_test(what_is_of_one_recording_stays_so),
 		cmocka_unit_test(models_of_one_recording_stay_so),
-		cmocka_unit_test(exit_codes_are_told),
-		cmocka_unit_test(damaged_and_cut_files_are_told),
+		cmocka_unit_test(exit_codes_are_reported),
+		cmocka_unit_test(damaged_and_cut_files_are_reported),
 		cmocka_unit_test(code_is_joined_wherever_it_was_loaded),
 	};
 

@@ -54,7 +54,7 @@ static void record(const char *name, const struct alternating *a, uint64_t lost_
 		for (; r < a->n_readings && a->readings[r].tick == i; r++)
 			put_energy(&b, i, 3, (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
 		if (!visits || rnd(&seed) % visits)
-			put_block(&b, i, a->lane[i].block);
+			put_block(&b, i, a->stream[i].block);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, a->n_ticks);
 	free(b.data);
@@ -128,7 +128,7 @@ static void bystanders_are_no_part_of_it(void **state)
 	}
 }
 
-static void mixture_tells_blocks_apart_that_cpm_does_not(void **state)
+static void mixture_separates_blocks_that_cpm_does_not(void **state)
 {
 	struct json_object *doc = report("--model mixture", "fine"), *cpm = report("", "fine");
 	double sum = 0, sums[2] = { 0 };
@@ -175,7 +175,7 @@ static void mixture_tells_blocks_apart_that_cpm_does_not(void **state)
 	assert_true(says(out, ",mixture,"));
 }
 
-static void auto_says_which_it_took_and_why(void **state)
+static void auto_reports_its_choice_and_why(void **state)
 {
 	struct json_object *doc = report("--model auto", "fine");
 
@@ -199,9 +199,9 @@ static void auto_says_which_it_took_and_why(void **state)
 	json_object_put(doc);
 }
 
-static void what_can_not_be_told_apart_has_one_line(void **state)
+static void inseparable_blocks_have_one_row(void **state)
 {
-	struct json_object *doc = report("--model mixture", "short"), *row, *united;
+	struct json_object *doc = report("--model mixture", "short"), *row, *merged;
 	double samples = 0;
 
 	(void)state;
@@ -209,11 +209,11 @@ static void what_can_not_be_told_apart_has_one_line(void **state)
 	assert_non_null(row);
 	assert_string_equal(text(row, "model_note"), "runs too short for the rate");
 	assert_int_equal(number(member(doc, "model"), "not_separable"), 2);
-	united = json_object_array_get_idx(member(member(doc, "model"), "united"), 0);
-	assert_string_equal(text(united, "function"), "[unknown] + [unknown] (not separable)");
-	assert_int_equal(json_object_array_length(member(united, "members")), 2);
+	merged = json_object_array_get_idx(member(member(doc, "model"), "united"), 0);
+	assert_string_equal(text(merged, "function"), "[unknown] + [unknown] (not separable)");
+	assert_int_equal(json_object_array_length(member(merged, "members")), 2);
 	for (size_t i = 0; i < 2; i++)
-		samples += number(json_object_array_get_idx(member(united, "members"), i), "samples");
+		samples += number(json_object_array_get_idx(member(merged, "members"), i), "samples");
 	assert_int_equal(samples, number(row, "samples"));
 	/* the third is long, and told */
 	/* (0.11 * 1 W + 0.12 * 4 W) / 0.23 */
@@ -228,7 +228,7 @@ static void what_can_not_be_told_apart_has_one_line(void **state)
 }
 
 /* What alternates with another process within a tick is neither's; what has little time is others'. */
-static void what_several_processes_share_stands_beside_them(void **state)
+static void shared_code_has_a_row_next_to_its_processes(void **state)
 {
 	struct json_object *doc = report("--model mixture", "shared"), *row;
 	double seconds = 0;
@@ -322,7 +322,7 @@ static void lost_samples_are_left_out(void **state)
 	json_object_put(doc);
 }
 
-static void an_even_grid_is_told(void **state)
+static void an_even_grid_is_reported(void **state)
 {
 	struct json_object *doc = report("--model mixture", "even");
 
@@ -379,7 +379,7 @@ static void record_shared(const char *name, const struct alternating *a)
 	make_meta(&meta, 1, a->interval_s * 1e9, KJOULE_TARGET_SYSTEM);
 	meta.session.jitter_ns = a->jitter * a->interval_s * 1e9;
 	for (size_t i = 0; i < a->n_ticks; i++) {
-		uint32_t block = a->lane[i].block, whose = block == 1 ? 200 : 100;
+		uint32_t block = a->stream[i].block, whose = block == 1 ? 200 : 100;
 
 		for (; r < a->n_readings && a->readings[r].tick == i; r++)
 			put_energy(&b, i, 3, (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
@@ -437,15 +437,15 @@ static int make_recordings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mixture_tells_blocks_apart_that_cpm_does_not),
+		cmocka_unit_test(mixture_separates_blocks_that_cpm_does_not),
 		cmocka_unit_test(bystanders_are_no_part_of_it),
-		cmocka_unit_test(auto_says_which_it_took_and_why),
-		cmocka_unit_test(what_can_not_be_told_apart_has_one_line),
-		cmocka_unit_test(what_several_processes_share_stands_beside_them),
+		cmocka_unit_test(auto_reports_its_choice_and_why),
+		cmocka_unit_test(inseparable_blocks_have_one_row),
+		cmocka_unit_test(shared_code_has_a_row_next_to_its_processes),
 		cmocka_unit_test(no_number_where_there_is_no_answer),
 		cmocka_unit_test(vectors_have_the_powers_of_the_model),
 		cmocka_unit_test(lost_samples_are_left_out),
-		cmocka_unit_test(an_even_grid_is_told),
+		cmocka_unit_test(an_even_grid_is_reported),
 		cmocka_unit_test(callers_and_processes_go_with_it),
 	};
 

@@ -96,7 +96,7 @@ static void vectors_have_what_was_spent_meanwhile(void **state)
 	assert_true(says(out, "[bystanders]"));
 }
 
-static void of_a_machine_idle_cpus_are_told(void **state)
+static void idle_cpus_of_a_machine_are_reported(void **state)
 {
 	struct json_object *doc;
 
@@ -149,7 +149,7 @@ static double half_width(unsigned int missed)
 }
 
 /* Where in eight missed ticks one followed the other is not known: 8^2 / 12 instead of 1 / 12 an edge. */
-static void missed_ticks_make_times_less_sure(void **state)
+static void missed_ticks_widen_times(void **state)
 {
 	double sure = half_width(0), less = half_width(8);
 
@@ -180,9 +180,9 @@ static double concurrency(const char *model, uint64_t seed)
 	for (size_t i = 0; i < a.n_ticks; i++) {
 		for (; r < a.n_readings && a.readings[r].tick == i; r++)
 			put_energy(&b[0], i, 3, (uint64_t[]){ a.readings[r].uj, a.readings[r].uj / 2 });
-		put_sample(&b[0], i, a.lane[i].block ? 0x10001000 : 0xffffffff81000000,
-			   a.lane[i].block ? 0 : KJOULE_SAMPLE_KERNEL, 1000000, 100);
-		if (!a.lane[i].block)
+		put_sample(&b[0], i, a.stream[i].block ? 0x10001000 : 0xffffffff81000000,
+			   a.stream[i].block ? 0 : KJOULE_SAMPLE_KERNEL, 1000000, 100);
+		if (!a.stream[i].block)
 			put_sample(&b[1], i, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
 	}
 	write_recording(temp_path("concurrency"), &meta, b, 2, "/nonexistent/program", a.n_ticks);
@@ -198,7 +198,7 @@ static double concurrency(const char *model, uint64_t seed)
 	return off;
 }
 
-static void a_sequential_block_between_parallel_ones_is_told_by_mixture(void **state)
+static void mixture_separates_a_sequential_block_between_parallel_ones(void **state)
 {
 	uint64_t sets = getenv("KJOULE_TEST_QUICK") ? 2 : 20;
 	double mixture = 0, cpm = 1;
@@ -276,9 +276,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vectors_have_what_was_spent_meanwhile),
-		cmocka_unit_test(of_a_machine_idle_cpus_are_told),
-		cmocka_unit_test(missed_ticks_make_times_less_sure),
-		cmocka_unit_test(a_sequential_block_between_parallel_ones_is_told_by_mixture),
+		cmocka_unit_test(idle_cpus_of_a_machine_are_reported),
+		cmocka_unit_test(missed_ticks_widen_times),
+		cmocka_unit_test(mixture_separates_a_sequential_block_between_parallel_ones),
 		cmocka_unit_test(a_budget_is_for_what_is_drawn_together),
 		cmocka_unit_test(it_goes_with_what_is_of_all_that_ran),
 	};

@@ -288,9 +288,9 @@ static void a_fan_that_can_not_be_given_back_is_left_to_the_guardian(void **stat
 	type(&t, "85\n");
 	assert_int_equal(boost_fan_set(&fan, 85, &err), 0);
 	type(&t, "86\n");
-	begin_to_hear();
+	stderr_capture();
 	boost_fan_close(&fan);
-	told = end_to_hear();
+	told = stderr_release();
 	assert_non_null(strstr(told, "200 was written, and it reads 86"));
 	free(told);
 	/* once here, once there */
@@ -310,9 +310,9 @@ static void a_fan_that_was_not_touched_is_left_alone(void **state)
 	(void)state;
 	assert_int_equal(boost_fan_open(fixed, &fan, &err), 0);
 	assert_int_equal(boost_fan_set(&fan, 85, &err), -EACCES);
-	begin_to_hear();
+	stderr_capture();
 	boost_fan_close(&fan);
-	told = end_to_hear();
+	told = stderr_release();
 	assert_string_equal(told, "");
 	free(told);
 	/* by somebody else */

@@ -248,11 +248,11 @@ static void messages_are_clean(void **state)
 	char *heard;
 
 	(void)state;
-	begin_to_hear();
+	stderr_capture();
 	cmd_warn("%s: bad\n", "a\033\xc2\x9b\x9b\xff");
 	cmd_failed("%s", "b\x7f\n");
 	cmd_usage("report", "--by %s", "c\033\xc2\x9b\n");
-	heard = end_to_hear();
+	heard = stderr_release();
 	assert_string_equal(heard, "kjoule: a?????: bad?\nkjoule: b??\n"
 			    "kjoule report: --by c????; see `kjoule report --help`\n");
 	free(heard);

@@ -325,13 +325,13 @@ static char *noted(const char *sudo_user, const char *name, bool quiet)
 		setenv("SUDO_USER", sudo_user, 1);
 	else
 		unsetenv("SUDO_USER");
-	begin_to_hear();
+	stderr_capture();
 	code = kjoule_user_choose(name, quiet, &user);
 	unsetenv("SUDO_USER");
 	assert_int_equal(code, 0);
 	assert_int_equal(!user, !name);
 	kjoule_user_free(user);
-	return end_to_hear();
+	return stderr_release();
 }
 
 static void sudo_is_noted(void **state)

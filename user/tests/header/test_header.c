@@ -70,11 +70,11 @@ static void a_recording_that_was_cut_short_says_so(void **state)
 }
 
 /* The mean power of ticks, and half of the interval of the program's energy beside them. Each takes 2 us by its own clock. */
-static double ticks_w(double handler_ns, double asleep_w, double *half_j)
+static double ticks_w(double handler_ns, double idle_w, double *half_j)
 {
 	const struct kjoule_calibration cal = {
 		.ticks = 100, .tick_ns = handler_ns + 1000, .handler_ns = handler_ns, .entry_ns = 1000, .freq_khz = 1000000,
-		.n_domains = 1, .irq_uw = { 2e6 }, .asleep_uw = { asleep_w * 1e6 }, .idle_uj = { NAN } };
+		.n_domains = 1, .irq_uw = { 2e6 }, .idle_uw = { idle_w * 1e6 }, .idle_uj = { NAN } };
 	struct json_object *doc, *row;
 	double w;
 

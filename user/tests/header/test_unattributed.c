@@ -30,7 +30,7 @@ static struct json_object *report(const char *options, const char *name)
 	return doc;
 }
 
-static struct json_object *beside(struct json_object *doc, const char *source)
+static struct json_object *others(struct json_object *doc, const char *source)
 {
 	struct json_object *list = member(doc, "beside");
 
@@ -98,19 +98,19 @@ static void other_sources_stand_beside_and_are_not_added(void **state)
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 4, 0.03));
 	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"), 1, 0.01));
 	assert_false(json_object_object_get_ex(find_row(doc, "total", NULL), "energy_board_j", NULL));
-	assert_null(beside(doc, "test"));
+	assert_null(others(doc, "test"));
 	assert_int_equal(json_object_array_length(member(doc, "beside")), 5);
-	assert_true(near(number(beside(doc, "powercap:intel-rapl:0"), "energy_j"), 2 * 3.85, 1e-6));
-	o = beside(doc, "powercap:intel-rapl:0:0");
+	assert_true(near(number(others(doc, "powercap:intel-rapl:0"), "energy_j"), 2 * 3.85, 1e-6));
+	o = others(doc, "powercap:intel-rapl:0:0");
 	assert_true(near(number(o, "energy_j"), 3.85, 1e-6));
 	assert_string_equal(json_object_get_string(member(o, "inside")), "powercap:intel-rapl:0");
-	o = beside(doc, "hwmon:board/power1");
+	o = others(doc, "hwmon:board/power1");
 	assert_true(near(number(o, "energy_j"), 5 + 0.95 * 7, 1e-6));
 	assert_true(near(number(o, "covered_s"), 1.95, 1e-6));
-	o = beside(doc, "thermal:thermal_zone0");
+	o = others(doc, "thermal:thermal_zone0");
 	assert_true(near(number(o, "mean_c"), 45, 1e-6));
 	assert_true(near(number(o, "max_c"), 50, 1e-6));
-	assert_true(near(number(beside(doc, "perf:cpu/instructions/"), "count"), 1900000, 0));
+	assert_true(near(number(others(doc, "perf:cpu/instructions/"), "count"), 1900000, 0));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("many")), 0);
 	assert_true(says(out, "# energy     test: package"));
@@ -155,7 +155,7 @@ static void energy_takes_two_readings_of_one_counter(void **state)
 	(void)state;
 	record_scopes_beside("once", 1);
 	doc = report("", "once");
-	o = beside(doc, "other");
+	o = others(doc, "other");
 	assert_true(near(number(o, "readings"), 2, 0));
 	assert_null(member(o, "energy_j"));
 	assert_null(member(o, "power_w"));
@@ -166,7 +166,7 @@ static void energy_takes_two_readings_of_one_counter(void **state)
 	assert_true(says(out, "# readings   other: 79 values not got in 40 readings, 0 took longer"));
 	record_scopes_beside("twice", 2);
 	doc = report("", "twice");
-	assert_true(near(number(beside(doc, "other"), "energy_j"), 2 * 0.01, 1e-9));
+	assert_true(near(number(others(doc, "other"), "energy_j"), 2 * 0.01, 1e-9));
 	json_object_put(doc);
 }
 
@@ -181,8 +181,8 @@ static void another_source_can_be_attributed(void **state)
 	o = find_row(doc, "function", "[kernel]");
 	assert_true(near(number(o, "power_package_w"), 6, 0.05));
 	assert_true(near(number(o, "power_core_w"), 3, 0.05));
-	assert_null(beside(doc, "powercap:intel-rapl:0"));
-	assert_true(near(number(beside(doc, "test"), "energy_j"), 3.97, 1e-6));
+	assert_null(others(doc, "powercap:intel-rapl:0"));
+	assert_true(near(number(others(doc, "test"), "energy_j"), 3.97, 1e-6));
 	o = json_object_array_get_idx(member(member(doc, "energy"), "domains"), 1);
 	assert_int_equal(json_object_get_int(member(o, "parent")), 0);
 	json_object_put(doc);
@@ -425,7 +425,7 @@ static void record_beside_recorder(const char *name, uint32_t package)
 		put_sample(&b[1], k, 0x10001000, 0, 1000000, 0);
 		uj += 2000 + (k / 50 % 2 ? 3000 : 0);
 		if (k % 100 == 50)
-			put_awake(0, T0 + k * MS, T0 + (k + 50) * MS);
+			put_wakeup(0, T0 + k * MS, T0 + (k + 50) * MS);
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 2000);
 	kjoule_session_info_clear(&meta.session);
@@ -485,11 +485,11 @@ static void record_parked(const char *name, uint64_t seconds)
 			uj += 5000;
 		}
 		put_energy_of(&b[0], 0, 0, k + 99, MS / 2, 1, &(uint64_t){ uj });
-		put_parked(&b[0], k + 100, 900, idle_ns, idle_ns + 900 * MS);
+		put_skipped(&b[0], k + 100, 900, idle_ns, idle_ns + 900 * MS);
 		uj += 900000;
 		put_energy_of(&b[0], 0, 0, k + 999, MS / 2, 1, &(uint64_t){ uj });
 	}
-	put_parked(&b[1], 0, 1000 * seconds, T0, T0 + seconds * 1000 * MS);
+	put_skipped(&b[1], 0, 1000 * seconds, T0, T0 + seconds * 1000 * MS);
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 1000 * seconds);
 	free(b[0].data);
 	free(b[1].data);
@@ -532,7 +532,7 @@ static void long_idle_times_take_no_memory(void **state)
 	for (uint64_t k = 0; k < 50; k++) {
 		put_energy_of(&b, 0, 0, at, 0, 1, &(uint64_t){ at * 1000 });
 		put_sample(&b, at, 0x10001000, 0, 1000000, 0);
-		put_parked(&b, at + 1, ticks / 50 - 1, T0 + at * MS, T0 + (at + ticks / 50) * MS);
+		put_skipped(&b, at + 1, ticks / 50 - 1, T0 + at * MS, T0 + (at + ticks / 50) * MS);
 		at += ticks / 50;
 	}
 	write_recording(temp_path("long"), &meta, &b, 1, "/nonexistent/program", ticks);

@@ -314,12 +314,12 @@ static int made_up_calibrate(struct latency *of, uint32_t adds, uint32_t khz, ui
 
 static void a_calibration_is_made_again_and_says_what_was_counted(void **state)
 {
-	static const struct latency_engine made_up = { .name = "made-up", .calibrate = made_up_calibrate };
+	static const struct latency_engine interpolated = { .name = "made-up", .calibrate = made_up_calibrate };
 	struct latency_frequency f = { .khz = 200000 };
 	struct kjoule_error why;
 
 	(void)state;
-	l.engine = &made_up;
+	l.engine = &interpolated;
 	calibrations = 0;
 	counts = false;
 	assert_int_equal(latency_level(&l, &f, 640, 1000, &why), 0);

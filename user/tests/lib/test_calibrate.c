@@ -25,7 +25,7 @@
 #define AWAY_UW		0.4e6
 #define PHASE_NS	120e6
 
-struct made_up {
+struct interpolated {
 	double entry_ns, seen_ns;	/* of a tick; one of eight sees @long_ns more */
 	double long_ns;
 	double irq_hz, irq_ns;
@@ -33,10 +33,10 @@ struct made_up {
 	double noise;			/* of the loop's speed, a part */
 };
 
-static const struct made_up quiet_host = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.001 };
+static const struct interpolated quiet_host = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.001 };
 
 /* By how much the loop is kept in [@from, @to): @s has the ticks of it. */
-static double interrupted(const struct made_up *m, double interval_ns, double phase, double from,
+static double interrupted(const struct interpolated *m, double interval_ns, double phase, double from,
 			  double to, struct kjoule_slot *s, uint64_t *seed)
 {
 	double lost = 0, irq_ns = 1e9 / m->irq_hz;
@@ -56,7 +56,7 @@ static double interrupted(const struct made_up *m, double interval_ns, double ph
 	return lost;
 }
 
-static void phase(struct kjoule_phase *p, const struct made_up *m, double interval_ns, uint64_t seed)
+static void phase(struct kjoule_phase *p, const struct interpolated *m, double interval_ns, uint64_t seed)
 {
 	double phase = rnd_unit(&seed) * 1e9 / m->irq_hz, now = 0, away = 0, seen = 0;
 
@@ -98,7 +98,7 @@ static void phase(struct kjoule_phase *p, const struct made_up *m, double interv
 }
 
 /* In the first @spoilt rounds the host took half of what the fast phase would have done. */
-static void rounds_new(struct kjoule_round *r, size_t n, size_t spoilt, const struct made_up *m,
+static void rounds_new(struct kjoule_round *r, size_t n, size_t spoilt, const struct interpolated *m,
 		       uint64_t seed)
 {
 	memset(r, 0, n * sizeof(*r));
@@ -156,7 +156,7 @@ static void cost_of_a_tick_comes_from_rounds(void **state)
  */
 static void a_busy_host_does_not_count(void **state)
 {
-	static const struct made_up busy[] = {
+	static const struct interpolated busy[] = {
 		{ 16e3, 6e3, 0, 250, 40e3, 1000, 250e3, 0.001 },
 		{ 16e3, 6e3, 0, 1000, 40e3, 20, 400e3, 0.001 },
 		{ 16e3, 6e3, 0, 1000, 40e3, 300, 250e3, 0.001 },
@@ -167,7 +167,7 @@ static void a_busy_host_does_not_count(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
-		const struct made_up *m = &busy[i];
+		const struct interpolated *m = &busy[i];
 		double handler = m->seen_ns + m->long_ns / 8, tick = m->entry_ns + handler;
 		double others = m->irq_hz * m->irq_ns * 1e-9;
 		int inside = 0;
@@ -197,8 +197,8 @@ static void a_busy_host_does_not_count(void **state)
  */
 static void interrupts_that_are_longer_without_ticks_do_not_count(void **state)
 {
-	static const struct made_up host = { 16e3, 6e3, 0, 250, 40e3, 100, 400e3, 0.001 };
-	struct made_up cold = host;
+	static const struct interpolated host = { 16e3, 6e3, 0, 250, 40e3, 100, 400e3, 0.001 };
+	struct interpolated cold = host;
 
 	(void)state;
 	cold.irq_ns = 8 * host.irq_ns;
@@ -221,9 +221,9 @@ static void interrupts_that_are_longer_without_ticks_do_not_count(void **state)
 }
 
 /* A loop whose speed varies by more than an interrupt takes: none is told, but how much they may be. */
-static void what_can_not_be_told_has_a_bound(void **state)
+static void an_unmeasurable_cost_has_a_bound(void **state)
 {
-	static const struct made_up uneven = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.15 };
+	static const struct interpolated uneven = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.15 };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -342,12 +342,12 @@ static void ticks_of_an_idle_cpu_have_their_energy(void **state)
 	assert_int_equal(kjoule_calibration_solve(r, 4, &cal), 0);
 	assert_true(fabs(cal.idle_uj[0] - 120) < 1e-9);
 	assert_true(isnan(cal.idle_uj[1]));	/* less with more ticks: noise */
-	assert_true(fabs(cal.asleep_uw[0] - 100e3) < 1e-6);
-	assert_true(isnan(cal.asleep_uw[1]));	/* what its ticks draw is not known */
+	assert_true(fabs(cal.idle_uw[0] - 100e3) < 1e-6);
+	assert_true(isnan(cal.idle_uw[1]));	/* what its ticks draw is not known */
 	r[1].doze.uw[0] = 90e3 + 1000 * 120;	/* somebody has woken it in the other round */
 	r[1].nap.uw[0] = 90e3 + 4000 * 120;
 	assert_int_equal(kjoule_calibration_solve(r, 4, &cal), 0);
-	assert_true(fabs(cal.asleep_uw[0] - 90e3) < 1e-6);
+	assert_true(fabs(cal.idle_uw[0] - 90e3) < 1e-6);
 	rounds_free(r, 4);
 }
 
@@ -358,7 +358,7 @@ int main(void)
 		cmocka_unit_test(cost_of_a_tick_comes_from_rounds),
 		cmocka_unit_test(a_busy_host_does_not_count),
 		cmocka_unit_test(interrupts_that_are_longer_without_ticks_do_not_count),
-		cmocka_unit_test(what_can_not_be_told_has_a_bound),
+		cmocka_unit_test(an_unmeasurable_cost_has_a_bound),
 		cmocka_unit_test(slots_may_be_alike),
 		cmocka_unit_test(a_spoilt_round_does_not_count),
 		cmocka_unit_test(what_makes_no_sense_is_no_calibration),

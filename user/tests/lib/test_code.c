@@ -64,7 +64,7 @@ static void code_is_that_of_the_file(void **state)
 	kjoule_code_close(code);
 }
 
-static void lines_tell_what_was_inlined(void **state)
+static void lines_name_inlined_functions(void **state)
 {
 	struct kjoule_line lines[KJOULE_LINES_MOST];
 	const struct kjoule_symbol *symbol;
@@ -124,7 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_is_that_of_the_file),
-		cmocka_unit_test(lines_tell_what_was_inlined),
+		cmocka_unit_test(lines_name_inlined_functions),
 		cmocka_unit_test(what_is_no_program_is_refused),
 	};
 

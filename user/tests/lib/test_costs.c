@@ -230,7 +230,7 @@ static void many_missing_chunks(void **state)
 }
 
 /* Each source says over and over that all CPUs share its counters. */
-static void scopes_that_are_told_again_and_again(void **state)
+static void scopes_that_are_reported_repeatedly(void **state)
 {
 	struct buffer b = { 0 }, records = { 0 };
 	struct kjoule_meta meta;
@@ -310,7 +310,7 @@ int main(void)
 		cmocka_unit_test(samples_of_many_cpus_that_never_meet),
 		cmocka_unit_test(many_missing_chunks),
 		cmocka_unit_test(callers_that_meet_in_a_table),
-		cmocka_unit_test(scopes_that_are_told_again_and_again),
+		cmocka_unit_test(scopes_that_are_reported_repeatedly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tool_done);

@@ -455,7 +455,7 @@ static void json_chunks_go_both_ways(void **state)
 	struct kjoule_calibration cal = { .cpu = 1, .ticks = 99, .tick_ns = 1234.5,
 		.handler_ns = 1000.25, .entry_ns = 234.25, .freq_khz = 1e6,
 		.other_part = 0.01, .other_error = 0.002, .other_hz = 250, .n_domains = 2, .irq_uw = { 2.5e6, 1e6 },
-		.source = { 0, 1 }, .domain = { 1, 0 }, .loop_uw = { 1.5e6, 0.5e6 }, .asleep_uw = { 4e5, 2e5 } }, cal2;
+		.source = { 0, 1 }, .domain = { 1, 0 }, .loop_uw = { 1.5e6, 0.5e6 }, .idle_uw = { 4e5, 2e5 } }, cal2;
 	struct kjoule_end end = { .reason = "signal", .start_ns = 1, .stop_ns = 2,
 		.exit_code = 130, .side_band_lost = 3, .side_band_anew = 5, .ring_damaged = 4 }, end2;
 	struct kjoule_cpu_stats *stats2;
@@ -481,7 +481,7 @@ static void json_chunks_go_both_ways(void **state)
 	assert_int_equal(kjoule_calibration_decode(old, strlen(old), &cal2), 0);
 	assert_int_equal(cal2.n_domains, 2);
 	assert_int_equal(cal2.source[1], 0);
-	assert_true(isnan(cal2.asleep_uw[0]));
+	assert_true(isnan(cal2.idle_uw[0]));
 	assert_int_equal(cal2.domain[1], 1);
 	assert_true(isnan(cal2.other_error));
 	assert_true(cal2.other_hz == 0);

@@ -138,7 +138,7 @@ static void the_module_s_notices_and_records_arrive(void **state)
 	struct kjoule_session_params params = { .interval_ns = 1000000 };
 	struct taken t = { 0 }, stopped = { .stop_after = 1 };
 	struct kjoule_session_info info, *list;
-	struct kjoule_cpu_stats books;
+	struct kjoule_cpu_stats stats;
 	struct kjoule_events *ev;
 	struct kjoule_notice n;
 	struct kjoule_error err;
@@ -162,9 +162,9 @@ static void the_module_s_notices_and_records_arrive(void **state)
 	assert_int_equal(1, stopped.calls);
 	assert_int_equal(0, kjoule_session_stop(ctl, info.id, &info, &err));
 	assert_int_equal(0, kjoule_session_records(ctl, info.id, take, &t, &err));
-	assert_int_equal(0, kjoule_stats_total(ctl, info.id, &books, &err));
-	assert_true(books.due && books.due == books.produced + books.missed + books.parked);
-	assert_true(books.consumed >= t.records && books.consumed == books.records && !books.waiting);
+	assert_int_equal(0, kjoule_stats_total(ctl, info.id, &stats, &err));
+	assert_true(stats.due && stats.due == stats.produced + stats.missed + stats.parked);
+	assert_true(stats.consumed >= t.records && stats.consumed == stats.records && !stats.waiting);
 	assert_int_equal(0, kjoule_sessions(ctl, &list, &sessions, &err));
 	while (sessions--)
 		listed |= list[sessions].id == info.id && list[sessions].state == KJOULE_SESSION_STOPPED;

@@ -186,7 +186,7 @@ static void boost_is_offered_where_it_is_on(void **s)
 	kjoule_frequency_close(f);
 }
 
-static void a_frequency_is_held_and_given_back(void **s)
+static void a_frequency_is_held_and_restored(void **s)
 {
 	struct kjoule_frequency *f;
 
@@ -231,7 +231,7 @@ static void hold_and_die(int sig, uint32_t khz)
 	assert_true(sig == SIGUSR1 ? WIFEXITED(status) && !WEXITSTATUS(status) : WIFSIGNALED(status));
 }
 
-static void a_handler_gives_it_back(void **s)
+static void a_signal_handler_restores_it(void **s)
 {
 	(void)s;
 	hold_and_die(SIGUSR1, 900000);
@@ -263,7 +263,7 @@ static void a_half_done_change_is_restored(void **s)
 	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
 }
 
-static void what_somebody_else_has_set_is_left_alone(void **s)
+static void limits_set_by_others_are_left_alone(void **s)
 {
 	(void)s;
 	hold_and_die(SIGKILL, 900000);
@@ -274,7 +274,7 @@ static void what_somebody_else_has_set_is_left_alone(void **s)
 }
 
 /* As one is of which all CPUs are offline: its folder stays, and cannot be read. The others have theirs back. */
-static void what_can_not_be_restored_now_is_kept(void **s)
+static void limits_that_cannot_be_restored_now_are_kept(void **s)
 {
 	(void)s;
 	hold_and_die(SIGKILL, 900000);
@@ -300,7 +300,7 @@ static void what_can_not_be_restored_now_is_kept(void **s)
 }
 
 /* Between the look and the hold, and while it is held. */
-static void what_somebody_sets_meanwhile_counts(void **s)
+static void limits_set_meanwhile_count(void **s)
 {
 	struct kjoule_frequency *f = open_it();
 
@@ -360,7 +360,7 @@ static void one_holds_at_a_time(void **s)
 	kjoule_frequency_close(other);
 }
 
-static void a_state_of_somebody_else_is_not_believed(void **s)
+static void a_state_file_of_another_user_is_refused(void **s)
 {
 	char target[300];
 
@@ -379,7 +379,7 @@ static void a_state_of_somebody_else_is_not_believed(void **s)
 }
 
 /* What cannot be set is told, and what was set before is given back; a machine without cpufreq is told, too. */
-static void refusals_have_words(void **s)
+static void refusals_have_messages(void **s)
 {
 	struct kjoule_frequency *f = open_it();
 
@@ -405,17 +405,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_all_have_is_offered, begin, end),
 		cmocka_unit_test_setup_teardown(drivers_without_a_list_have_steps, begin, end),
 		cmocka_unit_test_setup_teardown(boost_is_offered_where_it_is_on, begin, end),
-		cmocka_unit_test_setup_teardown(a_frequency_is_held_and_given_back, begin, end),
-		cmocka_unit_test_setup_teardown(a_handler_gives_it_back, begin, end),
+		cmocka_unit_test_setup_teardown(a_frequency_is_held_and_restored, begin, end),
+		cmocka_unit_test_setup_teardown(a_signal_handler_restores_it, begin, end),
 		cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_is_restored, begin, end),
 		cmocka_unit_test_setup_teardown(a_half_done_change_is_restored, begin, end),
-		cmocka_unit_test_setup_teardown(what_somebody_else_has_set_is_left_alone, begin, end),
-		cmocka_unit_test_setup_teardown(what_can_not_be_restored_now_is_kept, begin, end),
-		cmocka_unit_test_setup_teardown(what_somebody_sets_meanwhile_counts, begin, end),
+		cmocka_unit_test_setup_teardown(limits_set_by_others_are_left_alone, begin, end),
+		cmocka_unit_test_setup_teardown(limits_that_cannot_be_restored_now_are_kept, begin, end),
+		cmocka_unit_test_setup_teardown(limits_set_meanwhile_count, begin, end),
 		cmocka_unit_test_setup_teardown(other_states_restore_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(one_holds_at_a_time, begin, end),
-		cmocka_unit_test_setup_teardown(a_state_of_somebody_else_is_not_believed, begin, end),
-		cmocka_unit_test_setup_teardown(refusals_have_words, begin, end),
+		cmocka_unit_test_setup_teardown(a_state_file_of_another_user_is_refused, begin, end),
+		cmocka_unit_test_setup_teardown(refusals_have_messages, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

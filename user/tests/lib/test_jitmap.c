@@ -51,7 +51,7 @@ static void check(const struct kjoule_jitmaps *maps)
 	assert_string_equal(at(maps, 8, 0x1000), "");
 }
 
-static void the_last_word_counts(void **state)
+static void the_last_definition_counts(void **state)
 {
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new(), *again = kjoule_jitmaps_new();
 	char *encoded;
@@ -182,7 +182,7 @@ static void a_report_names_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_word_counts),
+		cmocka_unit_test(the_last_definition_counts),
 		cmocka_unit_test(what_is_no_map_is_refused),
 		cmocka_unit_test(a_process_s_own_file_is_read),
 		cmocka_unit_test(a_file_of_a_process_that_is_gone_is_its_owner_s),

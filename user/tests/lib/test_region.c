@@ -36,9 +36,9 @@ static uint64_t now_ns(void)
 
 static struct buffer batches;
 static struct kjoule_regions *regions;
-static struct kjoule_region_books books;
-static struct told *told;
-static size_t n_told;
+static struct kjoule_region_counters counters;
+static struct reported *reported;
+static size_t n_reported;
 
 static int sink(void *arg, const struct kjoule_region_batch *batch, const struct kjoule_region_unit *units)
 {
@@ -83,7 +83,7 @@ static pid_t start(const struct kjoule_region_area *area, const char *program, i
 static void take(struct kjoule_region_area *area, const struct buffer *side_band, uint64_t begin_ns)
 {
 	drain(area);
-	kjoule_region_area_books(area, &books);
+	kjoule_region_area_counters(area, &counters);
 	kjoule_regions_free(regions);
 	assert_int_equal(kjoule_regions_new(batches.data, batches.len, side_band ? side_band->data : NULL,
 					    side_band ? side_band->len : 0, begin_ns, now_ns(), &regions), 0);
@@ -121,18 +121,18 @@ static int run(const char *program, void (*each)(struct kjoule_region_area *area
 	close(out[0]);
 	take(area, NULL, begin_ns);
 	kjoule_region_area_free(area);
-	free(told);
-	told = malloc(len + 1);
-	memcpy(told, bytes, len);
-	n_told = len / sizeof(*told);
+	free(reported);
+	reported = malloc(len + 1);
+	memcpy(reported, bytes, len);
+	n_reported = len / sizeof(*reported);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* Where the thread was at the moment that it told. */
 static const char *at(size_t i)
 {
-	assert_true(i < n_told);
-	return regions->paths[kjoule_regions_find(regions, told[i].tid, told[i].time_ns)].text;
+	assert_true(i < n_reported);
+	return regions->paths[kjoule_regions_find(regions, reported[i].tid, reported[i].time_ns)].text;
 }
 
 static uint32_t path_of(const char *text)
@@ -158,7 +158,7 @@ static void nothing_is_lost(void)
 {
 	assert_int_equal(regions->lost, 0);
 	assert_int_equal(regions->damaged, 0);
-	assert_int_equal(books.unfinished + books.damaged + books.foreign + books.refused + books.lost, 0);
+	assert_int_equal(counters.unfinished + counters.damaged + counters.foreign + counters.refused + counters.lost, 0);
 }
 
 static void a_mark_is_where_it_was_made(void **state)
@@ -168,8 +168,8 @@ static void a_mark_is_where_it_was_made(void **state)
 
 	(void)state;
 	assert_int_equal(run("nested", NULL), 0);
-	assert_int_equal(n_told, 7);
-	for (size_t i = 0; i < n_told; i++)
+	assert_int_equal(n_reported, 7);
+	for (size_t i = 0; i < n_reported; i++)
 		assert_string_equal(at(i), where[i]);
 	nothing_is_lost();
 	assert_int_equal(regions->entered, 5);
@@ -187,28 +187,28 @@ static void a_mark_is_where_it_was_made(void **state)
 	assert_false(kjoule_regions_inside(regions, 0, "outside of regions"));
 }
 
-static void times_between_marks_are_told(void **state)
+static void times_between_marks_are_reported(void **state)
 {
 	const struct kjoule_regions_count *c;
 	uint64_t outer, least;
 
 	(void)state;
 	assert_int_equal(run("nested", NULL), 0);
-	c = kjoule_regions_count(regions, told[0].tid, path_of("outer/inner"));
+	c = kjoule_regions_count(regions, reported[0].tid, path_of("outer/inner"));
 	assert_non_null(c);
 	/* begun between the second and the third, ended between that and the fourth */
-	assert_true(c->marked_ns <= told[3].time_ns - told[1].time_ns);
-	outer = kjoule_regions_count(regions, told[0].tid, path_of("outer"))->marked_ns;
-	least = told[3].time_ns - told[1].time_ns - c->marked_ns;
-	assert_true(outer >= least && outer <= told[5].time_ns - told[0].time_ns);
-	assert_null(kjoule_regions_count(regions, told[0].tid + 1, path_of("outer")));
+	assert_true(c->marked_ns <= reported[3].time_ns - reported[1].time_ns);
+	outer = kjoule_regions_count(regions, reported[0].tid, path_of("outer"))->marked_ns;
+	least = reported[3].time_ns - reported[1].time_ns - c->marked_ns;
+	assert_true(outer >= least && outer <= reported[5].time_ns - reported[0].time_ns);
+	assert_null(kjoule_regions_count(regions, reported[0].tid + 1, path_of("outer")));
 }
 
 static void each_thread_has_its_own(void **state)
 {
 	(void)state;
 	assert_int_equal(run("threads", NULL), 0);
-	assert_int_equal(n_told, 9);
+	assert_int_equal(n_reported, 9);
 	nothing_is_lost();
 	assert_int_equal(regions->threads, 9);
 	for (size_t i = 0; i < 8; i++) {
@@ -228,12 +228,12 @@ static void reading(struct kjoule_region_area *area, int stdin_fd, size_t bytes)
 	drain(area);
 }
 
-static void rings_of_threads_that_end_are_had_again(void **state)
+static void rings_of_ended_threads_are_reused(void **state)
 {
 	(void)state;
 	assert_int_equal(run("many", reading), 0);
-	assert_int_equal(n_told, KJOULE_REGION_RINGS + 300);
-	assert_int_equal(books.refused, 0);
+	assert_int_equal(n_reported, KJOULE_REGION_RINGS + 300);
+	assert_int_equal(counters.refused, 0);
 	assert_int_equal(regions->threads, KJOULE_REGION_RINGS + 300);
 	assert_int_equal(regions->damaged, 0);
 	/* where the reader did not keep up it says so */
@@ -244,7 +244,7 @@ static void a_forked_child_goes_on_where_it_was_forked(void **state)
 {
 	(void)state;
 	assert_int_equal(run("forks", NULL), 0);
-	assert_int_equal(n_told, 5);
+	assert_int_equal(n_reported, 5);
 	nothing_is_lost();
 	assert_string_equal(at(0), "outer/inner/child's");
 	assert_string_equal(at(1), "outer");
@@ -266,7 +266,7 @@ static void a_program_that_is_executed_is_in_no_region(void **state)
 	assert_string_equal(at(2), "outer/inner");
 	assert_string_equal(at(4), "[outside of regions]");
 	assert_int_equal(regions->unended, 2);
-	assert_int_equal(kjoule_regions_count(regions, told[0].tid, path_of("before"))->unended, 1);
+	assert_int_equal(kjoule_regions_count(regions, reported[0].tid, path_of("before"))->unended, 1);
 }
 
 static void a_killed_program_leaves_what_it_has_marked(void **state)
@@ -298,8 +298,8 @@ static void handlers_may_mark_at_any_moment(void **state)
 	(void)state;
 	answered = 0;
 	assert_int_equal(run("signals", read_and_answer), 0);
-	memcpy(&rounds, (char *)told + answered - 16, 8);
-	memcpy(&handlers, (char *)told + answered - 8, 8);
+	memcpy(&rounds, (char *)reported + answered - 16, 8);
+	memcpy(&handlers, (char *)reported + answered - 8, 8);
 	assert_true(rounds > 100 && handlers > 100);
 	nothing_is_lost();
 	assert_int_equal(regions->left_out, 0);
@@ -313,7 +313,7 @@ static void read_when_told(struct kjoule_region_area *area, int stdin_fd, size_t
 {
 	static bool done;
 
-	if (bytes < sizeof(struct told) || done)
+	if (bytes < sizeof(struct reported) || done)
 		return;
 	drain(area);
 	assert_int_equal(write(stdin_fd, "x", 1), 1);
@@ -384,8 +384,8 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 			assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL), 0);
 			/* all that it has marked so far can be read, and it is in no region */
 			drain(area);
-			kjoule_region_area_books(area, &books);
-			assert_int_equal(books.unfinished, 0);
+			kjoule_region_area_counters(area, &counters);
+			assert_int_equal(counters.unfinished, 0);
 			between[n - MARKING_STEPS_FIRST] = now_ns();
 			step(pid, n++);
 			assert_int_equal(ptrace(PTRACE_CONT, pid, 0, SIGALRM), 0);
@@ -415,26 +415,26 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void what_finds_no_room_is_told_and_nothing_else_suffers(void **state)
+static void lost_marks_are_reported_and_others_stay_right(void **state)
 {
 	const struct kjoule_regions_count *c;
 
 	(void)state;
 	assert_int_equal(run("too-much", read_when_told), 0);
-	assert_int_equal(n_told, 3);
+	assert_int_equal(n_reported, 3);
 	assert_string_equal(at(0), "[marks lost]");
 	assert_string_equal(at(1), "whole/late");
 	assert_string_equal(at(2), "[outside of regions]");
 	/* 2 for its start, 2 and 2 for the names, 1 for the whole; an end, a begin or both by two more */
 	assert_in_range(regions->lost, 2 * KJOULE_REGION_UNITS - (KJOULE_REGION_UNITS - 64 - 7) - 2,
 			2 * KJOULE_REGION_UNITS - (KJOULE_REGION_UNITS - 64 - 7) + 2);
-	assert_int_equal(books.lost, regions->lost);
-	c = kjoule_regions_count(regions, told[0].tid, KJOULE_REGIONS_UNKNOWN);
+	assert_int_equal(counters.lost, regions->lost);
+	c = kjoule_regions_count(regions, reported[0].tid, KJOULE_REGIONS_UNKNOWN);
 	assert_true(c && c->marked_ns > 0);
 	assert_int_equal(regions->unended, 0);
 }
 
-static void what_is_too_much_stays_with_the_region_around(void **state)
+static void excess_depth_stays_with_the_enclosing_region(void **state)
 {
 	char around[8 * KJOULE_REGION_DEPTH_MAX] = "deep";
 
@@ -514,8 +514,8 @@ static void a_program_without_room_is_counted(void **state)
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	waitpid(start(area, "cramped", 0, 1), &status, 0);
 	assert_int_equal(WEXITSTATUS(status), 6);
-	kjoule_region_area_books(area, &books);
-	assert_int_equal(books.unmapped, 1);
+	kjoule_region_area_counters(area, &counters);
+	assert_int_equal(counters.unmapped, 1);
 	kjoule_region_area_free(area);
 }
 
@@ -531,8 +531,8 @@ static void a_program_of_another_namespace_is_counted(void **state)
 	head->pid_namespace++;
 	waitpid(start(area, "recorded", 0, 1), &status, 0);
 	assert_int_equal(WEXITSTATUS(status), 6);
-	kjoule_region_area_books(area, &books);
-	assert_int_equal(books.foreign, 1);
+	kjoule_region_area_counters(area, &counters);
+	assert_int_equal(counters.foreign, 1);
 	munmap(head, KJOULE_REGION_BYTES);
 	close(fd);
 	kjoule_region_area_free(area);
@@ -580,7 +580,7 @@ static void rings_of_the_dead_are_given_to_others(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void full_tables_are_told(void **state)
+static void full_tables_are_reported(void **state)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
@@ -592,15 +592,15 @@ static void full_tables_are_told(void **state)
 	for (int i = 0; i < KJOULE_REGION_RINGS; i++)
 		head->owners[i] = (uint64_t)getpid() << 32 | (uint32_t)getpid();
 	waitpid(start(area, "killed", 0, open("/dev/null", O_WRONLY | O_CLOEXEC)), &status, 0);
-	kjoule_region_area_books(area, &books);
-	assert_int_equal(books.refused, 1);
+	kjoule_region_area_counters(area, &counters);
+	assert_int_equal(counters.refused, 1);
 	munmap(head, KJOULE_REGION_BYTES);
 	close(fd);
 	kjoule_region_area_free(area);
 }
 
 /* Rubbish of all kinds, while it is read, by a process that is killed in the middle of it. */
-static void who_writes_rubbish_hurts_nobody_else(void **state)
+static void a_writer_of_garbage_harms_only_itself(void **state)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
@@ -643,7 +643,7 @@ static void who_writes_rubbish_hurts_nobody_else(void **state)
 	waitpid(pid, &status, 0);
 	take(area, NULL, 0);
 	assert_true(regions->damaged > 0);
-	assert_true(books.damaged > 0);
+	assert_true(counters.damaged > 0);
 	assert_true(regions->n_paths <= KJOULE_REGIONS_MOST);
 	munmap(head, KJOULE_REGION_BYTES);
 	close(fd);
@@ -685,22 +685,22 @@ int main(int argc, char **argv)
 		cmocka_unit_test(without_a_session_nothing_happens),
 		cmocka_unit_test(without_a_session_a_call_is_a_look),
 		cmocka_unit_test(a_mark_is_where_it_was_made),
-		cmocka_unit_test(times_between_marks_are_told),
+		cmocka_unit_test(times_between_marks_are_reported),
 		cmocka_unit_test(each_thread_has_its_own),
-		cmocka_unit_test(rings_of_threads_that_end_are_had_again),
+		cmocka_unit_test(rings_of_ended_threads_are_reused),
 		cmocka_unit_test(a_forked_child_goes_on_where_it_was_forked),
 		cmocka_unit_test(a_program_that_is_executed_is_in_no_region),
 		cmocka_unit_test(a_killed_program_leaves_what_it_has_marked),
 		cmocka_unit_test(handlers_may_mark_at_any_moment),
 		cmocka_unit_test(handlers_may_mark_between_any_two_instructions),
-		cmocka_unit_test(what_finds_no_room_is_told_and_nothing_else_suffers),
-		cmocka_unit_test(what_is_too_much_stays_with_the_region_around),
+		cmocka_unit_test(lost_marks_are_reported_and_others_stay_right),
+		cmocka_unit_test(excess_depth_stays_with_the_enclosing_region),
 		cmocka_unit_test(a_long_name_is_cut_between_characters),
 		cmocka_unit_test(a_program_without_room_is_counted),
 		cmocka_unit_test(a_program_of_another_namespace_is_counted),
 		cmocka_unit_test(rings_of_the_dead_are_given_to_others),
-		cmocka_unit_test(full_tables_are_told),
-		cmocka_unit_test(who_writes_rubbish_hurts_nobody_else),
+		cmocka_unit_test(full_tables_are_reported),
+		cmocka_unit_test(a_writer_of_garbage_harms_only_itself),
 	};
 	int failed;
 
@@ -710,6 +710,6 @@ int main(int argc, char **argv)
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	kjoule_regions_free(regions);
 	free(batches.data);
-	free(told);
+	free(reported);
 	return failed;
 }

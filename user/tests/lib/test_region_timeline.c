@@ -187,7 +187,7 @@ static void lost_marks_are_a_gap_and_no_guess(void **state)
 	free(u.data);
 }
 
-static void rubbish_is_counted_and_left_out(void **state)
+static void garbage_is_counted_and_left_out(void **state)
 {
 	static const struct kjoule_region_unit bad[] = {
 		{ 2000, 600, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 1, 77, 1, 0 }, { 2000, 0, KJOULE_REGION_BEGIN, 1, 0 },
@@ -336,7 +336,7 @@ static void record_with(const char *name, bool marked, bool callers)
 	put_regions(&batches, &side);
 	put_calibration(&free_of_cost);
 	/* the recorder, which is no program of anybody's, while there was no region */
-	put_awake(1, before_tick(7500), before_tick(7501));
+	put_wakeup(1, before_tick(7500), before_tick(7501));
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 8000);
 	free(b.data);
 	free(batches.data);
@@ -429,7 +429,7 @@ static void the_table_says_what_is_not_in_it(void **state)
 	assert_true(says(out, "# regions    4 by name"));
 }
 
-static void any_grain_is_cut_to_a_region(void **state)
+static void any_granularity_is_cut_to_a_region(void **state)
 {
 	struct json_object *doc;
 
@@ -478,7 +478,7 @@ static void callers_are_cut_to_a_region_as_well(void **state)
 	assert_true(says(out, " 3000 "));
 }
 
-static void what_is_not_there_is_said(void **state)
+static void missing_regions_are_reported(void **state)
 {
 	static const char *const wrong[] = {
 		"report --by region -g", "report --by region --block x=f", "report --region x --vectors", "report --region ''",
@@ -625,13 +625,13 @@ int main(void)
 		cmocka_unit_test(times_are_those_of_the_recording),
 		cmocka_unit_test(forks_go_on_and_threads_and_programs_begin_anew),
 		cmocka_unit_test(lost_marks_are_a_gap_and_no_guess),
-		cmocka_unit_test(rubbish_is_counted_and_left_out),
+		cmocka_unit_test(garbage_is_counted_and_left_out),
 		cmocka_unit_test(names_of_any_number_and_depth_end_somewhere),
 		cmocka_unit_test(each_region_has_its_time_and_its_energy),
 		cmocka_unit_test(the_table_says_what_is_not_in_it),
-		cmocka_unit_test(any_grain_is_cut_to_a_region),
+		cmocka_unit_test(any_granularity_is_cut_to_a_region),
 		cmocka_unit_test(callers_are_cut_to_a_region_as_well),
-		cmocka_unit_test(what_is_not_there_is_said),
+		cmocka_unit_test(missing_regions_are_reported),
 		cmocka_unit_test(several_recordings_have_their_regions_together),
 		cmocka_unit_test(script_has_them_among_the_records),
 		cmocka_unit_test(marks_go_into_the_file_and_out_of_it),

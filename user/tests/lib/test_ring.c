@@ -105,7 +105,7 @@ static void a_small_buffer_gets_whole_records(void **state)
 	assert_int_equal(seen, 100);
 }
 
-static void a_head_that_can_not_be_is_not_followed(void **state)
+static void an_impossible_head_is_not_followed(void **state)
 {
 	static const uint64_t heads[] = { SIZE + 8, 1ull << 40, UINT64_MAX - 7, 12, 7 };
 	static struct fixture f;
@@ -244,7 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_out_in_order_without_pads),
 		cmocka_unit_test(a_small_buffer_gets_whole_records),
-		cmocka_unit_test(a_head_that_can_not_be_is_not_followed),
+		cmocka_unit_test(an_impossible_head_is_not_followed),
 		cmocka_unit_test(what_is_good_before_damage_comes_out),
 		cmocka_unit_test(random_content_never_crashes),
 		cmocka_unit_test(records_are_checked_against_their_type),

@@ -242,7 +242,7 @@ static void sockets_and_no_single_core_are_the_default(void **state)
 	assert_int_equal(kjoule_scope(&find("hwmon:amd_energy/energy4")->info, 2), KJOULE_NO_SCOPE);
 }
 
-static void supplies_say_when_they_can_not_tell(void **state)
+static void supplies_say_when_they_cannot_tell(void **state)
 {
 	(void)state;
 	sysfs_put("Battery\n", "class/power_supply/BAT0/type");
@@ -382,7 +382,7 @@ int main(void)
 		TEST(thermal_zones_are_never_the_default),
 		TEST(what_may_be_anything_is_never_the_default),
 		TEST(sockets_and_no_single_core_are_the_default),
-		TEST(supplies_say_when_they_can_not_tell),
+		TEST(supplies_say_when_they_cannot_tell),
 		TEST(energy_events_of_pmus_are_found),
 		TEST(any_event_can_be_named),
 		TEST(names_end_at_the_comma_between_them),

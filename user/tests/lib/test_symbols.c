@@ -311,20 +311,20 @@ static void address_spaces_follow_fork_exec_and_remap(void **state)
 }
 
 /* The same in plain words: look through everything, latest first. */
-struct told {
-	enum { TOLD_MAP, TOLD_COMM, TOLD_EXEC, TOLD_FORK } what;
+struct event {
+	enum { EVENT_MAP, EVENT_COMM, EVENT_EXEC, EVENT_FORK } what;
 	uint32_t pid, other;	/* thread of a name, parent of a fork */
 	uint64_t time, start, len;
 	char text[16];
 };
 
 /* Events of @pid's process at @time lie in (*from, *to); 0, n if it was there before. */
-static void life_of(const struct told *t, int n, uint32_t pid, uint64_t time, int *from, int *to)
+static void life_of(const struct event *t, int n, uint32_t pid, uint64_t time, int *from, int *to)
 {
 	int forks[64], n_forks = 0, at = -1;
 
 	for (int i = 0; i < n; i++)
-		if (t[i].what == TOLD_FORK && t[i].pid == pid)
+		if (t[i].what == EVENT_FORK && t[i].pid == pid)
 			forks[n_forks++] = i;
 	for (int i = 0; i < n_forks; i++)
 		if (t[forks[i]].time <= time)
@@ -333,14 +333,14 @@ static void life_of(const struct told *t, int n, uint32_t pid, uint64_t time, in
 	for (int i = 0; at < 0 && n_forks && i <= forks[0]; i++) {
 		if (i == forks[0])
 			at = 0;
-		else if (t[i].pid == pid || (t[i].what == TOLD_FORK && t[i].other == pid))
+		else if (t[i].pid == pid || (t[i].what == EVENT_FORK && t[i].other == pid))
 			break;
 	}
 	*from = at < 0 ? -1 : forks[at];
 	*to = at + 1 < n_forks ? forks[at + 1] : n;
 }
 
-static const struct told *map_of(const struct told *t, int n, uint32_t pid, uint64_t time, uint64_t ip)
+static const struct event *map_of(const struct event *t, int n, uint32_t pid, uint64_t time, uint64_t ip)
 {
 	for (int depth = 0; depth < 64; depth++) {
 		uint64_t exec = 0;
@@ -348,10 +348,10 @@ static const struct told *map_of(const struct told *t, int n, uint32_t pid, uint
 
 		life_of(t, n, pid, time, &from, &to);
 		for (int i = from + 1; i < to; i++)
-			if (t[i].what == TOLD_EXEC && t[i].pid == pid && t[i].time <= time)
+			if (t[i].what == EVENT_EXEC && t[i].pid == pid && t[i].time <= time)
 				exec = t[i].time;
 		for (int i = to - 1; i > from; i--)
-			if (t[i].what == TOLD_MAP && t[i].pid == pid && t[i].time <= time &&
+			if (t[i].what == EVENT_MAP && t[i].pid == pid && t[i].time <= time &&
 			    ip - t[i].start < t[i].len)
 				return t[i].time >= exec ? &t[i] : NULL;
 		if (exec || from < 0)
@@ -364,7 +364,7 @@ static const struct told *map_of(const struct told *t, int n, uint32_t pid, uint
 	return NULL;
 }
 
-static const char *comm_of(const struct told *t, int n, uint32_t pid, uint32_t tid, uint64_t time)
+static const char *comm_of(const struct event *t, int n, uint32_t pid, uint32_t tid, uint64_t time)
 {
 	for (int depth = 0; depth < 64; depth++) {
 		int from, to;
@@ -372,7 +372,7 @@ static const char *comm_of(const struct told *t, int n, uint32_t pid, uint32_t t
 		life_of(t, n, pid, time, &from, &to);
 		for (int leader = 0; leader < 2; leader++)
 			for (int i = to - 1; i > from; i--)
-				if ((t[i].what == TOLD_COMM || t[i].what == TOLD_EXEC) &&
+				if ((t[i].what == EVENT_COMM || t[i].what == EVENT_EXEC) &&
 				    t[i].pid == pid && t[i].other == (leader ? pid : tid) &&
 				    t[i].time <= time)
 					return t[i].text;
@@ -391,7 +391,7 @@ static void maps_answer_as_if_all_events_were_looked_through(void **state)
 
 	(void)state;
 	for (int round = 0; round < 300; round++) {
-		struct told t[60];
+		struct event t[60];
 		struct buffer b = { 0 };
 		struct kjoule_maps *m;
 		size_t skipped;
@@ -401,21 +401,21 @@ static void maps_answer_as_if_all_events_were_looked_through(void **state)
 			uint64_t kind = rnd(&seed) % 16;
 
 			time += 1 + rnd(&seed) % 3;
-			t[i] = (struct told){ .what = kind < 10 ? TOLD_MAP : kind < 13 ? TOLD_COMM :
-					      kind < 14 ? TOLD_EXEC : TOLD_FORK,
+			t[i] = (struct event){ .what = kind < 10 ? EVENT_MAP : kind < 13 ? EVENT_COMM :
+					      kind < 14 ? EVENT_EXEC : EVENT_FORK,
 					      .pid = 1 + rnd(&seed) % 3, .time = time };
 			snprintf(t[i].text, sizeof(t[i].text), "n%u", i % 100u);
 			t[i].start = rnd(&seed) % 40 - 5;	/* some wrap */
 			t[i].len = rnd(&seed) % 20;
-			t[i].other = t[i].what == TOLD_FORK ? 1 + (t[i].pid + rnd(&seed) % 2) % 3 :
-				     t[i].what == TOLD_EXEC ? t[i].pid : 1 + rnd(&seed) % 4;
-			if (t[i].what == TOLD_MAP)
+			t[i].other = t[i].what == EVENT_FORK ? 1 + (t[i].pid + rnd(&seed) % 2) % 3 :
+				     t[i].what == EVENT_EXEC ? t[i].pid : 1 + rnd(&seed) % 4;
+			if (t[i].what == EVENT_MAP)
 				put_map(&b, t[i].pid, time, t[i].start, t[i].len, 0, t[i].text);
-			else if (t[i].what == TOLD_FORK)
+			else if (t[i].what == EVENT_FORK)
 				put_fork(&b, t[i].pid, t[i].other, t[i].pid, time);
 			else
 				put_comm(&b, t[i].pid, t[i].other, time, t[i].text,
-					 t[i].what == TOLD_EXEC);
+					 t[i].what == EVENT_EXEC);
 		}
 		assert_int_equal(kjoule_maps_new(b.data, b.len, &m, &skipped), 0);
 		assert_int_equal(skipped, 0);
@@ -423,11 +423,11 @@ static void maps_answer_as_if_all_events_were_looked_through(void **state)
 			uint32_t pid = 1 + rnd(&seed) % 3, tid = 1 + rnd(&seed) % 4;
 			uint64_t at = rnd(&seed) % (time + 2), ip = rnd(&seed) % 60 - 8;
 			const struct kjoule_map *map = kjoule_maps_find(m, pid, at, ip);
-			const struct told *told = map_of(t, 60, pid, at, ip);
+			const struct event *found = map_of(t, 60, pid, at, ip);
 			const char *comm = kjoule_maps_comm(m, pid, tid, at);
 			const char *name = comm_of(t, 60, pid, tid, at);
 
-			assert_string_equal(map ? map->path : "none", told ? told->text : "none");
+			assert_string_equal(map ? map->path : "none", found ? found->text : "none");
 			assert_string_equal(comm ? comm : "none", name ? name : "none");
 		}
 		kjoule_maps_free(m);
@@ -435,7 +435,7 @@ static void maps_answer_as_if_all_events_were_looked_through(void **state)
 	}
 }
 
-static void side_band_of_any_content_never_crashes(void **state)
+static void sideband_of_any_content_never_crashes(void **state)
 {
 	uint64_t seed = 11, v;
 
@@ -497,7 +497,7 @@ static void a_perf_event_brings_what_we_map(void **state)
 }
 
 /* What waits is handed over before, what comes later is heard: on a CPU that was away. */
-static void a_cpu_that_came_back_is_listened_on_again(void **state)
+static void a_cpu_back_online_is_recorded_again(void **state)
 {
 	struct kjoule_cpus online;
 	struct kjoule_sideband *sb;
@@ -555,7 +555,7 @@ static uint64_t now_ns(void)
 }
 
 /* A process that began while nobody listened is known from its beginning, not from when it was found. */
-static void what_began_unheard_is_known_from_its_beginning(void **state)
+static void processes_started_before_are_known_from_their_start(void **state)
 {
 	uint64_t before = now_ns(), after, found, times[2];
 	struct kjoule_event ev;
@@ -763,10 +763,10 @@ int main(void)
 		cmocka_unit_test(kernel_functions_are_found_in_a_part_of_the_table),
 		cmocka_unit_test(address_spaces_follow_fork_exec_and_remap),
 		cmocka_unit_test(maps_answer_as_if_all_events_were_looked_through),
-		cmocka_unit_test(side_band_of_any_content_never_crashes),
+		cmocka_unit_test(sideband_of_any_content_never_crashes),
 		cmocka_unit_test(a_perf_event_brings_what_we_map),
-		cmocka_unit_test(a_cpu_that_came_back_is_listened_on_again),
-		cmocka_unit_test(what_began_unheard_is_known_from_its_beginning),
+		cmocka_unit_test(a_cpu_back_online_is_recorded_again),
+		cmocka_unit_test(processes_started_before_are_known_from_their_start),
 		cmocka_unit_test(build_ids_go_both_ways),
 		cmocka_unit_test(build_ids_are_of_the_file_that_was_mapped),
 		cmocka_unit_test(functions_are_found_by_name),

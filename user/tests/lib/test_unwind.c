@@ -138,7 +138,7 @@ static void frames_without_frame_pointers_are_found_to_the_outermost(void **stat
 	kjoule_unwinder_free(u);
 }
 
-static void a_short_copy_gives_what_it_holds_and_says_so(void **state)
+static void a_short_copy_is_used_and_marked_as_short(void **state)
 {
 	struct kjoule_unwinder *u = kjoule_unwinder_new(maps, NULL, true);
 	uint32_t whole = copy.head.bytes;
@@ -248,7 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_without_frame_pointers_are_found_to_the_outermost),
-		cmocka_unit_test(a_short_copy_gives_what_it_holds_and_says_so),
+		cmocka_unit_test(a_short_copy_is_used_and_marked_as_short),
 		cmocka_unit_test(no_more_frames_than_there_is_room),
 		cmocka_unit_test(what_was_not_mapped_or_is_another_file_ends_it),
 		cmocka_unit_test(nonsense_does_no_harm),

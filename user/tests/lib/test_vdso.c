@@ -105,7 +105,7 @@ static void a_sample_in_the_vdso_has_a_name(void **state)
 	assert_true(says(out, "__vdso_clock_gettime+"));
 }
 
-static void without_a_copy_it_is_told_where_the_sample_was(void **state)
+static void without_a_copy_the_sample_is_located(void **state)
 {
 	size_t len;
 	const void *image = kjoule_vdso_image(&len);
@@ -139,7 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_in_the_vdso_has_a_name),
-		cmocka_unit_test(without_a_copy_it_is_told_where_the_sample_was),
+		cmocka_unit_test(without_a_copy_the_sample_is_located),
 		cmocka_unit_test(its_build_id_is_that_of_the_copy),
 	};
 

@@ -82,9 +82,9 @@ static int choose(const char *wanted)
 
 	session_sources_free(chosen);
 	free(heard);
-	begin_to_hear();
+	stderr_capture();
 	code = session_sources_choose(wanted, &offer, &chosen);
-	heard = end_to_hear();
+	heard = stderr_release();
 	return code;
 }
 

@@ -106,7 +106,7 @@ static double of(struct json_object *doc, const char *object, const char *key)
 }
 
 /* Two sockets with cores and memory: three columns, and each socket's code pays for its own. */
-static void parts_of_a_package_charge_its_cpus(void **state)
+static void parts_of_a_package_are_charged_to_its_cpus(void **state)
 {
 	static const struct zone zones[] = {
 		{ "intel-rapl:0", "package-0\n", 8000 }, { "intel-rapl:0:0", "core\n", 4000 },
@@ -192,7 +192,7 @@ static void a_domain_is_never_added_to_what_it_lies_in(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_a_package_charge_its_cpus),
+		cmocka_unit_test(parts_of_a_package_are_charged_to_its_cpus),
 		cmocka_unit_test(a_domain_is_never_added_to_what_it_lies_in),
 	};
 

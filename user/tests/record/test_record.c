@@ -83,16 +83,16 @@ static void what_sources_could_not_tell_is_said(void **state)
 		session.sources[i].reads = 40;
 		session.sources[i].period_ns = 20000000;
 	}
-	begin_to_hear();
+	stderr_capture();
 	session_sources_warn(&session, 0);
-	text = end_to_hear();
+	text = stderr_release();
 	assert_string_equal(text, "");
 	free(text);
 	session.sources[1].errors = 79;
 	session.sources[2].overruns = 3;
-	begin_to_hear();
+	stderr_capture();
 	session_sources_warn(&session, 5);
-	text = end_to_hear();
+	text = stderr_release();
 	assert_non_null(strstr(text, "kjoule: broken: 79 values not got in 40 readings"));
 	assert_non_null(strstr(text, "kjoule: slow: 3 of 40 readings took longer than the 20 ms between two"));
 	assert_non_null(strstr(text, "kjoule: 5 readings at ticks failed"));
@@ -106,10 +106,10 @@ static char *end_of(struct record_loop *l, uint64_t samples, uint64_t failed)
 
 	l->stats = stats;
 	l->n_stats = 2;
-	begin_to_hear();
+	stderr_capture();
 	record_warn_at_end(l);
 	l->stats = NULL;
-	return end_to_hear();
+	return stderr_release();
 }
 
 static void a_quiet_recording_says_what_is_missing_too(void **state)
@@ -277,7 +277,7 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	const struct kjoule_region_batch before = { .ring = 3, .units = 2 };
 	const struct kjoule_region_batch after = { .ring = 3, .units = 1, .first = 2 + MANY * KJOULE_REGION_UNITS };
 	const struct kjoule_region_unit end = { 200000, 0, KJOULE_REGION_UNBEGUN, 1, 0 };
-	const struct kjoule_region_books books = { .lost = 6, .unmapped = 1 };
+	const struct kjoule_region_counters counters = { .lost = 6, .unmapped = 1 };
 	const struct record_options opt = { .output = temp_path("marks") };
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
 	static struct kjoule_calibration none;
@@ -302,11 +302,11 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
 	assert_int_equal(record_writer_flush(w, NULL), 0);
 	assert_int_equal(record_writer_regions(w, &after, &end), 0);
-	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, &books, NULL), 0);
+	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, &counters, NULL), 0);
 	assert_int_equal(record_writer_close(w, NULL), 0);
 	assert_int_equal(kjoule_recording_load(temp_path("marks"), &rec, NULL), 0);
 	assert_int_equal(rec.regions_len, (2 + MANY) * sizeof(before) + sizeof(units) + sizeof(end) + MANY * sizeof(many));
-	assert_memory_equal(&rec.end.regions, &books, sizeof(books));
+	assert_memory_equal(&rec.end.regions, &counters, sizeof(counters));
 	assert_int_equal(kjoule_regions_new(rec.regions, rec.regions_len, NULL, 0, 0, 5000, &r), 0);
 	assert_int_equal(r->unbegun, 1 + MANY * KJOULE_REGION_UNITS);
 	assert_int_equal(r->lost + r->damaged, 0);

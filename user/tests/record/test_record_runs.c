@@ -96,9 +96,9 @@ static int run_with(const char *name, unsigned int runs, const char *exits, char
 	opt.output = output;
 	fake.calls = 0;
 	fake.calibrated = 0;
-	begin_to_hear();
+	stderr_capture();
 	code = record_runs(&opt, once);
-	*said = end_to_hear();
+	*said = stderr_release();
 	free(opt.exits.list);
 	return code;
 }
@@ -262,7 +262,7 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
 	assert_int_equal(run_with("lost.data", 3, "1", &said), 1);
 	assert_int_equal(fake.calls, 2);
 	free(said);
-	begin_to_hear();
+	stderr_capture();
 	assert_int_equal(exit_codes_parse("record", "0", &opt.exits), 2);
 	assert_int_equal(exit_codes_parse("record", "126", &opt.exits), 2);
 	/* and nobody is told to name one that is refused */
@@ -270,7 +270,7 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
 	assert_string_equal(exit_codes_advice(126), "");
 	assert_string_equal(exit_codes_advice(0), "");
 	assert_int_equal(exit_codes_parse("record", "ten", &opt.exits), 2);
-	said = end_to_hear();
+	said = stderr_release();
 	free(said);
 }
 

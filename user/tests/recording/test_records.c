@@ -54,7 +54,7 @@ static void make_stream(struct buffer *b, uint32_t cpu)
 			continue;
 		}
 		if (dice % 500 == 4) {
-			put_parked(b, k, 6, 1000000000ull + k * 1000000ull, 1000000000ull + (k + 6) * 1000000ull);
+			put_skipped(b, k, 6, 1000000000ull + k * 1000000ull, 1000000000ull + (k + 6) * 1000000ull);
 			k += 5;
 			continue;
 		}
@@ -74,7 +74,7 @@ static const char *record(uint32_t target)
 	for (uint32_t i = 0; i < CPUS; i++)
 		make_stream(&streams[i], i);
 	for (int i = 0; i < 50; i++)
-		put_awake(i % CPUS, 1000000000ull + i * 300000000ull, 1000000000ull + i * 300000000ull + 5000000);
+		put_wakeup(i % CPUS, 1000000000ull + i * 300000000ull, 1000000000ull + i * 300000000ull + 5000000);
 	write_recording(temp_path("records"), &meta, streams, CPUS, "/nonexistent/program", TICKS);
 	for (uint32_t i = 0; i < CPUS; i++)
 		free(streams[i].data);
@@ -114,7 +114,7 @@ static void same_cpu(const struct timeline_cpu *a, const struct timeline_cpu *b)
 	assert_int_equal(a->cpu, b->cpu);
 	assert_int_equal(a->next_tick, b->next_tick);
 	SAME(gaps, n_gaps);
-	SAME(parked, n_parked);
+	SAME(skipped, n_skipped);
 	SAME(holes, n_holes);
 	assert_int_equal(a->clocked, b->clocked);
 	assert_true(a->slowness == b->slowness && a->slowness > 0);
@@ -160,8 +160,8 @@ static void same_blocks(struct view *kept, struct view *left)
 	assert_int_equal(a.n_functions, b.n_functions);
 	assert_int_equal(a.n_processes, b.n_processes);
 	assert_int_equal(a.filled, b.filled);
-	assert_int_equal(a.made_up, b.made_up);
-	assert_int_equal(a.input.n_lanes, b.input.n_lanes);
+	assert_int_equal(a.interpolated, b.interpolated);
+	assert_int_equal(a.input.n_streams, b.input.n_streams);
 	for (size_t f = 0; f < a.n_functions; f++) {
 		assert_int_equal(a.functions[f].samples, b.functions[f].samples);
 		assert_int_equal(a.functions[f].precise, b.functions[f].precise);
@@ -174,12 +174,12 @@ static void same_blocks(struct view *kept, struct view *left)
 		assert_int_equal(a.processes[p].pid, b.processes[p].pid);
 		assert_string_equal(a.processes[p].comm, b.processes[p].comm);
 	}
-	for (size_t l = 0; l < a.input.n_lanes; l++) {
+	for (size_t l = 0; l < a.input.n_streams; l++) {
 		struct tick_stream_cursor x, y;
 
-		assert_true(a.lanes[l].usual_khz == b.lanes[l].usual_khz);
-		tick_stream_begin(&x, &a.lanes[l].lane, a.lanes[l].freq_khz);
-		tick_stream_begin(&y, &b.lanes[l].lane, b.lanes[l].freq_khz);
+		assert_true(a.streams[l].usual_khz == b.streams[l].usual_khz);
+		tick_stream_begin(&x, &a.streams[l].stream, a.streams[l].freq_khz);
+		tick_stream_begin(&y, &b.streams[l].stream, b.streams[l].freq_khz);
 		while (tick_stream_next(&x)) {
 			assert_true(tick_stream_next(&y));
 			assert_memory_equal(&x.t, &y.t, sizeof(x.t));

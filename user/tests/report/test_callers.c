@@ -99,7 +99,7 @@ static void a_large_tree_finds_all_again(void **state)
 }
 
 /* cpm_solve() of a counter that moves every @period ticks, 0: as it is at the tick. */
-static void solve(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, const struct cpm_reading *readings,
+static void solve(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, const struct cpm_reading *readings,
 		  size_t n, uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, double period, struct cpm_vectors *v,
 		  struct cpm_domain *d)
 {
@@ -107,7 +107,7 @@ static void solve(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *k
 	struct cpm_making *m;
 
 	assert_int_equal(cpm_making_new(v, readings, n, end_tick, irq, period > 0 ? &edges : NULL, d, &m), 0);
-	assert_int_equal(cpm_making_end(m, cpm_vectors_collect(lanes, n_lanes, kinds, 0, v, &m, 1)), 0);
+	assert_int_equal(cpm_making_end(m, cpm_vectors_collect(streams, n_streams, kinds, 0, v, &m, 1)), 0);
 	assert_int_equal(cpm_solve_windows(v, steps, NAN, d), 0);
 }
 
@@ -120,8 +120,8 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 					       CPM_IDLE };
 	static struct cpm_tick ticks[3][TICKS];
 	static uint32_t labels[3][TICKS];
-	struct cpm_labelled lanes[3];
-	struct cpm_lane plain[3];
+	struct cpm_labelled streams[3];
+	struct cpm_stream plain[3];
 	struct cpm_reading readings[TICKS / 10];
 	struct cpm_irq irq = { .busy_uj = 3, .idle_uj = 1, .n_cpus = 3 };
 	struct cpm_group groups[BLOCKS];
@@ -143,12 +143,12 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 			/* several ticks in one entry: idle, or missed and given to one block */
 			if (k / 70 % 4 == 3) {
 				t.block = BLOCKS - 1;
-				t.parked = true;
+				t.skipped = true;
 				t.more = rnd(&seed) % 60;
 			} else {
 				t.block = rnd(&seed) % 40 ? (k / 100 + l) % 4 : 4;
 				t.more = rnd(&seed) % 8 ? 0 : rnd(&seed) % 15;
-				t.made_up = t.more;
+				t.interpolated = t.more;
 			}
 			if (k + t.more >= TICKS)
 				t.more = 0;
@@ -156,8 +156,8 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 			ticks[l][n++] = t;
 			k += t.more;
 		}
-		plain[l] = (struct cpm_lane){ .ticks = ticks[l], .n = n };
-		lanes[l] = (struct cpm_labelled){ plain[l], labels[l] };
+		plain[l] = (struct cpm_stream){ .ticks = ticks[l], .n = n };
+		streams[l] = (struct cpm_labelled){ plain[l], labels[l] };
 	}
 	for (uint32_t i = 0; i < TICKS / 10; i++) {
 		readings[i] = (struct cpm_reading){ i * 10 + 3, uj };
@@ -169,7 +169,7 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 		solve(plain, 3, kinds, readings, TICKS / 10, TICKS, i % CPM_STEPS + 1, &irq, periods[i / CPM_STEPS], &v, &d);
 		assert_int_equal(cpm_groups(&v, &d, group_of, BLOCKS - 1, BLOCKS, groups), 0);
 		memset(out, 0, sizeof(out));
-		assert_int_equal(cpm_labels(&v, &d, lanes, 3, (BLOCKS - 1) * 4, out), 0);
+		assert_int_equal(cpm_labels(&v, &d, streams, 3, (BLOCKS - 1) * 4, out), 0);
 		all = 0;
 		for (uint32_t b = 0; b < BLOCKS; b++) {
 			sum = 0;

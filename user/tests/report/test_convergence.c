@@ -22,12 +22,12 @@
 #include "tests/support/tool.h"
 
 /* How many entries a lane has; @last: the last one. */
-static size_t entries(const struct cpm_lane *lane, struct cpm_tick *last)
+static size_t entries(const struct cpm_stream *stream, struct cpm_tick *last)
 {
 	struct tick_stream_cursor c;
 	size_t n = 0;
 
-	tick_stream_begin(&c, lane, NULL);
+	tick_stream_begin(&c, stream, NULL);
 	for (; tick_stream_next(&c); n++)
 		*last = c.t;
 	return n;
@@ -38,11 +38,11 @@ static void a_beginning_has_what_was_before_its_end(void **state)
 	static const struct cpm_tick busy[] = { { .tick = 0, .block = 0 }, { .tick = 1, .block = 0 },
 						{ .tick = 5, .block = 1 },
 						{ .tick = 9, .block = 0 } };
-	static const struct cpm_tick idle[] = { { .tick = 0, .block = 2, .parked = 1, .more = 9 } };
+	static const struct cpm_tick idle[] = { { .tick = 0, .block = 2, .skipped = 1, .more = 9 } };
 	static const struct cpm_reading readings[] = { { 0, 10 }, { 4, 20 }, { 6, 30 }, { 10, 40 } };
-	const struct profile_lane lanes[] = { { .lane = { .ticks = busy, .n = 4 } }, { .lane = { .ticks = idle, .n = 1 } } };
+	const struct profile_stream streams[] = { { .stream = { .ticks = busy, .n = 4 } }, { .stream = { .ticks = idle, .n = 1 } } };
 	const struct profile_package package = { .readings = { readings }, .n_readings = { 4 } };
-	const struct profile_input in = { .end_tick = 10, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
+	const struct profile_input in = { .end_tick = 10, .n_streams = 2, .streams = streams, .n_packages = 1,
 					  .packages = &package,
 					  .n_domains = 1 };
 	struct cpm_tick last = { 0 };
@@ -51,20 +51,20 @@ static void a_beginning_has_what_was_before_its_end(void **state)
 	(void)state;
 	assert_int_equal(prefix_new(&in, 6, &p), 0);
 	assert_int_equal(p.in.end_tick, 6);
-	assert_int_equal(entries(&p.in.lanes[0].lane, &last), 3);
+	assert_int_equal(entries(&p.in.streams[0].stream, &last), 3);
 	assert_int_equal(p.in.packages[0].n_readings[0], 3);
 	/* an idle time that goes on is cut, and the recording is not touched */
-	assert_int_equal(entries(&p.in.lanes[1].lane, &last), 1);
+	assert_int_equal(entries(&p.in.streams[1].stream, &last), 1);
 	assert_int_equal(last.more, 5);
 	assert_int_equal(idle[0].more, 9);
 	prefix_free(&p);
 	assert_int_equal(prefix_new(&in, 100, &p), 0);
 	assert_int_equal(p.in.end_tick, 10);
-	assert_int_equal(entries(&p.in.lanes[1].lane, &last), 1);
+	assert_int_equal(entries(&p.in.streams[1].stream, &last), 1);
 	assert_int_equal(last.more, 9);
 	prefix_free(&p);
 	assert_int_equal(prefix_new(&in, 0, &p), 0);
-	assert_int_equal(entries(&p.in.lanes[0].lane, &last) + entries(&p.in.lanes[1].lane, &last), 0);
+	assert_int_equal(entries(&p.in.streams[0].stream, &last) + entries(&p.in.streams[1].stream, &last), 0);
 	prefix_free(&p);
 	/* made up and parked ticks are no samples */
 	assert_int_equal(prefix_samples(&in, 10), 4);

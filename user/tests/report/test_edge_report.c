@@ -182,7 +182,7 @@ static void what_is_not_told_has_a_reason(void **state)
 	static const struct {
 		unsigned int block;
 		const char *note, *reason;
-	} untold[] = {
+	} unmeasured[] = {
 		{ ONE, "runs too short for the rate", "- : runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate" },
 		{ OTHER, "runs too short for the rate", "" },
 		{ RARE, "too little time, or in too few windows, for a power of its own", "- : less than 1 % of the time in edge windows" },
@@ -190,18 +190,18 @@ static void what_is_not_told_has_a_reason(void **state)
 	struct json_object *doc = report("--percent-limit 0", 0);
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++) {
-		struct json_object *row = row_of(doc, untold[i].block);
+	for (size_t i = 0; i < sizeof(unmeasured) / sizeof(unmeasured[0]); i++) {
+		struct json_object *row = row_of(doc, unmeasured[i].block);
 
 		assert_null(member(row, "energy_package_j"));
 		assert_null(member(row, "power_package_w"));
-		assert_string_equal(text(row, "model_note"), untold[i].note);
+		assert_string_equal(text(row, "model_note"), unmeasured[i].note);
 	}
 	assert_false(isnan(number(find_row(doc, "total", NULL), "energy_package_j")));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --percent-limit 0 %s", temp_path("edge")), 0);
-	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
-		assert_true(says(out, untold[i].reason));
+	for (size_t i = 0; i < sizeof(unmeasured) / sizeof(unmeasured[0]); i++)
+		assert_true(says(out, unmeasured[i].reason));
 	assert_true(says(out, "- : edge windows tell of the domain only that they are of"));
 	assert_false(says(out, "mixture"));
 }

@@ -73,9 +73,9 @@ static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t 
 		.power_uw = more & KJOULE_READING_LATE ? 0 : 1e6 * j / READY_MS * (1 + 0.003 * (number / 2 % 3 - 1.0)) };
 
 	if (beside)
-		put_awake(1, hit + 18 * MS, hit + (18 + BESIDE_MS) * MS);
+		put_wakeup(1, hit + 18 * MS, hit + (18 + BESIDE_MS) * MS);
 	else if (made_beside)
-		put_awake(1, hit + 21 * MS, hit + 22 * MS);	/* soon after it: no matter */
+		put_wakeup(1, hit + 21 * MS, hit + 22 * MS);	/* soon after it: no matter */
 	*held_from = k + 1 + (flags & KJOULE_READING_DELAYED ? LATENCY_MS : 0);
 	if (made.older)
 		r.rec.size = offsetof(struct kjoule_vpm_reading, busy_ns);

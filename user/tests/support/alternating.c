@@ -47,9 +47,9 @@ void alternating_run(struct alternating *a, uint64_t seed)
 	a->n_ticks = a->n_readings = 0;
 	memset(a->true_j, 0, sizeof(a->true_j));
 	memset(a->true_s, 0, sizeof(a->true_s));
-	a->lane = calloc(room, sizeof(*a->lane));
+	a->stream = calloc(room, sizeof(*a->stream));
 	a->readings = calloc(room, sizeof(*a->readings));
-	assert(a->lane && a->readings);
+	assert(a->stream && a->readings);
 	phase = interval * rnd_unit(&seed);
 	move = a->period_s * rnd_unit(&seed);
 	tick = phase + a->jitter * interval * rnd_unit(&seed);
@@ -73,29 +73,29 @@ void alternating_run(struct alternating *a, uint64_t seed)
 			continue;
 		if (!a->n_readings || a->readings[a->n_readings - 1].uj != (uint64_t)shown)
 			a->readings[a->n_readings++] = (struct cpm_reading){ k, shown };
-		a->lane[a->n_ticks++] = (struct cpm_tick){ .tick = k++, .block = block };
+		a->stream[a->n_ticks++] = (struct cpm_tick){ .tick = k++, .block = block };
 		tick = phase + (k + a->jitter * rnd_unit(&seed)) * interval;
 	}
 }
 
 void alternating_free(struct alternating *a)
 {
-	free(a->lane);
+	free(a->stream);
 	free(a->readings);
 }
 
 void alternating_input(const struct alternating *a, enum profile_model model, struct alternating_input *in)
 {
 	memset(in, 0, sizeof(*in));
-	in->lane = (struct profile_lane){ .lane = { .ticks = a->lane, .n = a->n_ticks } };
-	in->lane.freq_khz = calloc(a->n_ticks + 1, sizeof(uint32_t));
+	in->stream = (struct profile_stream){ .stream = { .ticks = a->stream, .n = a->n_ticks } };
+	in->stream.freq_khz = calloc(a->n_ticks + 1, sizeof(uint32_t));
 	in->package.readings[0] = a->readings;
 	in->package.n_readings[0] = a->n_readings;
 	in->kinds[a->n_blocks] = CPM_IDLE;
 	in->in = (struct profile_input){
-		.interval_ns = a->interval_s * 1e9, .jitter = a->jitter, .end_tick = a->n_ticks, .n_lanes = 1,
-		.lanes = &in->lane, .n_packages = 1, .packages = &in->package, .n_domains = 1,
-		.n_blocks = a->n_blocks + 1, .kinds = in->kinds, .silent_block = a->n_blocks, .steps = CPM_STEPS,
+		.interval_ns = a->interval_s * 1e9, .jitter = a->jitter, .end_tick = a->n_ticks, .n_streams = 1,
+		.streams = &in->stream, .n_packages = 1, .packages = &in->package, .n_domains = 1,
+		.n_blocks = a->n_blocks + 1, .kinds = in->kinds, .unsampled_block = a->n_blocks, .steps = CPM_STEPS,
 		.model = model };
 }
 
@@ -111,5 +111,5 @@ void alternating_solve(const struct alternating *a, enum profile_model model, st
 	assert(!profile_new(&in.in, &p));
 	assert(!profile_groups(p, group_of, a->n_blocks + 1, g));
 	profile_free(p);
-	free((void *)in.lane.freq_khz);
+	free((void *)in.stream.freq_khz);
 }

@@ -34,7 +34,7 @@ struct alternating {
 	/* out */
 	double true_j[ALTERNATING_BLOCKS], true_s[ALTERNATING_BLOCKS];
 	double interval_s;
-	struct cpm_tick *lane;
+	struct cpm_tick *stream;
 	size_t n_ticks, n_readings;
 	struct cpm_reading *readings;
 };
@@ -45,7 +45,7 @@ void alternating_free(struct alternating *a);
 /* The run as a recording: blocks 0 to n_blocks - 1, and one more for idle time. */
 struct alternating_input {
 	struct profile_input in;
-	struct profile_lane lane;
+	struct profile_stream stream;
 	struct profile_package package;
 	uint8_t kinds[ALTERNATING_BLOCKS + 1];
 };

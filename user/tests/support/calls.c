@@ -81,15 +81,15 @@ void calls_solve(const struct calls *r, unsigned int steps, double tick_s,
 		 struct profile_group *out)
 {
 	struct profile_cost costs[CALLS_BLOCKS];
-	struct profile_lane lane = { .lane = { .ticks = r->ticks, .n = r->n_ticks }, .freq_khz = r->freq,
+	struct profile_stream stream = { .stream = { .ticks = r->ticks, .n = r->n_ticks }, .freq_khz = r->freq,
 				     .tick_ns = tick_s * 1e9 };
 	struct profile_package package = { .readings = { r->readings },
 					   .n_readings = { r->n_readings }, .periods_ns = { r->period * 1e9 } };
 	struct profile_input in = {
 		.interval_ns = r->T * 1e9, .jitter = r->jitter, .end_tick = r->n_ticks,
-		.n_lanes = 1, .lanes = &lane,
+		.n_streams = 1, .streams = &stream,
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = CALLS_BLOCKS,
-		.kinds = calls_kinds, .costs = r->longer ? costs : NULL, .silent_block = CALLS_IDLE,
+		.kinds = calls_kinds, .costs = r->longer ? costs : NULL, .unsampled_block = CALLS_IDLE,
 		.steps = steps, .irq_w = { r->irq_w },
 		.calibration_error = r->calibration_error };
 	uint32_t group_of[CALLS_BLOCKS];
@@ -103,7 +103,7 @@ void calls_solve(const struct calls *r, unsigned int steps, double tick_s,
 	}
 	for (size_t i = 0; i < r->n_ticks; i++)
 		inverse += r->freq[i] ? 1.0 / r->freq[i] : 0;
-	lane.usual_khz = inverse > 0 ? r->n_ticks / inverse : 0;
+	stream.usual_khz = inverse > 0 ? r->n_ticks / inverse : 0;
 	assert_int_equal(profile_new(&in, &p), 0);
 	assert_int_equal(profile_groups(p, group_of, CALLS_BLOCKS, out), 0);
 	profile_free(p);

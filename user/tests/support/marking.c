@@ -27,11 +27,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static void tell_now(void)
+static void signal_ready(void)
 {
-	struct told told = { now_ns(), syscall(SYS_gettid) };
+	struct reported reported = { now_ns(), syscall(SYS_gettid) };
 
-	if (write(STDOUT_FILENO, &told, sizeof(told)) != sizeof(told))
+	if (write(STDOUT_FILENO, &reported, sizeof(reported)) != sizeof(reported))
 		_exit(9);
 }
 
@@ -40,24 +40,24 @@ static int nested(void)
 	char name[16] = "outer";
 
 	errno = 77;
-	tell_now();
+	signal_ready();
 	kjoule_region_begin(name);
-	tell_now();
+	signal_ready();
 	strcpy(name, "inner");		/* names are copied */
 	kjoule_region_begin(name);
-	tell_now();
+	signal_ready();
 	kjoule_region_end();
-	tell_now();
+	signal_ready();
 	kjoule_region_end();
-	tell_now();
+	signal_ready();
 	kjoule_region_begin("outer");
 	kjoule_region_begin("other");
-	tell_now();
+	signal_ready();
 	kjoule_region_end();
 	kjoule_region_end();
 	kjoule_region_end();		/* one too many */
 	kjoule_region_begin(NULL);
-	tell_now();
+	signal_ready();
 	return errno == 77 && kjoule_region_recorded() == 1 ? 0 : 1;
 }
 
@@ -68,7 +68,7 @@ static void *in_thread(void *name)
 		kjoule_region_begin("again");
 		kjoule_region_end();
 	}
-	tell_now();
+	signal_ready();
 	return NULL;
 }
 
@@ -85,7 +85,7 @@ static int threads(void)
 	}
 	for (int i = 0; i < 8; i++)
 		pthread_join(t[i], NULL);
-	tell_now();
+	signal_ready();
 	return 0;
 }
 
@@ -113,23 +113,23 @@ static int forks(void)
 	pid = fork();
 	if (!pid) {
 		kjoule_region_begin("child's");
-		tell_now();
+		signal_ready();
 		kjoule_region_end();
 		kjoule_region_end();
-		tell_now();
+		signal_ready();
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	tell_now();
+	signal_ready();
 	/* by the system call, past whatever the C library does */
 	pid = syscall(SYS_fork);
 	if (!pid) {
 		kjoule_region_end();
-		tell_now();
+		signal_ready();
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	tell_now();
+	signal_ready();
 	return status;
 }
 
@@ -143,7 +143,7 @@ static int one_then_exec(void)
 static int killed_in_a_region(void)
 {
 	kjoule_region_begin("killed");
-	tell_now();
+	signal_ready();
 	raise(SIGKILL);
 	return 1;
 }
@@ -248,15 +248,15 @@ static int too_much(void)
 		kjoule_region_begin("part");
 		kjoule_region_end();
 	}
-	tell_now();
+	signal_ready();
 	/* the test has read it now */
 	if (getchar() != 'x')
 		return 1;
 	kjoule_region_begin("late");
-	tell_now();
+	signal_ready();
 	kjoule_region_end();
 	kjoule_region_end();
-	tell_now();
+	signal_ready();
 	return 0;
 }
 
@@ -266,10 +266,10 @@ static int too_deep(void)
 
 	for (int i = 0; i < KJOULE_REGION_DEPTH_MAX + 8; i++)
 		kjoule_region_begin("deep");
-	tell_now();
+	signal_ready();
 	for (int i = 0; i < KJOULE_REGION_DEPTH_MAX + 8; i++)
 		kjoule_region_end();
-	tell_now();
+	signal_ready();
 	for (int i = 0; i < KJOULE_REGION_PATHS_MAX; i++) {
 		snprintf(name, sizeof(name), "region %d", i);
 		kjoule_region_begin(name);
@@ -287,7 +287,7 @@ static int long_name(void)
 	memcpy(name + KJOULE_REGION_NAME_MAX - 1, "\303\244", 2);
 	name[199] = 0;
 	kjoule_region_begin(name);
-	tell_now();
+	signal_ready();
 	return 0;
 }
 

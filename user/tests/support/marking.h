@@ -12,7 +12,7 @@
 #define MARKING_STEPS_FIRST	55	/* those of raise() before */
 
 /* What a program tells. */
-struct told {
+struct reported {
 	uint64_t time_ns, tid;
 };
 

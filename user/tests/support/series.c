@@ -50,7 +50,7 @@ const char *series_record(const struct series_run *r)
 
 		if ((k + r->phase) % 10 == 0 && !r->no_energy && !r->no_source)
 			put_energy(&b[0], k, 3, (uint64_t[]){ uj, uj / 2 });
-		if (r->held && k % 100 == 50)
+		if (r->paused && k % 100 == 50)
 			put_window(&b[0], k, uj);
 		put_sample(&b[0], k, second ? 0xffffffff81000000 : block == 2 ? NOWHERE + at : start + at, second ? KJOULE_SAMPLE_KERNEL : 0,
 			   1000000, 100);

@@ -21,7 +21,7 @@
  * @start:	where it was loaded; 0: at 0x10000000
  * @offset:	of the code in the file; 0: some addresses of no name
  * @kernel_only: no user code at all
- * @held:	in each 100 ticks an edge window holds the CPU at the ticks 46 to 49
+ * @paused:	in each 100 ticks an edge window holds the CPU at the ticks 46 to 49
  * @no_source:	of energy; with @no_energy there is one that stands still
  */
 struct series_run {
@@ -30,7 +30,7 @@ struct series_run {
 	double watt;
 	uint64_t start, offset, interval_ns;
 	bool system;			/* not the process: the whole machine */
-	bool no_energy, no_source, kernel_only, held;
+	bool no_energy, no_source, kernel_only, paused;
 };
 
 /** series_record() - Return: the path, until the next call */

@@ -72,7 +72,7 @@ void put_value(struct buffer *b, uint32_t source, uint64_t time_ns, int64_t valu
 	put_bytes(b, &v, sizeof(v));
 }
 
-void put_parked(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns)
+void put_skipped(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct kjoule_idle p = { .rec = { KJOULE_RECORD_IDLE, 0, sizeof(p) }, .tick = tick,
 				   .count = count, .begin_ns = begin_ns, .end_ns = end_ns };
@@ -321,12 +321,12 @@ static void text_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, cha
 	free(text);
 }
 
-static struct buffer awake;
+static struct buffer wakeups;
 
-void put_awake(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns)
+void put_wakeup(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns)
 {
-	put_bytes(&awake, &(struct kjoule_awake){ begin_ns, end_ns, cpu, 0 },
-		  sizeof(struct kjoule_awake));
+	put_bytes(&wakeups, &(struct kjoule_wakeup){ begin_ns, end_ns, cpu, 0 },
+		  sizeof(struct kjoule_wakeup));
 }
 
 static struct buffer regions, more_side;
@@ -392,10 +392,10 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 	if (vdso)
 		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_VDSO, 0, vdso, vdso_len, NULL));
 	vdso = NULL;
-	if (awake.len)
-		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_AWAKE, 0, awake.data, awake.len, NULL));
-	free(awake.data);
-	memset(&awake, 0, sizeof(awake));
+	if (wakeups.len)
+		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_WAKEUPS, 0, wakeups.data, wakeups.len, NULL));
+	free(wakeups.data);
+	memset(&wakeups, 0, sizeof(wakeups));
 	if (regions.len)
 		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_REGIONS, 0, regions.data, regions.len, NULL));
 	free(regions.data);
@@ -473,12 +473,12 @@ static char *bring_back(FILE *f, const char *name, int saved)
 
 static int stderr_fd, stdout_fd;
 
-void begin_to_hear(void)
+void stderr_capture(void)
 {
 	stderr_fd = divert(stderr, "stderr");
 }
 
-char *end_to_hear(void)
+char *stderr_release(void)
 {
 	return bring_back(stderr, "stderr", stderr_fd);
 }

@@ -28,7 +28,7 @@ void put_energy(struct buffer *b, uint32_t tick, uint32_t domains, const uint64_
 void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t tick, uint32_t late_ns,
 		   uint32_t domains, const uint64_t *uj);
 void put_value(struct buffer *b, uint32_t source, uint64_t time_ns, int64_t value);
-void put_parked(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns);
+void put_skipped(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns);
 void put_gap(struct buffer *b, uint32_t tick, uint64_t count);
 void put_lost(struct buffer *b, uint32_t tick, uint64_t records, uint64_t samples);
 
@@ -63,7 +63,7 @@ struct kjoule_source_info *add_source(struct kjoule_meta *meta, const char *name
 				      uint32_t quantity, const char *domain);
 
 /* In the next file that is written: the recorder was awake. */
-void put_awake(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
+void put_wakeup(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
 
 /* In the next file that is written: marks of regions, and more side band. */
 void put_regions(const struct buffer *batches, const struct buffer *more_side_band);
@@ -94,8 +94,8 @@ void write_file(const char *path, const void *data, size_t len);
 const char *temp_path(const char *name);
 
 /* Standard error goes into a file, from the first to the second, which has the text; the caller frees it. */
-void begin_to_hear(void);
-char *end_to_hear(void);
+void stderr_capture(void);
+char *stderr_release(void);
 /* The same of standard output. */
 void begin_to_read(void);
 char *end_to_read(void);

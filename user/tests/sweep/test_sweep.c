@@ -28,17 +28,17 @@ static void the_course_is_by_the_clock(void **state)
 						 { .tick = 4, .block = 0 }, { .tick = 9, .block = 1 } };
 	static const struct cpm_tick second[] = { { .tick = 1, .block = 0 }, { .tick = 2, .block = 0 },
 						  { .tick = 5, .block = 1, .more = 4 }, { .tick = 10, .block = 0 } };
-	const struct cpm_lane lanes[] = { { .ticks = first, .n = 6 }, { .ticks = second, .n = 4 } };
+	const struct cpm_stream streams[] = { { .ticks = first, .n = 6 }, { .ticks = second, .n = 4 } };
 	const uint32_t group_of[] = { 0, 1, COURSE_NONE };
 	struct execution_step *steps;
 	double ticks[2];
 	size_t n;
 
 	(void)state;
-	assert_int_equal(execution_order_elapsed(lanes, 2, group_of, 2, ticks), 0);
+	assert_int_equal(execution_order_elapsed(streams, 2, group_of, 2, ticks), 0);
 	/* 0, 1, 2, 4, 10; 2, 5 to 9 */
 	assert_true(ticks[0] == 5 && ticks[1] == 6);
-	assert_int_equal(execution_order_steps(lanes, 2, group_of, &steps, &n), 0);
+	assert_int_equal(execution_order_steps(streams, 2, group_of, &steps, &n), 0);
 	assert_int_equal(n, 2);
 	/* each CPU went 0, 1, 0, 1 or 0, 1, 0 */
 	assert_true(steps[0].from == 0 && steps[0].to == 1 && steps[0].n == 3);
@@ -64,7 +64,7 @@ static void many_steps_are_counted(void **state)
 		if (i && ticks[i].block != ticks[i - 1].block)
 			pairs += !wanted[ticks[i - 1].block][ticks[i].block]++;
 	}
-	assert_int_equal(execution_order_steps(&(struct cpm_lane){ .ticks = ticks, .n = TICKS }, 1, group_of, &steps, &n), 0);
+	assert_int_equal(execution_order_steps(&(struct cpm_stream){ .ticks = ticks, .n = TICKS }, 1, group_of, &steps, &n), 0);
 	assert_true(n == pairs && n > 3000);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(steps[i].n, wanted[steps[i].from][steps[i].to]);

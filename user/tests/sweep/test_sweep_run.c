@@ -248,9 +248,9 @@ static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int 
 	int code;
 
 	make_cpufreq();
-	begin_to_hear();
+	stderr_capture();
 	code = run_it(p, folder, runs, signal);
-	*said = end_to_hear();
+	*said = stderr_release();
 	/* given back, whatever came, and the guardian is gone */
 	assert_int_equal(limit_now(), 800000);
 	assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ticks of CPUs and of the recorder; see blocks_lanes.h. The conventions:
+ * Ticks of CPUs and of the recorder; see blocks_streams.h. The conventions:
  *
  * - A missed tick belongs to the sample before it or the one after it, half of a
  *   gap each: what ran while interrupts were off is most likely one of the two.
@@ -18,7 +18,7 @@
 #include <string.h>
 #include "attribute/blocks_costs.h"
 #include "attribute/blocks_interrupts.h"
-#include "attribute/blocks_lanes.h"
+#include "attribute/blocks_streams.h"
 #include "attribute/blocks_lookup.h"
 #include "lib/base/array.h"
 #include "recording/view_samples.h"
@@ -40,8 +40,8 @@ static uint64_t filled_ticks_limit(const struct view *v)
 
 /* A CPU's ticks being written down. */
 struct maker {
-	struct missed_ticks fill;
-	struct missed_ticks_lane *lane;
+	struct missed_ticks gaps;
+	struct missed_ticks_stream *stream;
 	struct blocks_near *near;		/* BLOCKS_NEAR of them, of all CPUs */
 	uint64_t next;				/* the tick after the last that was written */
 	uint32_t before;			/* the block of the last sample, UINT32_MAX: there was none */
@@ -86,20 +86,20 @@ static int maker_put_sample(struct blocks *b, struct maker *m, const struct time
 	int ret = 0;
 
 	if (s->tick > m->next)
-		ret = missed_ticks_attribute(&m->fill, m->lane, m->next, s->tick, m->before, block);
+		ret = missed_ticks_attribute(&m->gaps, m->stream, m->next, s->tick, m->before, block);
 	m->next = s->tick + 1;
 	/* due while the CPU was held, and taken when it was let go: the tick is the hold's, and so is the sample */
-	if (!ret && missed_ticks_is_held(&m->fill, s->tick)) {
+	if (!ret && missed_ticks_is_paused(&m->gaps, s->tick)) {
 		/* of an idle CPU none was counted */
 		if (!(s->flags & KJOULE_SAMPLE_IDLE)) {
 			b->functions[block].samples--;
 			b->functions[block].precise -= !!(s->flags & KJOULE_SAMPLE_PRECISE);
 		}
-		return missed_ticks_put_held(&m->fill, m->lane, s->tick, s->tick + 1);
+		return missed_ticks_put_paused(&m->gaps, m->stream, s->tick, s->tick + 1);
 	}
 	m->before = block;
-	ret = ret ? ret : blocks_lateness_add(b, block, s);
-	return ret ? ret : missed_ticks_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
+	ret = ret ? ret : blocks_delay_add(b, block, s);
+	return ret ? ret : missed_ticks_put(m->stream, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
 }
 
 static void blocks_add_took_ns(struct blocks_function *f, uint32_t took_ns)
@@ -111,7 +111,7 @@ static void blocks_add_took_ns(struct blocks_function *f, uint32_t took_ns)
 static int maker_put_samples(struct blocks *b, struct view *v, struct maker *m,
 			     const struct timeline_sample *s, size_t n)
 {
-	bool packed = !m->lane->apart && !m->fill.holds->n;
+	bool packed = !m->stream->apart && !m->gaps.pauses->n;
 	int ret = 0;
 
 	for (const struct timeline_sample *end = s + n; s != end && !ret; s++) {
@@ -132,7 +132,7 @@ static int maker_put_samples(struct blocks *b, struct view *v, struct maker *m,
 			break;
 		if (s->callers)
 			blocks_add_took_ns(&b->functions[block],
-					   m->fill.cpu->callers[s->callers - 1].took_ns);
+					   m->gaps.cpu->callers[s->callers - 1].took_ns);
 		/* mostly it is the next tick */
 		if (!packed || s->tick != m->next) {
 			ret = maker_put_sample(b, m, s, block);
@@ -140,11 +140,11 @@ static int maker_put_samples(struct blocks *b, struct view *v, struct maker *m,
 		}
 		m->before = block;
 		m->next++;
-		ret = blocks_lateness_add(b, block, s);
+		ret = blocks_delay_add(b, block, s);
 		if (ret)
 			break;
-		if (!tick_stream_more(&m->lane->packed, s->tick, block, s->freq_khz))
-			ret = tick_stream_put(&m->lane->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
+		if (!tick_stream_more(&m->stream->packed, s->tick, block, s->freq_khz))
+			ret = tick_stream_put(&m->stream->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
 				       s->freq_khz);
 	}
 	return ret;
@@ -199,7 +199,7 @@ static int makers_order_blocks(struct blocks *b, const struct maker *makers, siz
 	if (!ret && !same)
 		ret = blocks_reorder(b, to);
 	for (size_t i = 0; i < n_makers && !ret && !same; i++)
-		ret = missed_ticks_rename(makers[i].lane, to, b->n_functions);
+		ret = missed_ticks_rename(makers[i].stream, to, b->n_functions);
 	free(to);
 	return ret;
 }
@@ -222,16 +222,16 @@ static int blocks_make_cpu_streams(struct blocks *b, struct view *v, const struc
 	int ret = makers && near ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
-		makers[i] = (struct maker){ .fill = *who, .lane = &b->ticks[i], .near = near,
+		makers[i] = (struct maker){ .gaps = *who, .stream = &b->ticks[i], .near = near,
 					    .before = UINT32_MAX };
-		makers[i].fill.cpu = &v->tl.cpus[i];
-		makers[i].fill.holds = &b->windows.cpus[i];
+		makers[i].gaps.cpu = &v->tl.cpus[i];
+		makers[i].gaps.pauses = &b->windows.cpus[i];
 		b->ticks[i].apart = view_has_callers(v);
 		b->ticks[i].packed.counts = &b->counts;
 	}
 	if (!ret)
 		ret = makers_put_all_samples(b, v, makers);
-	if (blocks_lateness_end(b) && !ret)
+	if (blocks_delay_end(b) && !ret)
 		ret = -ENOMEM;
 	if (!ret && first)
 		timeline_drop_unexpected(&v->tl);
@@ -239,13 +239,13 @@ static int blocks_make_cpu_streams(struct blocks *b, struct view *v, const struc
 		struct maker *m = &makers[i];
 
 		if (v->tl.cpus[i].next_tick > m->next)
-			ret = missed_ticks_attribute(&m->fill, m->lane, m->next, v->tl.cpus[i].next_tick, m->before, UINT32_MAX);
+			ret = missed_ticks_attribute(&m->gaps, m->stream, m->next, v->tl.cpus[i].next_tick, m->before, UINT32_MAX);
 		if (!ret)
-			ret = missed_ticks_seal(m->lane);
-		b->made_up += m->fill.made_up;
-		b->nobodys += m->fill.nobodys;
-		b->lost += m->fill.lost_samples;
-		b->lost_unknown |= m->fill.lost_unknown;
+			ret = missed_ticks_seal(m->stream);
+		b->interpolated += m->gaps.interpolated;
+		b->unattributed += m->gaps.unattributed;
+		b->lost += m->gaps.lost_samples;
+		b->lost_unknown |= m->gaps.lost_unknown;
 	}
 	if (!ret && first)
 		ret = makers_order_blocks(b, makers, v->tl.n_cpus, before);
@@ -305,11 +305,11 @@ static const struct timeline_cpu *timeline_find_cpu(const struct timeline *tl, u
 	return low < tl->n_cpus && tl->cpus[low].cpu == cpu ? &tl->cpus[low] : NULL;
 }
 
-static int recorder_put_tick(struct blocks *b, struct missed_ticks_lane *l, uint64_t tick,
+static int recorder_put_tick(struct blocks *b, struct missed_ticks_stream *l, uint64_t tick,
 			     uint32_t block)
 {
 	b->filled++;
-	return missed_ticks_put_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .made_up = true });
+	return missed_ticks_put_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .interpolated = true });
 }
 
 /*
@@ -320,20 +320,20 @@ static int recorder_make_stream(struct blocks *b, struct view *v, bool apart, ui
 {
 	const struct kjoule_session_info *session = &v->rec.meta.session;
 	uint64_t most = filled_ticks_limit(v);
-	struct missed_ticks_lane *l = &b->ticks[b->input.n_lanes];
+	struct missed_ticks_stream *l = &b->ticks[b->input.n_streams];
 	struct sampled sampled = { v, calloc(v->tl.n_cpus + 1, sizeof(*sampled.of)),
 				   calloc(v->tl.n_cpus + 1, sizeof(*sampled.now)) };
 	uint64_t next = 0;
 	int ret = sampled.of && sampled.now ? 0 : -ENOMEM;
 
 	l->apart = apart;
-	l->packed.counts = &b->beside;
-	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
-		const struct kjoule_awake *w = &v->rec.awake[i];
+	l->packed.counts = &b->others;
+	for (size_t i = 0; i < v->rec.n_wakeups && !ret; i++) {
+		const struct kjoule_wakeup *w = &v->rec.wakeups[i];
 		const struct timeline_cpu *cpu = timeline_find_cpu(&v->tl, w->cpu);
 		uint64_t tick;
 
-		if (w->end_ns <= session->t0_ns || !missed_ticks_awake_is_sound(w))
+		if (w->end_ns <= session->t0_ns || !missed_ticks_wakeup_is_sound(w))
 			continue;
 		tick = timeline_first(session, w->begin_ns);
 		/* a tick is looked at once, however often the file tells of it */
@@ -355,7 +355,7 @@ static int recorder_make_stream(struct blocks *b, struct view *v, bool apart, ui
 	sampled_exit(&sampled);
 	if (!ret)
 		ret = missed_ticks_seal(l);
-	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = missed_ticks_lane(l), .freq_khz = l->freq,
+	b->streams[b->input.n_streams++] = (struct profile_stream){ .stream = missed_ticks_stream(l), .freq_khz = l->freq,
 							       .shadow = true };
 	return ret;
 }
@@ -372,17 +372,17 @@ static int blocks_find_unknown_ticks(struct blocks *b, bool system, uint32_t idl
 {
 	size_t n = 0;
 
-	for (size_t l = 0; l < b->input.n_lanes; l++) {
+	for (size_t l = 0; l < b->input.n_streams; l++) {
 		struct tick_stream_cursor c;
 
-		if (!tick_stream_unseen(&b->lanes[l].lane))
+		if (!tick_stream_unseen(&b->streams[l].stream))
 			continue;
-		tick_stream_begin(&c, &b->lanes[l].lane, NULL);
+		tick_stream_begin(&c, &b->streams[l].stream, NULL);
 		while (tick_stream_next(&c)) {
 			const struct cpm_tick *t = &c.t;
 			struct mixture_range *u;
 
-			if (b->lanes[l].shadow || !t->made_up || (system && t->block == idle))
+			if (b->streams[l].shadow || !t->interpolated || (system && t->block == idle))
 				continue;
 			u = kjoule_array_grow(&b->unknown, &n, sizeof(*u));
 			if (!u)
@@ -405,17 +405,17 @@ static int blocks_find_unknown_ticks(struct blocks *b, bool system, uint32_t idl
 	return 0;
 }
 
-int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
+int blocks_streams_make(struct blocks *b, struct view *v, bool raw)
 {
 	struct missed_ticks who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
 	bool apart = view_has_callers(v);
 	int ret;
 
-	b->lanes = calloc(v->tl.n_cpus + 2, sizeof(*b->lanes));
+	b->streams = calloc(v->tl.n_cpus + 2, sizeof(*b->streams));
 	b->ticks = calloc(v->tl.n_cpus + 2, sizeof(*b->ticks));
-	if (!b->lanes || !b->ticks)
+	if (!b->streams || !b->ticks)
 		return -ENOMEM;
-	b->input.n_lanes = v->tl.n_cpus;
+	b->input.n_streams = v->tl.n_cpus;
 	ret = blocks_pseudo(b, "[other]", CPM_IDLE, &b->other);
 	b->input.others_busy = !who.system &&
 			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
@@ -432,32 +432,32 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 	if (!ret)
 		ret = blocks_pseudo(b, "[suspended]", CPM_IDLE, &who.suspended);
 	if (!ret)
-		ret = blocks_pseudo(b, "[held]", CPM_BUSY, &b->held);
+		ret = blocks_pseudo(b, "[held]", CPM_BUSY, &b->paused);
 	who.other = b->other;
 	who.bystander = b->bystander;
-	who.awake = v->rec.awake;
-	who.n_awake = v->rec.n_awake;
-	who.held = b->held;
+	who.wakeups = v->rec.wakeups;
+	who.n_wakeups = v->rec.n_wakeups;
+	who.paused = b->paused;
 	who.session = &v->rec.meta.session;
 	if (!ret)
 		ret = blocks_make_cpu_streams(b, v, &who);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
-		struct missed_ticks_lane *l = &b->ticks[i];
+		struct missed_ticks_stream *l = &b->ticks[i];
 
-		b->lanes[i] = (struct profile_lane){
-			.lane = missed_ticks_lane(l),
+		b->streams[i] = (struct profile_stream){
+			.stream = missed_ticks_stream(l),
 			.freq_khz = l->freq,
 			.tick_ns = raw ? 0 : blocks_tick_cost(v, cpu),
 			.idle_tick_ns = raw ? 0 : blocks_own_tick_cost(v, cpu),
 			.usual_khz = blocks_mean_khz(cpu),
 		};
 	}
-	if (!ret && !who.system && v->rec.n_awake) {
+	if (!ret && !who.system && v->rec.n_wakeups) {
 		ret = blocks_pseudo(b, "[kjoule record]", CPM_MARGINAL, &b->recorder);
 		if (!ret)
 			ret = recorder_make_stream(b, v, apart, b->recorder);
 	}
-	b->input.silent_block = who.system ? who.idle : b->other;
+	b->input.unsampled_block = who.system ? who.idle : b->other;
 	return ret ? ret : blocks_find_unknown_ticks(b, who.system, who.idle);
 }
