@@ -47,10 +47,10 @@ def the_rate():
             "0.100 us", "out of range", limits)
     for rate in ("0", "1e10", "1e300"):
         not_run(f"-F {rate} is no rate", record("-F", rate, *COMMAND), 2,
-                f"-F {rate}: out of range; expected a rate like 1000 or 4kHz")
+                f"-F '{rate}': out of range; expected a rate like 1000 or 4kHz")
     for rate in ("-5", "fast", "", "0x10", "nan", "inf", "10Hzz", "1 000"):
         not_run(f"-F '{rate}' is not understood", record("-F", rate, *COMMAND), 2,
-                f"-F {rate}: not understood; expected a rate like 1000 or 4kHz")
+                f"-F '{rate}': not understood; expected a rate like 1000 or 4kHz")
     not_run("--ring-bytes out of the module's range", record("--ring-bytes", "2G", *COMMAND), 2,
             "--ring-bytes 2147483648 is out of range; the module takes ")
 
@@ -58,7 +58,7 @@ def the_rate():
 def the_cpus():
     not_run("a CPU that is not there", record("-C", "1,7", *COMMAND), 1,
             "CPU 7 is not online; online are 0-1")
-    not_run("a CPU that no machine has", record("-C", "999999", *COMMAND), 2, "-C 999999: ", "CPUs like 0-3,8")
+    not_run("a CPU that no machine has", record("-C", "999999", *COMMAND), 2, "-C '999999': ", "CPUs like 0-3,8")
     with open(CPU1, "w") as f:
         f.write("0")
     try:

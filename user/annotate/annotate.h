@@ -11,7 +11,7 @@
 
 struct annotate_options {
 	enum output_format format;
-	bool lines;			/* by line of source, not by basic block */
+	unsigned int lines;		/* 1: by line of source, not by basic block */
 	bool source;			/* show lines of source among instructions */
 	double percent_limit;		/* leave out functions below it */
 	const char *function;		/* only these; NULL: all */

@@ -3,103 +3,28 @@
  * kjoule annotate: which lines, blocks and instructions of a function spent its time and its energy.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "annotate/annotate.h"
 #include "attribute/region_marks.h"
-#include "cli/args.h"
 #include "cli/cmd.h"
 #include "header/header.h"
 #include "verbs.h"
 
-static const char help[] =
-"Usage: kjoule annotate [OPTION]... [FILE]\n"
-"\n"
-"The code of the functions that spent most in a recording (default kjoule.data),\n"
-"with time, energy, power and frequency of each basic block, or line of source.\n"
-"\n"
-"  -f, --function NAME     only functions of this name\n"
-"      --by GRAIN          block (default), line\n"
-"      --no-source         leave out the source among instructions\n"
-"      --percent-limit P   leave out functions below P % (default 5; 0 with --function)\n"
-"      --region NAME       only what ran inside of this region, see kjoule_region(3)\n"
-"      --pid PID           only what this process did\n"
-"      --comm NAME         only what processes of this name did\n"
-"      --source NAME[,...] attribute the energy of these sources of the recording\n"
-"      --json              as one JSON document\n"
-"      --csv               as CSV\n"
-"  -h, --help\n"
-"\n"
-"The exit code is 1 if parts of the file are damaged, or if there is no such function.\n";
-
-enum { OPT_BY = 256, OPT_NO_SOURCE };
-
-static const struct option options[] = {
-	{ "function", required_argument, NULL, 'f' },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
-	{ "percent-limit", required_argument, NULL, ATTRIBUTE_OPT_LIMIT },
-	{ "region", required_argument, NULL, ATTRIBUTE_OPT_REGION },
-	{ "pid", required_argument, NULL, ATTRIBUTE_OPT_PID },
-	{ "comm", required_argument, NULL, ATTRIBUTE_OPT_COMM },
-	{ "source", required_argument, NULL, ATTRIBUTE_OPT_SOURCE },
-	{ "json", no_argument, NULL, ATTRIBUTE_OPT_JSON },
-	{ "csv", no_argument, NULL, ATTRIBUTE_OPT_CSV },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct options_verb annotate_verb = {
+	.name = "annotate",
+	.usage = "[OPTION]... [FILE]",
+	.about =
+	"The code of the functions that spent most in a recording (default kjoule.data),\n"
+	"with time, energy, power and frequency of each basic block, or line of source.",
+	.examples =
+	"  kjoule annotate\n"
+	"  kjoule annotate -f work_float --no-source\n"
+	"  kjoule annotate --by line --percent-limit 1 kjoule.data\n",
 };
 
 #define FUNCTIONS_LIMIT	5
-
-static int annotate_parse_options(int argc, char **argv, struct annotate_options *opt,
-				  const char **path)
-{
-	struct attribute_options common = { .format = OUTPUT_TABLE };
-	double limit = -1;
-	int c, ret = 0;
-
-	optind = 0;
-	opterr = 0;
-	while (!ret && (c = getopt_long(argc, argv, ":f:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'f':
-			opt->function = optarg;
-			break;
-		case OPT_BY:
-			opt->lines = !strcmp(optarg, "line");
-			if (!opt->lines && strcmp(optarg, "block"))
-				ret = cmd_usage("annotate", "--by %s: no such grain; there are block, line", optarg);
-			break;
-		case OPT_NO_SOURCE:
-			opt->source = false;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return -1;
-		default:
-			ret = attribute_parse_common("annotate", c, optarg, &common, &limit);
-			if (ret == -ENOENT)
-				return cmd_getopt_error("annotate", c, optopt, argv[optind - 1]);
-		}
-	}
-	if (ret)
-		return ret;
-	opt->pid = common.pid;
-	opt->comm = common.comm;
-	opt->energy = common.source;
-	opt->region = common.region;
-	opt->format = common.format;
-	if (opt->lines && !opt->source)
-		return cmd_usage("annotate", "--no-source leaves nothing of --by line");
-	if (argc - optind > 1)
-		return cmd_usage("annotate", "one file, please; found %s as well", argv[optind + 1]);
-	if (optind < argc)
-		*path = argv[optind];
-	opt->percent_limit = limit >= 0 ? limit : opt->function ? 0 : FUNCTIONS_LIMIT;
-	return 0;
-}
 
 static int annotate_recording(struct view *v, const char *path, const struct annotate_options *opt)
 {
@@ -141,17 +66,40 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 
 int cmd_annotate(int argc, char **argv)
 {
-	struct annotate_options opt = { .format = OUTPUT_TABLE, .source = true };
-	const char *path = NULL;
+	struct annotate_options opt = { .percent_limit = -1, .source = true };
+	const struct options_row options[] = {
+		{ 'f', "function", "NAME", "only functions of this name", OPT_TEXT(&opt.function) },
+		{ 0, "by", "GRAIN", "block (default), line",
+		  OPT_WORD(&opt.lines, "block", "line") },
+		{ 0, "no-source", NULL, "leave out the source among instructions",
+		  OPT_CLEAR(&opt.source) },
+		ATTRIBUTE_OPT_LIMIT(&opt.percent_limit,
+				    "leave out functions below P % (default 5; 0 with -f)"),
+		ATTRIBUTE_OPT_REGION(&opt.region),
+		ATTRIBUTE_OPT_PID(&opt.pid),
+		ATTRIBUTE_OPT_COMM(&opt.comm),
+		ATTRIBUTE_OPT_SOURCE(&opt.energy),
+		OPT_JSON(&opt.format),
+		OPT_CSV(&opt.format),
+		{ 0 }
+	};
+	int code, ret, first = options_parse(&annotate_verb, options, argc, argv);
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
+	const char *path;
 	struct view v;
-	int code, ret;
 
-	code = annotate_parse_options(argc, argv, &opt, &path);
-	if (code)
-		return code < 0 ? EXIT_DONE : code;
-	code = cmd_privilege_drop(argv + optind, argc - optind);
+	if (first <= 0)
+		return -first;
+	path = argv[first];
+	if (opt.lines && !opt.source)
+		return cmd_usage("annotate", "--no-source leaves nothing of --by line");
+	if (argc - first > 1)
+		return cmd_usage("annotate", "one file, please; found '%s' as well",
+				 argv[first + 1]);
+	if (opt.percent_limit < 0)
+		opt.percent_limit = opt.function ? 0 : FUNCTIONS_LIMIT;
+	code = cmd_privilege_drop(argv + first, argc - first);
 	if (code)
 		return code;
 	if (view_open(path, &v, &err))

@@ -8,6 +8,7 @@
 
 #include "attribute/blocks.h"
 #include "attribute/user_blocks.h"
+#include "cli/options.h"
 #include "output/output.h"
 
 enum attribute_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, SORT_NAME };
@@ -23,7 +24,7 @@ enum attribute_weight { WEIGHT_ENERGY, WEIGHT_TIME, WEIGHT_SAMPLES };
 struct attribute_options {
 	enum output_format format;
 	enum attribute_sort sort;
-	double percent_limit;		/* of the energy, or of the time without any */
+	double percent_limit;		/* of the energy, or of the time; below 0: not given */
 	double callers_limit;		/* the same for the callers below a function */
 	bool raw;
 	uint32_t pid;			/* 0: all */
@@ -39,36 +40,59 @@ struct attribute_options {
 	enum power_model_kind model;
 	bool model_given;
 	bool by_given, sort_given;	/* even if it is what happens without */
-	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
+	unsigned int worst_case;	/* intervals of energies by ALEA's equation 10 */
 	bool cut;			/* only a part of the time, from @from_ns to @to_ns */
 	uint64_t from_ns, to_ns;
 	bool vectors;			/* what ran together, instead of blocks */
+	unsigned int by;		/* enum code_unit_kind or ATTRIBUTE_BY_PROCESS; from it: */
 	bool units;			/* something else than functions is told apart */
 	bool processes;			/* and nothing finer than processes */
 	bool by_region;			/* regions are told apart */
-	const char *region;		/* only what ran inside of it; NULL: all */
 	enum code_unit_kind grain;
+	const char *region;		/* only what ran inside of it; NULL: all */
 	struct user_blocks named;
 };
 
-/** attribute_parse_grain() - the value of --by. Return: 0, or the exit code after saying why not */
-int attribute_parse_grain(const char *verb, const char *text, struct attribute_options *opt);
+#define ATTRIBUTE_BY_PROCESS	(CODE_UNIT_REGION + 1)
 
-/** attribute_parse_block() - the value of --block. Return: the same */
-int attribute_parse_block(const char *verb, const char *text, struct attribute_options *opt);
+/* Rows of what report, annotate, diff and sweep have in common, see cli/options.h. */
+#define ATTRIBUTE_BY_CODE \
+	[CODE_UNIT_OBJECT] = "object", [CODE_UNIT_FUNCTION] = "function", \
+	[CODE_UNIT_LINE] = "line", [CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block", \
+	[CODE_UNIT_REGION] = "region"
+#define ATTRIBUTE_OPT_BY(opt) \
+	{ 0, "by", "GRAIN", "function, object, line, loop, block, region, process", \
+	  OPT_WORD(&(opt)->by, ATTRIBUTE_BY_CODE, [ATTRIBUTE_BY_PROCESS] = "process"), \
+	  .given = &(opt)->by_given }
+#define ATTRIBUTE_OPT_BLOCK(opt) \
+	{ 0, "block", "NAME=PART[,...]", \
+	  "count these functions or FILE:FROM-TO as one", \
+	  OPT_CALL(attribute_parse_block, &(opt)->named) }
+#define ATTRIBUTE_OPT_LIMIT(out, help) \
+	{ 0, "percent-limit", "P", help, OPT_PERCENT(out) }
+#define ATTRIBUTE_OPT_REGION(out) \
+	{ 0, "region", "NAME", "only what ran inside of this region, or of outer/inner", \
+	  OPT_TEXT(out) }
+#define ATTRIBUTE_OPT_PID(out) \
+	{ 0, "pid", "PID", "only this process", OPT_PID(out) }
+#define ATTRIBUTE_OPT_COMM(out) \
+	{ 0, "comm", "NAME", "only processes of this name", OPT_TEXT(out) }
+#define ATTRIBUTE_OPT_SOURCE(out) \
+	{ 0, "source", "NAME[,...]", "attribute the energy of these sources", OPT_SOURCES(out) }
+#define ATTRIBUTE_OPT_INTERVAL(out) \
+	{ 0, "interval", "KIND", "of energies: combined (default), worst-case", \
+	  OPT_WORD(out, "combined", "worst-case") }
+#define ATTRIBUTE_OPT_RAW(out) \
+	{ 0, "raw", NULL, "the plain model: equal shares, no costs taken out", OPT_FLAG(out) }
 
-/* Options that report, annotate and diff have in common, as getopt_long() tells them. */
-enum attribute_option {
-	ATTRIBUTE_OPT_LIMIT = 1024, ATTRIBUTE_OPT_REGION, ATTRIBUTE_OPT_PID, ATTRIBUTE_OPT_COMM, ATTRIBUTE_OPT_SOURCE,
-	ATTRIBUTE_OPT_INTERVAL, ATTRIBUTE_OPT_JSON, ATTRIBUTE_OPT_CSV
-};
+/** attribute_parse_block() - the value of --block, see OPT_CALL(); @named: struct user_blocks */
+int attribute_parse_block(void *named, const char *text, const char **why);
 
 /**
- * attribute_parse_common() - one of these
- * @limit:	of --percent-limit
- * Return: 0; -ENOENT: it is another option; or the exit code after saying what is wrong
+ * attribute_options_check() - what follows from --by and --block
+ * Return: 0, or the exit code after saying why they do not go together
  */
-int attribute_parse_common(const char *verb, int option, const char *arg, struct attribute_options *opt, double *limit);
+int attribute_options_check(const char *verb, struct attribute_options *opt);
 
 /** attribute_is_wanted() - is the process one of those asked for? */
 bool attribute_is_wanted(const struct blocks_process *p, const struct attribute_options *opt);

@@ -30,17 +30,6 @@ const char *power_model_asked(const struct power_model *m)
 	return names[m->asked];
 }
 
-int power_model_parse(const char *text, enum power_model_kind *model)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(text, names[i])) {
-			*model = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* Why a model was chosen, for people. */
 static void power_model_explain_choice(const struct blocks *b, const struct model_choice *c,
 				       struct power_model *m)

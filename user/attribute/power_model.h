@@ -35,9 +35,6 @@ struct power_model {
 	bool solved, too_many;
 };
 
-/** power_model_parse() - "cpm", "mixture", "auto". Return: 0 or -EINVAL */
-int power_model_parse(const char *text, enum power_model_kind *model);
-
 /**
  * power_model_new() - choose, and make one of blocks that cannot be told apart; before callgraph_new()
  * Return: 0; -ENODATA: the one that was asked for cannot be used, see @reason; -ENOMEM

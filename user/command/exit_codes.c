@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include "cli/args.h"
-#include "cli/cmd.h"
 #include "command/exit_codes.h"
 
 const char *exit_codes_advice(int exit_code)
@@ -12,11 +11,13 @@ const char *exit_codes_advice(int exit_code)
 	return exit_code > 0 && exit_code <= EXIT_CODES_MOST ? "; where that is no failure, say so by --exit-code" : "";
 }
 
-int exit_codes_parse(const char *verb, const char *arg, struct exit_codes *codes)
+int exit_codes_parse(void *codes, const char *arg, const char **why)
 {
-	free(codes->list);
-	return cmd_bad_value(verb, args_list(arg, EXIT_CODES_MOST, &codes->list, &codes->n), "--exit-code", arg,
-			     "exit codes like 10,20, from 1 to 125");
+	struct exit_codes *c = codes;
+
+	(void)why;
+	free(c->list);
+	return args_list(arg, EXIT_CODES_MOST, &c->list, &c->n);
 }
 
 bool exit_codes_allow(const struct exit_codes *codes, int exit_code)

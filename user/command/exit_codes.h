@@ -20,8 +20,8 @@ struct exit_codes {
 
 /** exit_codes_advice() - what there is to say to whoever has such an exit code every time; empty if it is none of the command's own */
 const char *exit_codes_advice(int exit_code);
-/** exit_codes_parse() - --exit-code: "10,20". Return: 0, or the exit code after saying why */
-int exit_codes_parse(const char *verb, const char *arg, struct exit_codes *codes);
+/** exit_codes_parse() - --exit-code: "10,20", see OPT_CALL(); @codes: struct exit_codes */
+int exit_codes_parse(void *codes, const char *arg, const char **why);
 /** exit_codes_allow() - is a recording well whose command ended so? */
 bool exit_codes_allow(const struct exit_codes *codes, int exit_code);
 

@@ -3,60 +3,26 @@
  * kjoule diff: what differs between two recordings, or two series of them, and whether that can be told.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/args.h"
 #include "cli/cmd.h"
 #include "diff/diff.h"
 #include "lib/control/names.h"
 #include "verbs.h"
 
-static const char help[] =
-"Usage: kjoule diff [OPTION]... A B\n"
-"       kjoule diff [OPTION]... A... -- B...\n"
-"\n"
-"What differs between two recordings, block by block: time, energy and power of both, the\n"
-"difference with its 95 % interval, and whether there is one at all. With several recordings on a\n"
-"side their average run is compared, and from three on the intervals have what runs differ by.\n"
-"\n"
-"      --by GRAIN          tell apart: process, object, function (default), line, loop, block, region\n"
-"      --block NAME=PART[,PART]...\n"
-"                          count these parts as one block, see `kjoule report --help`\n"
-"      --sort KEY          by the difference of: energy (default), time, power; or by name\n"
-"      --percent-limit P   leave out what is below P % on both sides (default 0.1; 0 for JSON and CSV)\n"
-"      --comm NAME         only processes of this name\n"
-"      --source NAME[,...] compare the energy of these sources\n"
-"      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
-"      --raw               the plain model: equal shares, no costs taken out\n"
-"      --without-outliers  leave out recordings that differ too much from the others of their side\n"
-"      --force             compare what is not the same program\n"
-"      --json              as one JSON document\n"
-"      --csv               as CSV\n"
-"  -h, --help\n"
-"\n"
-"Builds of one program are compared by the names of their functions, always by the constant power model\n"
-"(report's --model cpm). The exit code does not tell whether there is a difference; it is 1 if parts of\n"
-"a file are damaged.\n";
-
-enum { OPT_BY = 256, OPT_BLOCK, OPT_SORT, OPT_RAW, OPT_WITHOUT_OUTLIERS, OPT_FORCE };
-
-static const struct option options[] = {
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "block", required_argument, NULL, OPT_BLOCK },
-	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "percent-limit", required_argument, NULL, ATTRIBUTE_OPT_LIMIT },
-	{ "comm", required_argument, NULL, ATTRIBUTE_OPT_COMM },
-	{ "source", required_argument, NULL, ATTRIBUTE_OPT_SOURCE },
-	{ "interval", required_argument, NULL, ATTRIBUTE_OPT_INTERVAL },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "json", no_argument, NULL, ATTRIBUTE_OPT_JSON },
-	{ "csv", no_argument, NULL, ATTRIBUTE_OPT_CSV },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct options_verb diff_verb = {
+	.name = "diff",
+	.usage = "[OPTION]... A B\n[OPTION]... A... -- B...",
+	.about =
+	"What differs between two recordings, block by block: time, energy and power of\n"
+	"both, the difference with its 95 % interval, and whether there is one at all.\n"
+	"With several recordings on a side their average run is compared, and from three\n"
+	"on the intervals have what runs differ by.",
+	.examples =
+	"  kjoule diff before.data after.data\n"
+	"  kjoule diff --sort time --by object before.data after.data\n"
+	"  kjoule diff --json before.[123].data -- after.[123].data\n",
 };
 
 /* What is asked for besides a report's options. */
@@ -69,46 +35,6 @@ struct asked {
 
 /* Below this part of the whole rows are not shown to people unless they say so. */
 #define LIMIT	0.1
-
-static int diff_parse_sort(const char *text, struct attribute_options *opt)
-{
-	static const struct {
-		const char *name;
-		enum attribute_sort key;
-	} keys[] = { { "energy", SORT_ENERGY }, { "time", SORT_TIME }, { "power", SORT_POWER }, { "name", SORT_NAME } };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!strcmp(text, keys[i].name)) {
-			opt->sort = keys[i].key;
-			return 0;
-		}
-	}
-	return cmd_usage("diff", "--sort %s: no such key; there are energy, time, power, name", text);
-}
-
-static int diff_parse_option(struct asked *a, int c, const char *arg, double *limit)
-{
-	struct attribute_options *opt = &a->opt;
-
-	switch (c) {
-	case OPT_BY:
-		return attribute_parse_grain("diff", arg, opt);
-	case OPT_BLOCK:
-		return attribute_parse_block("diff", arg, opt);
-	case OPT_SORT:
-		return diff_parse_sort(arg, opt);
-	case OPT_RAW:
-		opt->raw = true;
-		return 0;
-	case OPT_WITHOUT_OUTLIERS:
-		a->without_outliers = true;
-		return 0;
-	case OPT_FORCE:
-		a->force = true;
-		return 0;
-	}
-	return attribute_parse_common("diff", c, arg, opt, limit);
-}
 
 /* What is before "--" and what is behind it; without one there are two. */
 static int diff_parse_sides(int argc, char **argv, int first, int dashes, struct asked *a)
@@ -135,33 +61,41 @@ static int diff_parse_sides(int argc, char **argv, int first, int dashes, struct
 	return 0;
 }
 
+/* Return: as options_parse() */
 static int diff_parse_options(int argc, char **argv, struct asked *a)
 {
-	double limit = -1;
-	int dashes = 1, c, ret = 0;
+	struct attribute_options *opt = &a->opt;
+	const struct options_row options[] = {
+		ATTRIBUTE_OPT_BY(opt),
+		ATTRIBUTE_OPT_BLOCK(opt),
+		{ 0, "sort", "KEY", "by the difference of energy, time, power; or name",
+		  OPT_WORD(&opt->sort, [SORT_ENERGY] = "energy", [SORT_TIME] = "time",
+		  [SORT_POWER] = "power",
+			   [SORT_NAME] = "name") },
+		ATTRIBUTE_OPT_LIMIT(&opt->percent_limit,
+				    "leave out below P % on both sides (default 0.1)"),
+		ATTRIBUTE_OPT_COMM(&opt->comm),
+		ATTRIBUTE_OPT_SOURCE(&opt->source),
+		ATTRIBUTE_OPT_INTERVAL(&opt->worst_case),
+		ATTRIBUTE_OPT_RAW(&opt->raw),
+		{ 0, "without-outliers", NULL, "leave out recordings that differ too much",
+		  OPT_FLAG(&a->without_outliers) },
+		{ 0, "force", NULL, "compare what is not the same program", OPT_FLAG(&a->force) },
+		OPT_JSON(&opt->format),
+		OPT_CSV(&opt->format),
+		{ 0 }
+	};
+	int dashes = 1, code, first;
 
 	while (dashes < argc && strcmp(argv[dashes], "--"))
 		dashes++;
-	optind = 0;
-	opterr = 0;
-	while (!ret && (c = getopt_long(dashes, argv, ":h", options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return -1;
-		}
-		if (c == '?' || c == ':')
-			return cmd_getopt_error("diff", c, optopt, argv[optind - 1]);
-		ret = diff_parse_option(a, c, optarg, &limit);
-	}
-	if (ret)
-		return ret;
-	a->opt.units = a->opt.grain != CODE_UNIT_FUNCTION || a->opt.named.n;
-	if (a->opt.by_region && a->opt.named.n)
-		return cmd_usage("diff", "--by region has no place for --block");
-	if (a->opt.processes && a->opt.named.n)
-		return cmd_usage("diff", "--by process has no place for --block: take --by object");
-	a->opt.percent_limit = limit >= 0 ? limit : a->opt.format == OUTPUT_TABLE ? LIMIT : 0;
-	return diff_parse_sides(argc, argv, optind, dashes, a);
+	first = options_parse(&diff_verb, options, dashes, argv);
+	if (first <= 0)
+		return first;
+	if (opt->percent_limit < 0)
+		opt->percent_limit = opt->format == OUTPUT_TABLE ? LIMIT : 0;
+	code = attribute_options_check("diff", opt);
+	return code ? -code : -diff_parse_sides(argc, argv, first, dashes, a) ?: first;
 }
 
 /* The program's file, or where only the command is known the first word of that. */
@@ -357,14 +291,14 @@ static int diff_recordings(const struct asked *a)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct asked a = { .opt = { .format = OUTPUT_TABLE } };
+	struct asked a = { .opt = { .format = OUTPUT_TABLE, .percent_limit = -1 } };
 	int code = diff_parse_options(argc, argv, &a);
 
-	if (!code)
+	if (code > 0)
 		code = cmd_privilege_drop(a.paths[0], a.paths[1] + a.n[1] - a.paths[0]) ?:
 			       diff_recordings(&a);
-	else if (code < 0)
-		code = EXIT_DONE;
+	else
+		code = -code;
 	user_blocks_free(&a.opt.named);
 	return code;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include "cli/args.h"
 #include "cli/cmd.h"
-#include "record/record.h"
+#include "record/options.h"
 
 /*
  * The recorder's own part of the bound, where it has to share the CPUs of what it records; ticks
@@ -18,34 +18,23 @@
  */
 #define RECORDER_PART	0.25
 
-int record_parse_overhead(struct record_options *opt, const char *arg)
+int record_parse_overhead(void *part, const char *arg, const char **why)
 {
 	double percent;
 
+	(void)why;
 	if (args_percent(arg, &percent))
-		return cmd_usage(opt->verb, "--overhead %s: not understood; expected a percentage like 1%% or 0.5", arg);
-	if (!(percent > 0 && percent <= 100 * OVERHEAD_MOST))
-		return cmd_usage(opt->verb, "--overhead %s: out of range; more than 0 and up to %.6g %% of the time are for ticks",
-				 arg, 100 * OVERHEAD_MOST);
-	opt->overhead = percent / 100;
-	return 0;
+		return -EINVAL;
+	*(double *)part = percent / 100;
+	return percent > 0 && percent <= 100 * OVERHEAD_MOST ? 0 : -ERANGE;
 }
 
-int record_check_overhead(const struct record_options *opt)
+int record_check_jitter(const struct record_options *opt)
 {
-	if (!(opt->overhead > 0))
+	if (opt->overhead > 0 || !opt->jitter_ns || opt->jitter_ns < opt->interval_ns)
 		return 0;
-	if (opt->interval_given)
-		return cmd_usage(opt->verb, "--overhead chooses the interval that %s gives: leave one of them out",
-				 opt->interval_exact ? "-i" : "-F");
-	if (opt->edge_duty)
-		return cmd_usage(opt->verb, "--edge holds the CPUs for %.6g %% of the time, whatever --overhead says: leave one of them out",
-				 opt->edge_duty / 10.0);
-	if (opt->blocks.n)
-		return cmd_usage(opt->verb, "--vpm holds the CPU for a sensing interval at each reading, whatever --overhead says: leave one of them out");
-	if (!opt->calibrate)
-		return cmd_usage(opt->verb, "--overhead goes by what a tick takes, which --no-calibrate does not measure: leave one of them out");
-	return 0;
+	return cmd_usage(opt->verb, "--jitter must be less than the interval of %.3f us",
+			 opt->interval_ns / 1e3);
 }
 
 int record_bounded_interval(const struct record_options *opt, const struct kjoule_calibration *cal,

@@ -25,7 +25,7 @@
 struct record_options {
 	const char *verb;		/* whose command line it is */
 	uint64_t interval_ns;
-	bool interval_given, interval_exact;
+	bool interval_exact;		/* it is what was asked for, not near a rate */
 	uint64_t jitter_ns;
 	bool jitter_given;
 	uint64_t delay_ns;
@@ -37,7 +37,6 @@ struct record_options {
 	const char *source;		/* NULL: the default */
 	const struct session_sources *sources;
 	uint64_t flags;			/* enum kjoule_session_flag */
-	bool inherit_given;
 	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
 	double overhead;		/* that ticks may be, as a part; 0: the interval is given */
 	uint32_t edge_duty;		/* thousandths of the time, 0: no edge windows */
@@ -169,10 +168,8 @@ unsigned int record_bounded_sleep(const struct record_options *opt, unsigned int
  */
 double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
 		       double time_s, const double *awake_s, struct overhead_cpu *most, double *ticks);
-/** record_parse_overhead() - the value of --overhead. Return: 0, or the exit code after saying why not */
-int record_parse_overhead(struct record_options *opt, const char *arg);
-/** record_check_overhead() - does it go with the other options? Return: the same */
-int record_check_overhead(const struct record_options *opt);
+/** record_check_jitter() - is it less than the interval? Return: 0, or EXIT_USAGE after saying so */
+int record_check_jitter(const struct record_options *opt);
 /**
  * record_once() - one recording: check, open what it needs, record, close (once.c)
  * @result:	out

@@ -3,132 +3,23 @@
  * kjoule report: which processes and functions spent the time and the energy of
  * a recording, or of several runs. What was asked; it is done by run.c.
  */
-#include <errno.h>
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "cli/args.h"
 #include "cli/cmd.h"
 #include "output/picture.h"
-#include "output/plot.h"
 #include "report/report.h"
 #include "verbs.h"
 
-static const char help[] =
-"Usage: kjoule report [OPTION]... [FILE]...\n"
-"\n"
-"Time, energy, mean power and mean frequency of each process and function in a\n"
-"recording (default kjoule.data), each with its 95 % interval, and what the\n"
-"measurement itself took. Several recordings of one program are shown as an average run,\n"
-"and those that differ too much from the rest are named.\n"
-"\n"
-"      --by GRAIN          tell apart: process, object, function (default), line, loop, block, and\n"
-"                          region: what the program says it is at, see kjoule_region(3)\n"
-"      --block NAME=PART[,PART]...\n"
-"                          count these parts as one block, whatever --by says; a PART is a function,\n"
-"                          FILE:FROM-TO in lines or OBJECT:0xFROM-0xTO in addresses of the ELF file\n"
-"  -g, --call-graph        below each function who called it\n"
-"      --children          each function with all that it called, itself beside it\n"
-"      --folded            a line for each stack, for flame graphs: outer;...;inner WEIGHT\n"
-"      --weight KEY        of --folded: energy in microjoule (default), time in ns, samples\n"
-"      --sort KEY          energy (default), time, power, freq, samples, name\n"
-"      --percent-limit P   leave out functions below P % (default 0.1, for callers with -g 0.5;\n"
-	"                        0 for JSON and CSV)\n"
-"      --vectors           what ran together on the CPUs, and what was spent meanwhile\n"
-"      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
-"      --region NAME       only what ran inside of this region, or of outer/inner\n"
-"      --from TIME         leave out what was before, counted from the start: 10s, 250ms; as if it had not been recorded\n"
-"      --to TIME           leave out what was after\n"
-"      --pid PID           only this process\n"
-"      --comm NAME         only processes of this name\n"
-"      --source NAME[,...] attribute the energy of these sources of the recording\n"
-"      --model MODEL       how energy becomes that of blocks: cpm (constant power, the default), mixture (blocks\n"
-"                          shorter than the counter's period, by many ticks in each), edge (the same, of a\n"
-"                          recording made for it), vpm (the power of single blocks that a recording has\n"
-"                          readings of), auto (whichever fits)\n"
-"      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
-"      --convergence FILE  instead: how sure figures become with more samples, as a picture (.svg, .png), with\n"
-"                          its data beside (.csv), and as rows\n"
-"      --force             replace such data that are there already\n"
-"      --without-outliers  of several recordings: leave out those that differ too much from the rest\n"
-"      --raw               the plain model: equal shares, no costs taken out\n"
-"      --json              as one JSON document\n"
-"      --csv               as CSV\n"
-"  -h, --help\n"
-"\n"
-"The exit code is 1 if parts of the file are damaged, or if no sample fell into a --block; what is good\n"
-"is reported all the same.\n";
-
-enum { OPT_SORT = 256, OPT_RAW, OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_FORCE, OPT_MODEL, OPT_FROM, OPT_TO };
-
-static const struct option options[] = {
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "block", required_argument, NULL, OPT_BLOCK },
-	{ "call-graph", no_argument, NULL, 'g' },
-	{ "children", no_argument, NULL, OPT_CHILDREN },
-	{ "folded", no_argument, NULL, OPT_FOLDED },
-	{ "weight", required_argument, NULL, OPT_WEIGHT },
-	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "percent-limit", required_argument, NULL, ATTRIBUTE_OPT_LIMIT },
-	{ "power-budget", required_argument, NULL, OPT_BUDGET },
-	{ "vectors", no_argument, NULL, OPT_VECTORS },
-	{ "model", required_argument, NULL, OPT_MODEL },
-	{ "interval", required_argument, NULL, ATTRIBUTE_OPT_INTERVAL },
-	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
-	{ "region", required_argument, NULL, ATTRIBUTE_OPT_REGION },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "pid", required_argument, NULL, ATTRIBUTE_OPT_PID },
-	{ "comm", required_argument, NULL, ATTRIBUTE_OPT_COMM },
-	{ "source", required_argument, NULL, ATTRIBUTE_OPT_SOURCE },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "json", no_argument, NULL, ATTRIBUTE_OPT_JSON },
-	{ "csv", no_argument, NULL, ATTRIBUTE_OPT_CSV },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct options_verb report_verb = {
+	.name = "report",
+	.usage = "[OPTION]... [FILE]...",
+	.about =
+	"Time, energy, mean power and mean frequency of each process and function in a\n"
+	"recording (default kjoule.data), with 95 % intervals, and what the measurement\n"
+	"itself took; several recordings of one program are shown as an average run.",
+	.examples =
+	"  kjoule report\n"
+	"  kjoule report --by line --percent-limit 2 --comm mix\n"
+	"  kjoule report --csv run.1.data run.2.data run.3.data > mean.csv\n",
 };
-
-static int report_parse_sort(const char *text, enum attribute_sort *sort)
-{
-	static const char *const keys[] = {
-		[SORT_ENERGY] = "energy", [SORT_TIME] = "time", [SORT_POWER] = "power",
-		[SORT_FREQ] = "freq", [SORT_SAMPLES] = "samples", [SORT_NAME] = "name" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!strcmp(text, keys[i])) {
-			*sort = i;
-			return 0;
-		}
-	}
-	return cmd_usage("report", "--sort %s: no such key; there are energy, time, power, freq, samples, name",
-			 text);
-}
-
-static int report_parse_weight(const char *text, enum attribute_weight *weight)
-{
-	static const char *const keys[] = { [WEIGHT_ENERGY] = "energy", [WEIGHT_TIME] = "time",
-					    [WEIGHT_SAMPLES] = "samples" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!strcmp(text, keys[i])) {
-			*weight = i;
-			return 0;
-		}
-	}
-	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
-}
-
-static int report_set_callers(struct attribute_options *opt, enum attribute_callers how)
-{
-	if (opt->callers && opt->callers != how)
-		return cmd_usage("report", "-g, --children and --folded are three: give one");
-	opt->callers = how;
-	return 0;
-}
 
 /* Percent of everything: what is below is not shown to people unless they say so. */
 #define FUNCTIONS_LIMIT	0.1
@@ -141,10 +32,11 @@ static bool report_model_is_fitted(const struct attribute_options *opt)
 }
 
 /* What knows of one recording only. */
-static int report_check_several(const struct attribute_options *opt, bool without_outliers,
-				size_t files)
+static int report_check_several(const struct attribute_options *opt, const struct report_files *of)
 {
-	if (files < 2 && without_outliers)
+	size_t files = of->n;
+
+	if (files < 2 && of->without_outliers)
 		return cmd_usage("report", "--without-outliers is of several recordings; there is one");
 	if (files < 2)
 		return 0;
@@ -162,105 +54,19 @@ static int report_check_several(const struct attribute_options *opt, bool withou
 	return 0;
 }
 
-static int report_parse_options(int argc, char **argv, struct attribute_options *opt,
-				struct report_files *files)
+/* What does not go together by its values. Return: 0, or the exit code after saying so */
+static int report_check_options(struct attribute_options *opt, const struct report_files *files)
 {
-	bool weighed = false;
-	double limit = -1;
-	int c, ret = 0;
+	int ret = attribute_options_check("report", opt);
 
-	optind = 0;
-	opterr = 0;
-	while (!ret && (c = getopt_long(argc, argv, ":gh", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_BY:
-			opt->by_given = true;
-			ret = attribute_parse_grain("report", optarg, opt);
-			break;
-		case OPT_BLOCK:
-			ret = attribute_parse_block("report", optarg, opt);
-			break;
-		case 'g':
-			ret = report_set_callers(opt, CALLERS_GRAPH);
-			break;
-		case OPT_CHILDREN:
-			ret = report_set_callers(opt, CALLERS_CHILDREN);
-			break;
-		case OPT_FOLDED:
-			ret = report_set_callers(opt, CALLERS_FOLDED);
-			break;
-		case OPT_WEIGHT:
-			weighed = true;
-			ret = report_parse_weight(optarg, &opt->weight);
-			break;
-		case OPT_SORT:
-			opt->sort_given = true;
-			ret = report_parse_sort(optarg, &opt->sort);
-			break;
-		case OPT_MODEL:
-			opt->model_given = true;
-			if (power_model_parse(optarg, &opt->model))
-				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, edge, vpm, auto", optarg);
-			break;
-		case OPT_VECTORS:
-			opt->vectors = true;
-			break;
-		case OPT_BUDGET:
-			if (args_power(optarg, &opt->budget_w))
-				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
-			break;
-		case OPT_FROM:
-			opt->cut = true;
-			if (args_duration(optarg, 0, &opt->from_ns))
-				ret = cmd_usage("report", "--from %s: expected a time such as 10s, 250ms", optarg);
-			break;
-		case OPT_TO:
-			opt->cut = true;
-			if (args_duration(optarg, 0, &opt->to_ns))
-				ret = cmd_usage("report", "--to %s: expected a time such as 10s, 250ms", optarg);
-			break;
-		case OPT_CONVERGENCE:
-			opt->convergence = optarg;
-			if (!plot_kind(optarg))
-				ret = cmd_usage("report", "--convergence %s: expected a file that ends in .svg or .png", optarg);
-			break;
-		case OPT_FORCE:
-			opt->force = true;
-			break;
-		case OPT_WITHOUT_OUTLIERS:
-			files->without_outliers = true;
-			break;
-		case OPT_RAW:
-			opt->raw = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return -1;
-		default:
-			ret = attribute_parse_common("report", c, optarg, opt, &limit);
-			if (ret == -ENOENT)
-				return cmd_getopt_error("report", c, optopt, argv[optind - 1]);
-		}
-	}
 	if (ret)
 		return ret;
-	opt->units = opt->grain != CODE_UNIT_FUNCTION || opt->named.n;
 	if (opt->callers && (opt->units || opt->processes || opt->by_region))
-		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
-	if (opt->processes && opt->named.n)
-		return cmd_usage("report", "--by process has no place for --block: take --by object");
-	if (opt->by_region && opt->named.n)
-		return cmd_usage("report", "--by region has no place for --block: take --region NAME --block");
+		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by");
 	if (opt->from_ns >= opt->to_ns)
 		return cmd_usage("report", "--to has to be after --from");
 	if (opt->cut && opt->by_region)
 		return cmd_usage("report", "--by region counts the marks of all of a recording: leave out --from and --to, or take --region NAME");
-	if (opt->vectors && opt->region)
-		return cmd_usage("report", "--vectors is of all that ran: leave out --region, or take --by region");
-	if (opt->vectors && (opt->callers || opt->pid || opt->comm || opt->named.n))
-		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --pid, --comm and what shows callers");
-	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
-		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
 	if ((opt->model == MODEL_EDGE || opt->model == MODEL_VPM) && opt->vectors)
 		return cmd_usage("report", "--model edge and vpm do not go with --vectors: take mixture, or cpm");
 	if (report_model_is_fitted(opt) && opt->raw)
@@ -274,29 +80,20 @@ static int report_parse_options(int argc, char **argv, struct attribute_options 
 		opt->model = MODEL_CPM;
 	if (opt->processes && opt->budget_w && !opt->vectors)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
-	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
-		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
-	if (opt->convergence && (opt->callers || opt->vectors || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->region ||
-				 opt->worst_case || opt->sort != SORT_ENERGY || limit >= 0))
-		return cmd_usage("report", "--convergence follows the blocks of the most energy: of what chooses or orders rows it goes with --by, --block and --source only");
-	if (opt->force && !opt->convergence)
-		return cmd_usage("report", "--force goes with --convergence");
-	if (weighed && opt->callers != CALLERS_FOLDED)
-		return cmd_usage("report", "--weight goes with --folded");
-	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)
-		return cmd_usage("report", "--folded is a format of its own: leave out --json and --csv");
-	if (optind < argc) {
-		files->n = argc - optind;
-		files->paths = (const char **)argv + optind;
-	}
-	ret = report_check_several(opt, files->without_outliers, files->n);
+	if (opt->convergence && opt->processes)
+		return cmd_usage("report", "--convergence is for what is finer than a process: take another --by");
+	ret = report_check_several(opt, files);
 	if (ret)
 		return ret;
-	if (opt->callers == CALLERS_FOLDED && limit > 0)
+	if (opt->callers == CALLERS_FOLDED && opt->percent_limit > 0)
 		return cmd_usage("report", "--percent-limit does not go with --folded: its lines add up to the total");
-	opt->percent_limit = limit >= 0 ? limit :
-			     opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED ? FUNCTIONS_LIMIT : 0;
-	opt->callers_limit = limit >= 0 ? limit : opt->format == OUTPUT_TABLE ? CALLERS_LIMIT : 0;
+	opt->callers_limit = opt->percent_limit;
+	if (opt->percent_limit < 0) {
+		bool table = opt->format == OUTPUT_TABLE;
+
+		opt->callers_limit = table ? CALLERS_LIMIT : 0;
+		opt->percent_limit = table && opt->callers != CALLERS_FOLDED ? FUNCTIONS_LIMIT : 0;
+	}
 	return 0;
 }
 
@@ -305,11 +102,74 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 	const char *unnamed = NULL;
 	struct kjoule_error err;
 	struct report_files files = { 1, &unnamed, false };
-	int code = report_parse_options(argc, argv, opt, &files);
+	const struct options_row options[] = {
+		ATTRIBUTE_OPT_BY(opt),
+		ATTRIBUTE_OPT_BLOCK(opt),
+		{ 'g', "call-graph", NULL, "below each function who called it",
+		  OPT_SET(&opt->callers, CALLERS_GRAPH),
+		  .not_with = "children folded block" },
+		{ 0, "children", NULL, "each function with all that it called",
+		  OPT_SET(&opt->callers, CALLERS_CHILDREN),
+		  .not_with = "folded block" },
+		{ 0, "folded", NULL, "a line for each stack, for flame graphs",
+		  OPT_SET(&opt->callers, CALLERS_FOLDED),
+		  .not_with = "json csv block" },
+		{ 0, "weight", "KEY", "of --folded: energy (uJ, default), time (ns), samples",
+		  OPT_WORD(&opt->weight, [WEIGHT_ENERGY] = "energy", [WEIGHT_TIME] = "time",
+		  [WEIGHT_SAMPLES] = "samples"),
+		  .needs = "folded" },
+		{ 0, "sort", "KEY", "energy (default), time, power, freq, samples, name",
+		  OPT_WORD(&opt->sort, [SORT_ENERGY] = "energy", [SORT_TIME] = "time",
+		  [SORT_POWER] = "power", [SORT_FREQ] = "freq",
+			   [SORT_SAMPLES] = "samples", [SORT_NAME] = "name"),
+			  .given = &opt->sort_given },
+		ATTRIBUTE_OPT_LIMIT(&opt->percent_limit,
+				    "leave out what is below P % (default 0.1; callers 0.5)"),
+		{ 0, "vectors", NULL, "what ran together on the CPUs",
+		  OPT_FLAG(&opt->vectors),
+		  .not_with = "region call-graph children folded pid comm block sort interval" },
+		{ 0, "power-budget", "W", "mark what draws more than that: 2W, 500mW",
+		  OPT_POWER(&opt->budget_w), .not_with = "children folded" },
+		ATTRIBUTE_OPT_REGION(&opt->region),
+		{ 0, "from", "TIME", "leave out what was before, from the start on: 10s",
+		  OPT_TIME(&opt->from_ns, 0, 0, UINT64_MAX), .given = &opt->cut },
+		{ 0, "to", "TIME", "leave out what was after",
+		  OPT_TIME(&opt->to_ns, 0, 0, UINT64_MAX), .given = &opt->cut },
+		ATTRIBUTE_OPT_PID(&opt->pid),
+		ATTRIBUTE_OPT_COMM(&opt->comm),
+		ATTRIBUTE_OPT_SOURCE(&opt->source),
+		{ 0, "model", "MODEL",
+		  "of energy: cpm (default), mixture, edge, vpm, auto",
+		  OPT_WORD(&opt->model, [MODEL_CPM] = "cpm", [MODEL_MIXTURE] = "mixture",
+		  [MODEL_EDGE] = "edge", [MODEL_VPM] = "vpm",
+			   [MODEL_AUTO] = "auto"), .given = &opt->model_given },
+		ATTRIBUTE_OPT_INTERVAL(&opt->worst_case),
+		{ 0, "convergence", "FILE",
+		  "how sure figures get with more samples (.svg, .png)",
+		  OPT_PICTURE(&opt->convergence),
+		  .not_with = "call-graph children folded vectors power-budget pid comm region "
+			      "interval sort percent-limit" },
+		{ 0, "force", NULL, "of --convergence: replace data that are there already",
+		  OPT_FLAG(&opt->force),
+		  .needs = "convergence" },
+		{ 0, "without-outliers", NULL, "leave out recordings that differ too much",
+		  OPT_FLAG(&files.without_outliers) },
+		ATTRIBUTE_OPT_RAW(&opt->raw),
+		OPT_JSON(&opt->format),
+		OPT_CSV(&opt->format),
+		{ 0 }
+	};
+	int code, first = options_parse(&report_verb, options, argc, argv);
 
-	if (code)
-		return code < 0 ? EXIT_DONE : code;
-	code = cmd_privilege_drop((char **)files.paths, files.paths == &unnamed ? 0 : files.n);
+	if (first <= 0)
+		return -first;
+	if (first < argc) {
+		files.n = argc - first;
+		files.paths = (const char **)argv + first;
+	}
+	code = report_check_options(opt, &files);
+	if (!code)
+		code = cmd_privilege_drop(argv + first, argc - first);
 	if (code)
 		return code;
 	/* before it takes its time */
@@ -320,7 +180,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 
 int cmd_report(int argc, char **argv)
 {
-	struct attribute_options opt = { .format = OUTPUT_TABLE, .to_ns = UINT64_MAX };
+	struct attribute_options opt = { .percent_limit = -1, .to_ns = UINT64_MAX };
 	int code = report_recordings(argc, argv, &opt);
 
 	user_blocks_free(&opt.named);

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,81 +17,22 @@
 #include "lib/base/privilege.h"
 #include "lib/control/sources.h"
 #include "output/picture.h"
-#include "output/plot.h"
+#include "record/options.h"
 #include "sweep/sweep.h"
 #include "verbs.h"
 
-static const char help[] =
-"Usage: kjoule sweep [OPTION]... -- COMMAND [ARGUMENT]...\n"
-"       kjoule sweep [OPTION]... --from DIR\n"
-"       kjoule sweep --restore\n"
-"\n"
-"Runs a command at several frequencies and numbers of threads, records each run, and tells for\n"
-"each block of its code at which setting it takes the least energy and the least energy-delay\n"
-"product, and what it would save to have each block at its own frequency.\n"
-"\n"
-"      --freq LIST         e.g. 800MHz,1.2GHz,max, or all (the default), or keep: as it is\n"
-"      --threads LIST      e.g. 1,2,4-8: handed over as OMP_NUM_THREADS, and as {threads} in its arguments\n"
-"      --runs N            run each setting so often (default 1; from 3 on it is known what runs differ by)\n"
-"      --exit-code LIST    exit codes of the command that are no failure, e.g. 10,20\n"
-"      --user NAME         run the command as this user, without privileges\n"
-"  -o, --output DIR        keep the recordings there (default kjoule.sweep)\n"
-"      --from DIR          run nothing: look at the recordings of a sweep again\n"
-"      --restore           only give back the frequencies that a sweep which was killed has left\n"
-"\n"
-"Of each recording, as kjoule record has them:\n"
-"  -F, --rate HZ   -i, --interval TIME   -C, --cpus LIST   --jitter TIME   --overhead PERCENT\n"
-"  --source NAME[,...]   --no-calibrate\n"
-"\n"
-"Of what is shown, as kjoule report has them:\n"
-"      --by GRAIN          object, function (default), line, loop, block, region\n"
-"      --block NAME=PART[,PART]...\n"
-"      --comm NAME         only processes of this name\n"
-"      --percent-limit P   leave out blocks below P % at all settings (default 1; 0 for JSON and CSV)\n"
-"      --raw               the plain model: no costs taken out\n"
-"      --map FILE          also a heat map of the energies (.svg, .png), with its data beside (.csv)\n"
-"      --force             replace such data that are there already\n"
-"      --json              as one JSON document\n"
-"      --csv               as CSV\n"
-"  -q, --quiet             no progress\n"
-"  -h, --help\n"
-"\n"
-"The exit code is 1 if a setting could not be measured to its end; the others are shown all the\n"
-"same. Frequencies are given back whatever happens; after a SIGKILL by a process that waits for it,\n"
-"and if that was killed as well by the next sweep.\n";
-
-enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE,
-       OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_FORCE, OPT_JSON, OPT_CSV,
-       OPT_EXIT_CODE, OPT_USER };
-
-static const struct option options[] = {
-	{ "freq", required_argument, NULL, OPT_FREQ },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "runs", required_argument, NULL, OPT_RUNS },
-	{ "exit-code", required_argument, NULL, OPT_EXIT_CODE },
-	{ "user", required_argument, NULL, OPT_USER },
-	{ "output", required_argument, NULL, 'o' },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "restore", no_argument, NULL, OPT_RESTORE },
-	{ "rate", required_argument, NULL, 'F' },
-	{ "interval", required_argument, NULL, 'i' },
-	{ "cpus", required_argument, NULL, 'C' },
-	{ "jitter", required_argument, NULL, OPT_JITTER },
-	{ "overhead", required_argument, NULL, OPT_OVERHEAD },
-	{ "source", required_argument, NULL, OPT_SOURCE },
-	{ "no-calibrate", no_argument, NULL, OPT_NO_CALIBRATE },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "block", required_argument, NULL, OPT_BLOCK },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
-	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "map", required_argument, NULL, OPT_MAP },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct options_verb sweep_verb = {
+	.name = "sweep",
+	.usage = "[OPTION]... -- COMMAND [ARGUMENT]...\n[OPTION]... --from DIR\n--restore",
+	.about =
+	"Runs a command at several frequencies and numbers of threads, records each run,\n"
+	"and shows for each block of its code at which setting it takes the least energy\n"
+	"and the least energy-delay product. Frequencies are restored whatever happens.",
+	.examples =
+	"  sudo kjoule sweep -- ./mix 30 10\n"
+	"  sudo kjoule sweep --freq 800MHz,1.2GHz,max --threads 1,2,4 --runs 3 -- ./omp\n"
+	"  kjoule sweep --from kjoule.sweep --by loop --map energy.svg\n",
+	.command = true,
 };
 
 /* Below this part of the whole blocks are not shown to people unless they say so. */
@@ -106,121 +46,28 @@ struct asked {
 	uint32_t *threads;
 	size_t n_threads;
 	uint32_t runs;
-	bool runs_given, recording_given;
 	struct record_options record;
 	struct attribute_options report;
 };
 
-/* Options of a recording. */
-static int sweep_parse_record_option(struct asked *a, int c, const char *arg)
+static int sweep_parse_threads(void *context, const char *arg, const char **why)
 {
-	static const char time_like[] = "a time like 500us, 20ms or 3s";
-	struct record_options *r = &a->record;
-	int ret;
+	struct asked *a = context;
 
-	a->recording_given = true;
-	switch (c) {
-	case 'F':
-	case 'i':
-		if (r->interval_given)
-			return cmd_usage("sweep", "-F and -i say the same thing: give one, once");
-		r->interval_given = true;
-		r->interval_exact = c == 'i';
-		if (c == 'F')
-			return cmd_bad_value("sweep", args_rate(arg, &r->interval_ns), "-F", arg, "a rate like 1000 or 4kHz");
-		ret = args_duration(arg, 0, &r->interval_ns);
-		return cmd_bad_value("sweep", !ret && !r->interval_ns ? -ERANGE : ret, "-i", arg, time_like);
-	case 'C':
-		r->cpus_given = true;
-		return cmd_bad_value("sweep", kjoule_cpus_parse(arg, &r->cpus), "-C", arg, "CPUs like 0-3,8");
-	case OPT_JITTER:
-		r->jitter_given = true;
-		return cmd_bad_value("sweep", args_duration(arg, 1000000000, &r->jitter_ns), "--jitter", arg, time_like);
-	case OPT_OVERHEAD:
-		return record_parse_overhead(r, arg);
-	case OPT_NO_CALIBRATE:
-		r->calibrate = false;
-		return 0;
-	case OPT_EXIT_CODE:
-		return exit_codes_parse(r->verb, arg, &r->exits);
-	case OPT_USER:
-		r->user_name = arg;
-		return 0;
-	}
-	return EXIT_USAGE;
-}
-
-static int sweep_parse_option(struct asked *a, int c, const char *arg, double *limit)
-{
-	switch (c) {
-	case OPT_FREQ:
-		a->freq = arg;
-		return 0;
-	case OPT_THREADS:
-		free(a->threads);
-		return cmd_bad_value("sweep", args_list(arg, MOST_THREADS, &a->threads, &a->n_threads), "--threads", arg,
-				 "numbers of threads like 1,2,4-8");
-	case OPT_RUNS:
-		a->runs_given = true;
-		return cmd_bad_value("sweep", args_pid(arg, &a->runs) ? -EINVAL : a->runs > SWEEP_RUNS ? -ERANGE : 0, "--runs", arg,
-				 "a number of runs, 1 to 999");
-	case 'o':
-		a->output = arg;
-		return 0;
-	case OPT_FROM:
-		a->from = arg;
-		return 0;
-	case OPT_RESTORE:
-		a->restore = true;
-		return 0;
-	case OPT_SOURCE:
-		a->record.source = a->report.source = arg;
-		return cmd_bad_value("sweep", args_sources(arg), "--source", arg, "names with commas between");
-	case OPT_BY:
-		return attribute_parse_grain("sweep", arg, &a->report);
-	case OPT_BLOCK:
-		return attribute_parse_block("sweep", arg, &a->report);
-	case OPT_COMM:
-		a->report.comm = arg;
-		return 0;
-	case OPT_LIMIT:
-		return cmd_bad_value("sweep", args_percent(arg, limit), "--percent-limit", arg, "a number from 0 to 100");
-	case OPT_RAW:
-		a->report.raw = true;
-		return 0;
-	case OPT_MAP:
-		a->map = arg;
-		return plot_kind(arg) ? 0 : cmd_usage("sweep", "--map %s: expected a file that ends in .svg or .png", arg);
-	case OPT_FORCE:
-		a->report.force = true;
-		return 0;
-	case OPT_JSON:
-		a->report.format = OUTPUT_JSON;
-		return 0;
-	case OPT_CSV:
-		a->report.format = OUTPUT_CSV;
-		return 0;
-	case 'q':
-		a->record.quiet = true;
-		return 0;
-	}
-	return sweep_parse_record_option(a, c, arg);
+	(void)why;
+	free(a->threads);
+	return args_list(arg, MOST_THREADS, &a->threads, &a->n_threads);
 }
 
 /* What contradicts itself. */
 static int sweep_check_options(struct asked *a)
 {
 	struct record_options *r = &a->record;
-	int ret = record_check_overhead(r);
 
-	if (ret)
-		return ret;
-	if (a->restore && (a->from || r->command))
-		return cmd_usage("sweep", "--restore only gives back frequencies: it takes neither a command nor --from");
-	if (a->from && (r->command || a->freq || a->threads || a->runs_given || a->output || a->recording_given))
-		return cmd_usage("sweep", "--from looks at what was recorded: it goes with no command, and with nothing of how one is run");
-	if (a->report.force && !a->map)
-		return cmd_usage("sweep", "--force goes with --map");
+	if (a->restore && r->command)
+		return cmd_usage("sweep", "--restore only gives back frequencies: it takes no command");
+	if (a->from && r->command)
+		return cmd_usage("sweep", "--from looks at what was recorded: it goes with no command");
 	if (r->user_name && !r->command)
 		return cmd_usage("sweep", "--user needs a command: give one after --");
 	if (!a->from && !a->restore && !r->command)
@@ -228,39 +75,64 @@ static int sweep_check_options(struct asked *a)
 	if (r->command && strstr(r->command[0], SWEEP_THREADS))
 		return cmd_usage("sweep", "%.200s: a program for each number of threads is not one program, and settings of different ones are not compared; hand the number over as an argument (./program %s) or as OMP_NUM_THREADS, or sweep each program by itself and hold two recordings against each other with `kjoule diff --force`",
 				 r->command[0], SWEEP_THREADS);
-	if (!(r->overhead > 0) && r->jitter_ns && r->jitter_ns >= r->interval_ns)
-		return cmd_usage("sweep", "--jitter must be less than the interval of %.3f us", r->interval_ns / 1e3);
-	if (a->report.processes)
-		return cmd_usage("sweep", "--by process: the total says that; take object, function, line, loop, block or region");
-	if (a->report.by_region && a->report.named.n)
-		return cmd_usage("sweep", "--by region has no place for --block");
-	return 0;
+	return record_check_jitter(r) ?: attribute_options_check("sweep", &a->report);
 }
 
+/* Return: as options_parse() */
 static int sweep_parse_options(int argc, char **argv, struct asked *a)
 {
-	double limit = -1;
-	int c, ret;
+	const struct options_row options[] = {
+		{ 0, "freq", "LIST", "800MHz,1.2GHz,max, or all (default), or keep: as it is",
+		  OPT_TEXT(&a->freq) },
+		{ 0, "threads", "LIST", "1,2,4-8: in OMP_NUM_THREADS, and for {threads}",
+		  OPT_CALL(sweep_parse_threads, a), .expected = "numbers of threads like 1,2,4-8" },
+		{ 0, "runs", "N", "run each setting so often (default 1)",
+		  OPT_NUMBER(&a->runs, 1, SWEEP_RUNS) },
+		RECORD_OPT_EXIT_CODE(&a->record),
+		RECORD_OPT_USER(&a->record),
+		{ 'o', "output", "DIR", "keep the recordings there (default kjoule.sweep)",
+		  OPT_TEXT(&a->output) },
+		{ 0, "from", "DIR", "run nothing: look at the recordings of a sweep again",
+		  OPT_TEXT(&a->from),
+		  .not_with = "freq threads runs exit-code user output rate interval cpus jitter "
+			      "overhead no-calibrate" },
+		{ 0, "restore", NULL, "only restore frequencies that a killed sweep left",
+		  OPT_FLAG(&a->restore),
+		  .not_with = "from" },
+		RECORD_OPT_RATE(&a->record),
+		RECORD_OPT_INTERVAL(&a->record),
+		RECORD_OPT_CPUS(&a->record),
+		RECORD_OPT_JITTER(&a->record),
+		RECORD_OPT_OVERHEAD(&a->record, ""),
+		RECORD_OPT_NO_CALIBRATE(&a->record),
+		ATTRIBUTE_OPT_SOURCE(&a->report.source),
+		{ 0, "by", "GRAIN", "function (default), object, line, loop, block, region",
+		  OPT_WORD(&a->report.by, ATTRIBUTE_BY_CODE) },
+		ATTRIBUTE_OPT_BLOCK(&a->report),
+		ATTRIBUTE_OPT_COMM(&a->report.comm),
+		ATTRIBUTE_OPT_LIMIT(&a->report.percent_limit,
+				    "leave out blocks below P % at all settings (default 1)"),
+		ATTRIBUTE_OPT_RAW(&a->report.raw),
+		{ 0, "map", "FILE", "also a heat map of the energies (.svg, .png)",
+		  OPT_PICTURE(&a->map) },
+		{ 0, "force", NULL, "of --map: replace data that are there already",
+		  OPT_FLAG(&a->report.force), .needs = "map" },
+		OPT_JSON(&a->report.format),
+		OPT_CSV(&a->report.format),
+		OPT_QUIET(&a->record.quiet),
+		{ 0 }
+	};
+	int first = options_parse(&sweep_verb, options, argc, argv);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:F:i:C:o:qh", options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return -1;
-		}
-		if (c == '?' || c == ':')
-			return cmd_getopt_error("sweep", c, optopt, argv[optind - 1]);
-		ret = sweep_parse_option(a, c, optarg, &limit);
-		if (ret)
-			return ret;
-	}
-	if (optind < argc)
-		a->record.command = argv + optind;
+	if (first <= 0)
+		return first;
+	if (first < argc)
+		a->record.command = argv + first;
+	a->record.source = a->report.source;
 	a->record.flags |= KJOULE_FLAG_INHERIT;
-	a->report.units = a->report.grain != CODE_UNIT_FUNCTION || a->report.named.n;
-	a->report.percent_limit = limit >= 0 ? limit : a->report.format == OUTPUT_TABLE ? LIMIT : 0;
-	return sweep_check_options(a);
+	if (a->report.percent_limit < 0)
+		a->report.percent_limit = a->report.format == OUTPUT_TABLE ? LIMIT : 0;
+	return -sweep_check_options(a) ?: first;
 }
 
 /* What a sweep that was killed has left. Return: 0, or the exit code after saying why not */
@@ -451,13 +323,10 @@ int cmd_sweep(int argc, char **argv)
 	struct asked a = {
 		.runs = 1,
 		.record = { .verb = "sweep", .interval_ns = 1000000, .calibrate = true, .cgroup_fd = -1, .pidfd = -1 },
-		.report = { .format = OUTPUT_TABLE } };
+		.report = { .format = OUTPUT_TABLE, .percent_limit = -1 } };
 	int code = sweep_parse_options(argc, argv, &a);
 
-	if (!code)
-		code = sweep_run_or_read(&a);
-	else if (code < 0)
-		code = EXIT_DONE;
+	code = code > 0 ? sweep_run_or_read(&a) : -code;
 	free(a.threads);
 	kjoule_user_free(a.record.user);
 	free(a.record.exits.list);

@@ -146,11 +146,11 @@ static void contradictions_are_refused(void **state)
 	static const struct {
 		const char *options, *words;
 	} cases[] = {
-		{ "--overhead 1% -i 1ms", "--overhead chooses the interval that -i gives" },
-		{ "-F 100 --overhead 1", "--overhead chooses the interval that -F gives" },
-		{ "--overhead 1% --edge", "--edge holds the CPUs for 40 % of the time" },
-		{ "--overhead 1% --vpm f", "--vpm holds the CPU for a sensing interval at each reading" },
-		{ "--overhead 1% --no-calibrate", "which --no-calibrate does not measure" },
+		{ "--overhead 1% -i 1ms", "'--overhead' and '--interval' cannot be used together" },
+		{ "-F 100 --overhead 1", "'--overhead' and '--rate' cannot be used together" },
+		{ "--overhead 1% --edge", "'--overhead' and '--edge' cannot be used together" },
+		{ "--overhead 1% --vpm f", "'--overhead' and '--vpm' cannot be used together" },
+		{ "--overhead 1% --no-calibrate", "'--overhead' and '--no-calibrate' cannot be used together" },
 		{ "--overhead 0", "out of range" },
 		{ "--overhead 26%", "up to 25 % of the time" },
 		{ "--overhead 1W", "not understood" },

@@ -270,7 +270,7 @@ static void no_number_where_there_is_no_answer(void **state)
 	assert_string_equal(out, "");
 	assert_true(says(err, "ticks between two moves of the counter"));
 	assert_int_equal(kjoule("report --model other %s", temp_path("fine")), 2);
-	assert_true(says(err, "there are cpm, mixture, edge, vpm, auto"));
+	assert_true(says(err, "expected cpm, edge, mixture, vpm or auto"));
 	assert_int_equal(kjoule("report --model mixture --raw %s", temp_path("fine")), 2);
 	assert_int_equal(kjoule("report --model edge --vectors %s", temp_path("fine")), 2);
 }

@@ -263,7 +263,7 @@ static void regions_are_found_where_the_recorder_is_hidden(void **state)
 
 static void an_unknown_user_is_refused_before_anything(void **state)
 {
-	static const char *const names[] = { "no-such-user", "4294967295", "4294967294", "-1", "''",
+	static const char *const names[] = { "no-such-user", "4294967295", "4294967294", "-1",
 					     "1000000000000" };
 
 	(void)state;
@@ -273,6 +273,9 @@ static void an_unknown_user_is_refused_before_anything(void **state)
 		assert_true(says(err, "no such user; see `getent passwd`"));
 		assert_int_equal(access(temp_path("none"), F_OK), -1);
 	}
+	assert_int_equal(kjoule("record --user '' -o %s -- true", temp_path("none")), 2);
+	assert_true(says(err, "--user '': not understood; expected NAME"));
+	assert_int_equal(access(temp_path("none"), F_OK), -1);
 	assert_int_equal(kjoule("sweep --user no-such-user -o %s -- true", temp_path("none")), 1);
 	assert_true(says(err, "cannot run the command as 'no-such-user'"));
 	assert_int_equal(access(temp_path("none"), F_OK), -1);

@@ -350,12 +350,12 @@ static void command_lines_are_checked(void **state)
 		const char *options, *words;
 	} cases[] = {
 		{ "", "sweep what?" }, { "--from x -- true", "--from looks at what was recorded" },
-		{ "--from x --threads 1", "--from looks at" }, { "--from x -F 100", "--from looks at" },
-		{ "--restore -- true", "--restore only gives back" }, { "--threads 0 -- true", "--threads 0: out of range" },
+		{ "--from x --threads 1", "'--from' and '--threads' cannot be" }, { "--from x -F 100", "'--from' and '--rate'" },
+		{ "--restore -- true", "--restore only gives back" }, { "--threads 0 -- true", "--threads '0': out of range" },
 		{ "--threads x -- true", "not understood" }, { "--runs 1000 -- true", "out of range" },
-		{ "--map x.gif -- true", ".svg or .png" }, { "--by process -- true", "the total says that" },
-		{ "-F 100 --overhead 1 -- true", "--overhead chooses the interval" }, { "--jitter 2ms -- true", "--jitter must be less" },
-		{ "--by x -- true", "--by x" },
+		{ "--map x.gif -- true", ".svg or .png" }, { "--by process -- true", "loop, block or region" },
+		{ "-F 100 --overhead 1 -- true", "'--overhead' and '--rate' cannot be used" }, { "--jitter 2ms -- true", "--jitter must be less" },
+		{ "--by x -- true", "--by 'x'" },
 		{ "--freq keep --threads 1,2 -- './bench-{threads}'", "settings of different ones are not compared" },
 	};
 
