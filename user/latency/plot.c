@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pictures of frequency changes as in the paper: latency over the target frequency, a line for each frequency that
- * it begins with (its figures 1 to 3), and the loops around one change (its figure 4). See latency.h.
+ * Pictures of frequency changes: latency from each frequency to each other as a heat map, of two
+ * frequencies as dots with intervals, and the loops around one change (the paper's figure 4). See
+ * latency.h.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include "latency/latency.h"
+#include "output/heat_map.h"
 #include "output/picture.h"
 #include "output/plot.h"
 
@@ -23,34 +25,96 @@ static void latency_plot_write_points(const struct latency *l, FILE *f)
 	}
 }
 
-/* Points of one line; what was not measured has none. */
-static bool latency_plot_has_points(const struct latency *l, size_t from)
+static void latency_plot_write_title(const struct latency *l, FILE *f, const char *what)
 {
-	for (size_t i = 0; i < l->n_pairs; i++)
-		if (l->pairs[i].from == from && !latency_why(l, &l->pairs[i]))
-			return true;
-	return false;
+	char title[200];
+
+	snprintf(title, sizeof(title), "%s: CPU %u, %s engine, driver %.60s", what, l->opt->cpu,
+		 l->engine->name, l->policy->driver);
+	fputs("set title ", f);
+	plot_string(f, title);
+	fputc('\n', f);
 }
 
-static void latency_plot_write_script(const struct latency *l, const struct picture *p)
+static void latency_plot_write_axis(const struct latency *l, FILE *f, char axis, const char *name)
 {
-	FILE *f = p->script;
-	bool first = true;
+	fprintf(f, "set %clabel '%s'\nset %ctics (", axis, name, axis);
+	for (size_t i = 0; i < l->n_f; i++)
+		fprintf(f, "%s'%.6g' %zu", i ? ", " : "", l->f[i].khz / 1e3, i);
+	fputs(")\n", f);
+}
 
-	plot_begin(f, p->path, 900, 560);
-	fprintf(f, "set datafile separator ','\nset xlabel 'target frequency, MHz'\nset ylabel 'latency, us'\nset yrange [0:*]\n"
-		   "set key outside right title 'from, MHz'\nset grid\n");
-	for (size_t from = 0; from < l->n_f; from++) {
-		if (!latency_plot_has_points(l, from))
-			continue;
-		fprintf(f, "%s", first ? "plot " : ", \\\n");
-		plot_string(f, p->data_path);
-		fprintf(f, " every ::1 using ($1 == %u ? $2 / 1e3 : NaN):3:4:5 with yerrorlines pt %zu title '%.6g'", l->f[from].khz,
-			from + 1, l->f[from].khz / 1e3);
-		first = false;
+/* As latency_print() has the matrix: from downwards, to across. */
+static void latency_plot_write_map(const struct latency *l, FILE *f, const char *path)
+{
+	struct heat_map_notes notes = { .n = 0 };
+	struct heat_map m = heat_map_open(f, &notes, 0, l->n_f);
+
+	for (size_t i = 0; i < l->n_pairs; i++) {
+		const struct latency_pair *p = &l->pairs[i];
+
+		heat_map_add(&m, p->to, p->from, p->result.last_ns.v * 1e-3, latency_why(l, p));
 	}
-	/* gnuplot refuses a picture without a single point, unless it is told how large it is */
-	fprintf(f, "%s\n", first ? "set xrange [0:1]\nset yrange [0:1]\nplot -1 notitle" : "");
+	heat_map_close(&m);
+	heat_map_begin(&m, path, l->n_f, 90);
+	latency_plot_write_title(l, f, "Latency of frequency changes");
+	latency_plot_write_axis(l, f, 'x', "to, MHz");
+	latency_plot_write_axis(l, f, 'y', "from, MHz");
+	fputs("set cblabel 'latency, \u00b5s'\n", f);
+	heat_map_plot(&m);
+}
+
+/* Two frequencies are no map: a dot with its interval for each direction. */
+static void latency_plot_write_dots(const struct latency *l, const struct picture *p)
+{
+	struct heat_map_notes notes = { .n = 0 };
+	unsigned int height, below;
+	FILE *f = p->script;
+	bool any = false;
+
+	for (size_t i = 0; i < l->n_pairs; i++) {
+		const char *why = latency_why(l, &l->pairs[i]);
+
+		any |= !why;
+		if (why)
+			fprintf(f, "set label %zu '%c' at %zu, graph 0.5 center\n",
+				HEAT_MAP_REASONS + 1 + i, heat_map_note(&notes, why), i);
+	}
+	below = 64 + heat_map_notes_height(&notes);
+	height = 420 + below;
+	plot_begin(f, p->path, PLOT_WIDTH, height);
+	latency_plot_write_title(l, f, "Latency of frequency changes");
+	fprintf(f,
+		"set bmargin at screen %.4f\nset grid y\nset xlabel 'change, MHz'\n"
+		"set ylabel 'latency and its 95 %% interval, \u00b5s'\n",
+		(double)below / height);
+	fprintf(f, "set xrange [-0.5:%zu.5]\nset yrange [0:%s]\nset xtics scale 0 (",
+		l->n_pairs - 1, any ? "*" : "1");
+	for (size_t i = 0; i < l->n_pairs; i++)
+		fprintf(f, "%s'%.6g to %.6g' %zu", i ? ", " : "", l->f[l->pairs[i].from].khz / 1e3,
+			l->f[l->pairs[i].to].khz / 1e3, i);
+	fputs(")\n", f);
+	heat_map_write_notes(f, &notes, height);
+	fputs("plot NaN notitle", f);
+	for (size_t i = 0; i < l->n_pairs; i++) {
+		uint32_t from = l->f[l->pairs[i].from].khz, to = l->f[l->pairs[i].to].khz;
+
+		if (latency_why(l, &l->pairs[i]))
+			continue;
+		fputs(", \\\n", f);
+		plot_string(f, p->data_path);
+		fprintf(f,
+			" every ::1 using ($1 == %u && $2 == %u ? %zu : NaN):3:4:5 with yerrorbars "
+			"pt 7 lw 2 lc 1 notitle, ",
+			from, to, i);
+		plot_string(f, p->data_path);
+		fprintf(f,
+			" every ::1 using ($1 == %u && $2 == %u ? %zu : NaN):3:"
+			"(sprintf('%%.1f \u00b1 %%.1f', $3, ($5 - $4) / 2)) "
+			"with labels left offset 2,0 notitle",
+			from, to, i);
+	}
+	fputc('\n', f);
 }
 
 int latency_plot(const struct latency *l, const char *path, struct kjoule_error *err)
@@ -59,8 +123,12 @@ int latency_plot(const struct latency *l, const char *path, struct kjoule_error 
 
 	if (!picture_open(&p, path, l->opt->force, err)) {
 		latency_plot_write_points(l, p.data);
-		if (!picture_script(&p, err))
-			latency_plot_write_script(l, &p);
+		if (!picture_script(&p, err)) {
+			if (l->n_f > 2)
+				latency_plot_write_map(l, p.script, p.path);
+			else
+				latency_plot_write_dots(l, &p);
+		}
 	}
 	return picture_close(&p, err);
 }
@@ -94,12 +162,21 @@ static void latency_series_write_script(const struct latency *l, const struct la
 {
 	double change_us = p->tries[at].last.ns * 1e-3;
 	FILE *f = picture->script;
+	char what[80];
 
 	plot_begin(f, picture->path, 900, 480);
-	fprintf(f, "set datafile separator ','\nset xlabel 'time since the request, us'\nset ylabel 'a loop takes, us'\nset yrange [0:*]\nset grid\n");
-	fprintf(f, "set title '%.6g MHz to %.6g MHz'\n", l->f[p->from].khz / 1e3, l->f[p->to].khz / 1e3);
-	fprintf(f, "set arrow 1 from 0, graph 0 to 0, graph 1 nohead dt 2\nset label 1 'request' at 0, graph 0.95 offset 0.5,0\n");
-	fprintf(f, "set arrow 2 from %.9g, graph 0 to %.9g, graph 1 nohead dt 2\nset label 2 'change' at %.9g, graph 0.95 offset 0.5,0\nplot ",
+	snprintf(what, sizeof(what), "Loops around a change from %.6g to %.6g MHz",
+		 l->f[p->from].khz / 1e3, l->f[p->to].khz / 1e3);
+	latency_plot_write_title(l, f, what);
+	fprintf(f, "set xlabel 'time since the request, \u00b5s'\n"
+		   "set ylabel 'time of a loop, \u00b5s'\nset yrange [0:*]\nset grid\n");
+	/* above the points; nor are the two written over each other */
+	fprintf(f, "set offsets 0,0,graph 0.12,0\n"
+		   "set arrow 1 from 0, graph 0 to 0, graph 1 nohead dt 2\n"
+		   "set label 1 'request' at 0, graph 0.96 right offset -0.5,0\n");
+	fprintf(f,
+		"set arrow 2 from %.9g, graph 0 to %.9g, graph 1 nohead dt 2\n"
+		"set label 2 'change' at %.9g, graph 0.96 offset 0.5,0\nplot ",
 		change_us, change_us, change_us);
 	plot_string(f, picture->data_path);
 	fprintf(f, " every ::1 using 1:2 with points pt 7 ps 0.5 notitle\n");

@@ -16,6 +16,12 @@
 /* The descriptor of PLOT_DATA. */
 #define PLOT_DATA_FD	3
 
+/* Which the colour-blind tell apart as well: Okabe and Ito, Color Universal Design, but yellow. */
+static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7",
+				      "#e69f00", "#56b4e9", "#000000" };
+
+#define PLOT_COLOURS	(sizeof(colours) / sizeof(colours[0]))
+
 const char *plot_kind(const char *path)
 {
 	size_t len = strlen(path);
@@ -54,9 +60,12 @@ void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int
 {
 	const char *kind = plot_kind(path);
 
-	fprintf(script, "set terminal %s noenhanced size %u,%u\n", !strcmp(kind, "png") ? "pngcairo" : "svg", width,
-		height);
-	fputs("set datafile separator ','\nset datafile missing NaN\n", script);
+	fprintf(script, "set terminal %s noenhanced size %u,%u background rgb 'white'\n",
+		!strcmp(kind, "png") ? "pngcairo" : "svg", width, height);
+	fputs("set encoding utf8\nset datafile separator ','\nset datafile missing NaN\n", script);
+	for (size_t i = 0; i < PLOT_COLOURS; i++)
+		fprintf(script, "set linetype %zu lc rgb '%s'\n", i + 1, colours[i]);
+	fprintf(script, "set linetype cycle %zu\n", PLOT_COLOURS);
 }
 
 /* Files that the other side reads and writes: they have no name and never fill up as a pipe does. */

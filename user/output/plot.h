@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+/* Pixels of a picture that need not be wider: a title of its own line fits. */
+#define PLOT_WIDTH	760
+
 /** plot_kind() - "svg" or "png", by a file's name; NULL if it ends otherwise */
 const char *plot_kind(const char *path);
 /** plot_data_path() - the data file beside a picture: its name with .csv instead. The caller's to free */
@@ -14,7 +17,8 @@ char *plot_data_path(const char *path);
 /** plot_string() - a text in quotes, cleaned: a control character would make the SVG invalid XML */
 void plot_string(FILE *script, const char *text);
 /**
- * plot_begin() - the first lines of a script: kind of picture, size; nothing in strings has a meaning
+ * plot_begin() - the first lines of a script: kind of picture, size, colours, how data are read;
+ * nothing in strings has a meaning
  * @path:	of the picture: its ending is the kind
  * @width,@height: pixels
  */

@@ -14,6 +14,8 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "latency/latency.h"
+#include "tests/support/drawn.h"
+#include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 
 static const struct kjoule_policy policy = { .driver = "made-up", .governor = "any", .min_khz = 1000, .max_khz = 3000 };
@@ -379,6 +381,83 @@ static void a_picture_of_nothing_is_one_all_the_same(void **state)
 	free(text);
 }
 
+/* What gnuplot is given to draw; the caller's to free. */
+static char *drawn(int (*plot)(const struct latency *l, const char *path, struct kjoule_error *why))
+{
+	drawn_begin();
+	free(picture(plot));
+	return drawn_end();
+}
+
+static void three_frequencies_are_a_map_with_a_title(void **state)
+{
+	static const char *const words[] = {
+		"Latency of frequency changes: CPU 0, kernel engine, driver made-up",
+		"set xlabel 'to, MHz'",
+		"set ylabel 'from, MHz'",
+		"set cblabel 'latency, \u00b5s'",
+		"set xtics ('1' 0, '2' 1, '3' 2)",
+		"set ytics ('1' 0, '2' 1, '3' 2)",
+		"set yrange [2.5:-0.5]",
+	};
+	char *script;
+
+	(void)state;
+	for (size_t i = 0; i < l.n_pairs; i++) {
+		l.pairs[i].result.state = TRANSITION_KNOWN;
+		l.pairs[i].apart = TRANSITION_APART;
+		l.pairs[i].result.last_ns = around(10000.0 * (i + 1));
+	}
+	script = drawn(latency_plot);
+	assert_int_equal(drawn_figures(script), 6);
+	assert_int_equal(drawn_letters(script, 0), 0);
+	/* from 2 to 3 is in the second row from above, and the third column */
+	assert_true(says(script, "\n2,1,40,0,40.0\n"));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		assert_true(says(script, words[i]));
+	free(script);
+}
+
+static void a_cell_without_a_number_has_its_reason(void **state)
+{
+	char *script = drawn(latency_plot), line[200];
+
+	(void)state;
+	assert_int_equal(drawn_figures(script), 1);
+	for (size_t i = 1; i < l.n_pairs; i++) {
+		const char *why = latency_why(&l, &l.pairs[i]);
+
+		assert_int_equal(drawn_letters(script, 'a' + i - 1), 1);
+		snprintf(line, sizeof(line), "set label %zu '%c: %.*s'", i, (char)('a' + i - 1),
+			 (int)strcspn(why, ":;"), why);
+		assert_true(says(script, line));
+	}
+	free(script);
+}
+
+static void two_frequencies_are_a_dot_for_each_direction(void **state)
+{
+	struct latency_pair back = l.pairs[2];
+	size_t all = l.n_pairs;
+	char *script;
+
+	(void)state;
+	l.pairs[2] = l.pairs[1];
+	l.pairs[1] = back;
+	l.n_f = l.n_pairs = 2;
+	script = drawn(latency_plot);
+	assert_true(says(script, "'1 to 2' 0, '2 to 1' 1") && says(script, "driver made-up") &&
+		    says(script, "set xlabel 'change, MHz'"));
+	assert_true(
+		says(script,
+		     "every ::1 using ($1 == 1000 && $2 == 2000 ? 0 : NaN):3:4:5 with yerrorbars"));
+	assert_int_equal(drawn_count(script, "with yerrorbars"), 1);
+	assert_true(says(script, "'a' at 1, graph 0.5") &&
+		    says(script, "'a: the CPU settles at another speed"));
+	free(script);
+	l.n_pairs = all;
+}
+
 static void a_series_is_that_of_a_good_try(void **state)
 {
 	struct kjoule_error why;
@@ -404,10 +483,19 @@ static void a_series_is_that_of_a_good_try(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_has_no_number_has_a_reason_of_its_own), TEST(json_has_a_number_or_a_reason),
-		TEST(people_see_a_matrix_and_each_reason_once), TEST(csv_has_a_line_for_each_pair), TEST(a_saved_file_has_every_loop),
-		TEST(what_the_cpu_counts_is_told_where_it_does), TEST(a_calibration_is_made_again_and_says_what_was_counted),
-		TEST(a_picture_has_what_is_known_only), TEST(a_picture_of_nothing_is_one_all_the_same), TEST(a_series_is_that_of_a_good_try),
+		TEST(what_has_no_number_has_a_reason_of_its_own),
+		TEST(json_has_a_number_or_a_reason),
+		TEST(people_see_a_matrix_and_each_reason_once),
+		TEST(csv_has_a_line_for_each_pair),
+		TEST(a_saved_file_has_every_loop),
+		TEST(what_the_cpu_counts_is_told_where_it_does),
+		TEST(a_calibration_is_made_again_and_says_what_was_counted),
+		TEST(a_picture_has_what_is_known_only),
+		TEST(a_picture_of_nothing_is_one_all_the_same),
+		TEST(a_series_is_that_of_a_good_try),
+		TEST(three_frequencies_are_a_map_with_a_title),
+		TEST(a_cell_without_a_number_has_its_reason),
+		TEST(two_frequencies_are_a_dot_for_each_direction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tool_done);
