@@ -19,6 +19,7 @@
 #include "lib/file/datafile.h"
 #include "output/plot.h"
 #include "sweep/sweep.h"
+#include "tests/support/drawn.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 
@@ -212,6 +213,25 @@ static void write_fine_run(const char *folder, const char *name, unsigned int fi
 	write_parts(folder, name, parts, n, khz, "aa");
 }
 
+/* Of each setting one run. */
+static void write_fine_sweep(const char *folder)
+{
+	static const char text[] = "{ \"kjoule_sweep\": 1, \"command\": [ \"./program\" ], "
+				   "\"host\": \"there\", \"kernel\": \"Linux\","
+				   "\"runs\": 1, \"finished\": true, \"settings\": ["
+				   "{ \"freq_khz\": 50000, \"runs\": [ { \"file\": "
+				   "\"f50000.1.data\", \"status\": \"good\" } ] },"
+				   "{ \"freq_khz\": 100000, \"runs\": [ { \"file\": "
+				   "\"f100000.1.data\", \"status\": \"good\" } ] } ] }";
+	char path[80];
+
+	mkdir(temp_path(folder), 0755);
+	snprintf(path, sizeof(path), "%s/sweep.json", folder);
+	write_file(temp_path(path), text, strlen(text));
+	write_fine_run(folder, "f50000.1.data", 200, 2, 1.5, 200, 1, 50000);
+	write_fine_run(folder, "f100000.1.data", 100, 3, 1, 100, 3, 100000);
+}
+
 static struct json_object *block_of(struct json_object *doc, const char *object)
 {
 	struct json_object *blocks = member(doc, "blocks");
@@ -226,20 +246,13 @@ static struct json_object *block_of(struct json_object *doc, const char *object)
 /* What is mixed with its neighbours has no setting of its own, and saves nothing; what is not has, and does. */
 static void what_is_mixed_has_no_least(void **state)
 {
-	static const char text[] = "{ \"kjoule_sweep\": 1, \"command\": [ \"./program\" ], \"host\": \"there\", \"kernel\": \"Linux\","
-		"\"runs\": 1, \"finished\": true, \"settings\": ["
-		"{ \"freq_khz\": 50000, \"runs\": [ { \"file\": \"f50000.1.data\", \"status\": \"good\" } ] },"
-		"{ \"freq_khz\": 100000, \"runs\": [ { \"file\": \"f100000.1.data\", \"status\": \"good\" } ] } ] }";
 	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]", other[] = "[unknown]";
 	const char *const mixed[] = { user, kernel };
 	struct json_object *doc, *row, *saving;
 	char options[400];
 
 	(void)state;
-	mkdir(temp_path("fine"), 0755);
-	write_file(temp_path("fine/sweep.json"), text, strlen(text));
-	write_fine_run("fine", "f50000.1.data", 200, 2, 1.5, 200, 1, 50000);
-	write_fine_run("fine", "f100000.1.data", 100, 3, 1, 100, 3, 100000);
+	write_fine_sweep("fine");
 	snprintf(options, sizeof(options), "--from %s", temp_path("fine"));
 	doc = sweep_json(options, 0);
 	for (size_t i = 0; i < 2; i++) {
@@ -344,6 +357,85 @@ static void a_map_is_drawn(void **state)
 	free(data);
 }
 
+/* The script of the map that is drawn of a folder. */
+static char *map_of(const char *folder, int code)
+{
+	char picture[300];
+
+	snprintf(picture, sizeof(picture), "%s", temp_path("scripted.svg"));
+	drawn_begin();
+	assert_int_equal(
+		kjoule("sweep --raw --force --map %s --from %s", picture, temp_path(folder)), code);
+	return drawn_end();
+}
+
+static void a_map_has_a_figure_or_a_reason_in_each_cell(void **state)
+{
+	char *script;
+
+	(void)state;
+	write_sweep("cells", "aa", 0);
+	script = map_of("cells", 1);
+	/* the program, user code and the kernel, at 25, 50, 75 and 100 MHz */
+	assert_true(drawn_figures(script) == 6 && drawn_letters(script, 'a') == 3 &&
+		    drawn_letters(script, 'b') == 3);
+	assert_true(says(script, "'a: not measured, the command failed'") &&
+		    says(script, "'b: not measured, the frequency could not be set'"));
+	assert_true(
+		says(script,
+		     "set xlabel 'frequency, MHz'\nset xtics ('25' 0, '50' 1, '75' 2, '100' 3)"));
+	assert_true(says(script, "set title 'Energy over the least of the same block'") &&
+		    says(script, "'./program ''a b'' on there'"));
+	assert_true(says(script, "set cblabel 'times the least'") &&
+		    says(script, "'whole program' 0"));
+	/* the least of each has a frame */
+	assert_int_equal(drawn_count(script, "rect from"), 3);
+	assert_true(says(script, "set object 1 rect from 1-0.5,0-0.5") &&
+		    says(script, "set object 2 rect from 3-0.5,1-0.5"));
+	assert_int_equal(drawn_count(script, "~"), 0);
+	free(script);
+}
+
+/* Of what is mixed no setting is the least, but it has figures all the same. */
+static void what_is_mixed_is_coloured(void **state)
+{
+	char *script;
+
+	(void)state;
+	write_fine_sweep("shades");
+	script = map_of("shades", 0);
+	assert_true(drawn_figures(script) == 8 && drawn_letters(script, 0) == 0);
+	assert_int_equal(drawn_count(script, " ~' "), 2);
+	assert_int_equal(drawn_count(script, "rect from"), 2);
+	assert_true(says(script, "~: mixed with its neighbours, the least is not known"));
+	free(script);
+}
+
+static void threads_make_a_panel_for_each_block(void **state)
+{
+	static const char text[] = "{ \"kjoule_sweep\": 1, \"command\": [ \"./program\" ], "
+				   "\"host\": \"there\", \"kernel\": \"Linux\","
+				   "\"runs\": 1, \"finished\": true, \"settings\": ["
+				   "{ \"freq_khz\": 50000, \"threads\": 1, \"runs\": [ { \"file\": "
+				   "\"f50000.1.data\", \"status\": \"good\" } ] },"
+				   "{ \"freq_khz\": 50000, \"threads\": 2, \"runs\": [ { \"file\": "
+				   "\"f50000.2.data\", \"status\": \"good\" } ] } ] }";
+	char *script;
+
+	(void)state;
+	write_sweep("panels", "aa", 0);
+	write_file(temp_path("panels/sweep.json"), text, strlen(text));
+	script = map_of("panels", 0);
+	assert_int_equal(drawn_figures(script), 6);
+	assert_true(drawn_count(script, "\nplot ") == 3 &&
+		    says(script, "set multiplot layout 1,3 margins screen"));
+	assert_true(says(script, " title 'Energy'.") && says(script, "set title 'whole program'") &&
+		    says(script, "set cblabel 'energy, J'"));
+	assert_true(says(script, "set xlabel 'threads'\nset xtics ('1' 0, '2' 1)") &&
+		    says(script, "set ylabel 'frequency, MHz'\nset ytics ('50' 0)"));
+	free(script);
+}
+
 static void command_lines_are_checked(void **state)
 {
 	static const struct {
@@ -378,6 +470,9 @@ int main(void)
 		cmocka_unit_test(doubtful_settings_are_told),
 		cmocka_unit_test(other_builds_are_no_sweep),
 		cmocka_unit_test(a_map_is_drawn),
+		cmocka_unit_test(a_map_has_a_figure_or_a_reason_in_each_cell),
+		cmocka_unit_test(what_is_mixed_is_coloured),
+		cmocka_unit_test(threads_make_a_panel_for_each_block),
 		cmocka_unit_test(command_lines_are_checked),
 	};
 
