@@ -373,14 +373,10 @@ static int bench_restore_frequency(struct kjoule_frequency *f, struct guardian *
 /* @code: an exit code that there is already. Return: the exit code */
 static int bench_print_and_save(struct boost_bench *b, int code)
 {
-	struct kjoule_error err;
-
 	if (boost_bench_average(b) || boost_bench_print(b))
 		return cmd_failed("no memory");
 	if (b->n && boost_bench_export(b))
 		code = EXIT_FAILED;
-	if (b->opt->plot && b->n && boost_bench_draw(b, b->opt->plot, &err))
-		code = cmd_failed("%s", err.text);
 	if (b->opt->output && boost_lab_save(&b->lab, b->opt->output))
 		code = EXIT_FAILED;
 	if (b->failed) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule boost run`: the runs (bench.c), what is printed of them (bench_print.c), drawn
- * (bench_draw.c) and written in the layouts of other benchmark runners (bench_export.c).
+ * The parts of `kjoule boost run`: the runs (bench.c), what is printed of them (bench_print.c), and
+ * drawn or written in the layouts of other benchmark runners (bench_export.c).
  */
 #ifndef KJOULE_BOOST_BENCH_H
 #define KJOULE_BOOST_BENCH_H
@@ -65,9 +65,7 @@ const char *boost_bench_class(const struct boost_bench *b, const struct boost_ru
 int boost_bench_average(struct boost_bench *b);
 /** boost_bench_print() - Return: 0 or -ENOMEM */
 int boost_bench_print(const struct boost_bench *b);
-/** boost_bench_draw() - how much slower each run was, as a picture. Return: 0 or -errno with the reason in @err */
-int boost_bench_draw(const struct boost_bench *b, const char *path, struct kjoule_error *err);
-/** boost_bench_export() - what was asked for. Return: 0, or the exit code after saying why */
+/** boost_bench_export() - the files that were asked for. Return: 0, or the exit code after a message */
 int boost_bench_export(const struct boost_bench *b);
 
 #endif /* KJOULE_BOOST_BENCH_H */

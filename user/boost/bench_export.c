@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The runs in the layouts that users of other benchmark runners already parse: JSON and CSV with hyperfine's names, and a
- * table in Markdown. See bench.h.
+ * The files of `kjoule boost run`: the layouts that users of other benchmark runners already parse
+ * (JSON and CSV with hyperfine's names, a table in Markdown), and the picture of how much slower
+ * each run was than at the boosted speed. See bench.h.
  */
 #include <json-c/json.h>
 #include <math.h>
@@ -11,6 +12,14 @@
 #include "cli/cmd.h"
 #include "lib/base/json.h"
 #include "lib/base/output_file.h"
+#include "output/picture.h"
+#include "output/plot.h"
+
+/* The picture's scale has so many per cent at least: what is less is not the chip's. */
+#define BENCH_SLOWER_LEAST	1.0
+
+/* Numbers of runs that there is room for below their bars. */
+#define BENCH_RUN_TICS		15
 
 static struct json_object *bench_result_json(const struct boost_bench *b, size_t command)
 {
@@ -125,6 +134,113 @@ static int bench_export_text(const struct boost_bench *b, const char *path,
 	return kjoule_output_file_finish(&f, &err) ? cmd_failed("%s", err.text) : 0;
 }
 
+/* Than boosted; where that is not known, than the fastest run of its command. */
+static double bench_run_slowdown(const struct boost_bench *b, const struct boost_bench_run *r)
+{
+	double boosted = r->judged.as_boosted_s.v / r->times, took = r->judged.seconds / r->times;
+
+	return 1 - (isnan(boosted) ? b->means[r->command].least : boosted) / took;
+}
+
+/* In the order in which they were made (the paper's figure 6). */
+static void bench_plot_runs(const struct boost_bench *b, const struct picture *p)
+{
+	size_t commands = b->opt->run.n_commands, runs = (b->n + commands - 1) / commands;
+	FILE *f = p->script;
+	char text[48];
+
+	fprintf(f, "set xlabel 'run'\nset xrange [0.5:%zu.5]\nset xtics %zu,%zu\nplot ", runs,
+		runs > BENCH_RUN_TICS ? (size_t)0 : 1,
+		(runs + BENCH_RUN_TICS - 1) / BENCH_RUN_TICS);
+	for (size_t i = 0; i < commands; i++) {
+		fputs(i ? ", " : "", f);
+		plot_string(f, p->data_path);
+		fprintf(f,
+			" every ::1 using ($1 == %zu ? $2 + %.9g : NaN):4 with boxes lc %zu title ",
+			i + 1, (i + 0.5) * 0.8 / commands - 0.4, i + 1);
+		plot_string(f, boost_bench_text(b, i, text, sizeof(text)));
+	}
+	fputc('\n', f);
+}
+
+/* Over how long they took, with what the equations say (its figure 4). */
+static void bench_plot_lengths(const struct boost_bench *b, const struct picture *p)
+{
+	double r = b->speeds.boosted / b->speeds.sustained, tb = b->speeds.tb_s;
+	FILE *f = p->script;
+
+	fputs("set xlabel 'length of the run, s'\nset xrange [0:*]\nset xtics autofreq\nplot ", f);
+	for (size_t i = 0; i < b->opt->run.n_commands; i++) {
+		fputs(i ? ", " : "", f);
+		plot_string(f, p->data_path);
+		fprintf(f,
+			" every ::1 using ($1 == %zu ? $3 : NaN):4 with points pt 7 lc %zu notitle",
+			i + 1, i + 1);
+	}
+	if (r > 1 && tb > 0)
+		fprintf(f,
+			", (x > %.9g ? 100 * %.9g * (x - %.9g) / x : 0) lc rgb 'black' dt 2 title "
+			"'equations, from a clean history'",
+			tb, 1 - 1 / r, tb);
+	fputc('\n', f);
+}
+
+static void bench_write_plot(const struct boost_bench *b, const struct picture *p)
+{
+	size_t commands = b->opt->run.n_commands, known = 0;
+	double width = 1200, height = 460 + 20 * commands, below = 70 + 20 * commands;
+	double least = 0, most = BENCH_SLOWER_LEAST;
+	const char *than = "at the boosted speed";
+	FILE *f = p->script;
+
+	for (size_t i = 0; i < b->n; i++) {
+		double percent = 100 * bench_run_slowdown(b, &b->runs[i]);
+
+		known += !isnan(b->runs[i].judged.as_boosted_s.v);
+		least = fmin(least, percent);
+		most = fmax(most, percent);
+	}
+	if (!known)
+		than = "the fastest of their command (the boosted speed is not known)";
+	else if (known < b->n)
+		than = "at the boosted speed, or where that is not known the fastest of their command";
+	/* nor is what is not seen on that scale a reason to go below zero */
+	least = least < -0.01 * most ? 1.05 * least : 0;
+	plot_begin(f, p->path, width, height);
+	fprintf(f,
+		"set multiplot layout 1,2 margins screen %.4f,%.4f,%.4f,%.4f spacing screen %.4f,0 "
+		"title 'How much slower runs were than %s'\n",
+		80 / width, 1 - 30 / width, below / height, 1 - 60 / height, 90 / width, than);
+	fprintf(f,
+		"set ylabel 'slower, %%'\nset yrange [%.9g:%.9g]\nset grid y\n"
+		"set style fill solid 0.7\nset boxwidth %.9g\n"
+		"set key outside below left vertical maxcols 1 Left reverse\n",
+		least, 1.05 * most, 0.8 / commands);
+	bench_plot_runs(b, p);
+	bench_plot_lengths(b, p);
+	fputs("unset multiplot\n", f);
+}
+
+static int bench_export_picture(const struct boost_bench *b, const char *path)
+{
+	struct kjoule_error err;
+	struct picture p;
+
+	if (!picture_open(&p, path, b->opt->force, &err)) {
+		fprintf(p.data, "command,run,seconds,slower_percent,class\n");
+		for (size_t i = 0; i < b->n; i++) {
+			const struct boost_bench_run *r = &b->runs[i];
+
+			fprintf(p.data, "%zu,%zu,%.9g,%.9g,%s\n", r->command + 1,
+				i / b->opt->run.n_commands + 1, r->judged.seconds,
+				100 * bench_run_slowdown(b, r), boost_bench_class(b, &r->judged));
+		}
+		if (!picture_script(&p, &err))
+			bench_write_plot(b, &p);
+	}
+	return picture_close(&p, &err) ? cmd_failed("%s", err.text) : 0;
+}
+
 int boost_bench_export(const struct boost_bench *b)
 {
 	const struct boost_run_options *o = &b->opt->run;
@@ -135,6 +251,8 @@ int boost_bench_export(const struct boost_bench *b)
 	if (o->csv && bench_export_text(b, o->csv, bench_write_csv))
 		code = EXIT_FAILED;
 	if (o->markdown && bench_export_text(b, o->markdown, bench_write_markdown))
+		code = EXIT_FAILED;
+	if (b->opt->plot && bench_export_picture(b, b->opt->plot))
 		code = EXIT_FAILED;
 	return code;
 }

@@ -262,6 +262,9 @@ struct boost_drawn {
  * Return: 0, or the exit code after saying why
  */
 int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn *drawn, size_t n, double left_s);
+/** boost_draw_slices() - the same of slices, in order. @load: what they are of, for people */
+int boost_draw_slices(const char *path, bool force, const char *load, const struct boost_slice *s,
+		      size_t n_s, const struct boost_drawn *drawn, size_t n, double left_s);
 
 /*
  * A fan that is slowed down for a while

@@ -232,8 +232,12 @@ static void plan_write_script(const struct boost_options *opt, const struct pict
 	FILE *f = p->script;
 
 	plot_begin(f, p->path, 1200, 480);
-	fprintf(f, "set datafile separator ','\nset xlabel 'length of the run, s'\nset yrange [0:*]\nset grid\n"
-		   "set arrow 1 from %.9g, graph 0 to %.9g, graph 1 nohead dt 2\nset multiplot layout 1,2\n", opt->tb_s, opt->tb_s);
+	fprintf(f,
+		"set xlabel 'length of the run, s'\nset yrange [0:*]\nset grid\n"
+		"set arrow 1 from %.9g, graph 0 to %.9g, graph 1 nohead dt 2\n"
+		"set multiplot layout 1,2 title 'Runs from a clean history on a chip of r = %.6g "
+		"whose boost lasts %.4g s (dashed)'\n",
+		opt->tb_s, opt->tb_s, opt->r, opt->tb_s);
 	for (unsigned int i = 0; i < 2; i++) {
 		fprintf(f, "set ylabel '%s'\nplot ", titles[i]);
 		plot_string(f, p->data_path);

@@ -286,7 +286,9 @@ static void boost_window_write_script(const struct window *w, const struct pictu
 	FILE *f = p->script;
 
 	plot_begin(f, p->path, 900, 560);
-	fprintf(f, "set datafile separator ','\nset xlabel 'idle before, s'\nset ylabel 'boost, s'\nset yrange [0:*]\nset xrange [0:*]\n"
+	fprintf(f, "set title 'How long a boost lasts after how much idleness'\n"
+		   "set xlabel 'idle before, s'\nset ylabel 'boost, s'\n"
+		   "set yrange [0:*]\nset xrange [0:*]\n"
 		   "set grid\nset key bottom right\nplot ");
 	plot_string(f, p->data_path);
 	fprintf(f, " every ::1 using 1:2 with points pt 7 lc 1 title 'measured'");
