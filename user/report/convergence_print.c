@@ -25,7 +25,7 @@ static void convergence_block_title(const struct convergence *c, size_t block, c
 	uint32_t f = c->blocks[block].function;
 
 	if (f == UINT32_MAX)
-		snprintf(buf, len, "all");
+		snprintf(buf, len, "total");
 	else
 		snprintf(buf, len, "%.60s (%.20s)", convergence_block_name(c, block),
 			 c->names->processes[c->names->functions[f].process].comm);
@@ -164,16 +164,19 @@ static bool convergence_is_drawable(const struct convergence *c, const char *wha
 
 /* One of the panels: half of the interval as lines; of several recordings how far off as points as well. */
 static void convergence_write_panel(FILE *s, const struct convergence *c, const char *data,
-				    const char *what, const char *title, bool key)
+				    const char *what, bool drawable, bool key)
 {
 	char name[128];
 
-	if (!convergence_is_drawable(c, what)) {
-		fprintf(s, "set title '%s: no interval above 0'\nunset key\nplot 1 with dots lc rgb 'white' notitle\n",
-			title);
+	if (!drawable) {
+		fprintf(s,
+			"set title '%s: no interval above 0'\nunset key\n"
+			"plot 1 with dots lc rgb 'white' notitle\n",
+			what);
 		return;
 	}
-	fprintf(s, "set title '%s'\n%s\nplot ", title, key ? "set key outside below left Left reverse" : "unset key");
+	fprintf(s, "set title '%s'\n%s\nplot ", what,
+		key ? "set key outside below left vertical maxcols 1 Left reverse" : "unset key");
 	for (size_t i = 0; i < c->n_blocks; i++) {
 		convergence_block_title(c, i, name, sizeof(name));
 		plot_string(s, data);
@@ -195,15 +198,28 @@ static void convergence_write_panel(FILE *s, const struct convergence *c, const 
 static void convergence_write_script(FILE *s, const struct convergence *c, const char *path,
 				     const char *data)
 {
-	plot_begin(s, path, c->n_domains ? 1500 : 600, 640);
-	fputs("set datafile columnheaders\nset logscale xy\nset grid\nset xlabel 'samples'\nset format y '%g'\n", s);
-	fprintf(s, "set ylabel '%s'\n", c->several ? "% (lines: half of the interval, points: off all runs)" :
-		"half of the 95 % interval, %");
-	fprintf(s, "set multiplot layout 1,%d\n", c->n_domains ? 3 : 1);
-	convergence_write_panel(s, c, data, "time", "time", true);
-	if (c->n_domains) {
-		convergence_write_panel(s, c, data, "energy", "energy", true);
-		convergence_write_panel(s, c, data, "power", "power", true);
+	static const char *const panel_names[] = { "time", "energy", "power" };
+	unsigned int panels = c->n_domains ? 3 : 1;
+	bool key = true;
+	double width = PLOT_WIDTH + 370 * (panels - 1);
+	double below = 72 + 20 * c->n_blocks, height = 440 + below;
+
+	plot_begin(s, path, width, height);
+	fputs("set datafile columnheaders\nset logscale xy\nset grid\nset xlabel 'samples'\n"
+	      "set format x '%.0s%c'\nset format y '%g'\n", s);
+	fprintf(s, "set ylabel '%s'\n", c->several ? "%" : "half of the 95 % interval, %");
+	fprintf(s,
+		"set multiplot layout 1,%u margins screen %.4f,%.4f,%.4f,%.4f spacing screen "
+		"%.4f,0 title '%s'\n",
+		panels, 90 / width, 1 - 30 / width, below / height, 1 - 70 / height, 90 / width,
+		c->several ? "How sure figures become (lines: half of the 95 % interval; "
+			     "points: distance from the figure of all recordings)" :
+			     "How sure figures become with more samples");
+	for (unsigned int i = 0; i < panels; i++) {
+		bool drawable = convergence_is_drawable(c, panel_names[i]);
+
+		convergence_write_panel(s, c, data, panel_names[i], drawable, key);
+		key &= !drawable;
 	}
 	fputs("unset multiplot\n", s);
 }

@@ -17,6 +17,7 @@
 #include <json-c/json.h>
 #include "analysis/profile/prefix.h"
 #include "output/plot.h"
+#include "tests/support/drawn.h"
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
@@ -216,6 +217,26 @@ static void without_gnuplot_there_are_the_data(void **state)
 	assert_int_not_equal(access(svg, F_OK), 0);
 }
 
+static void panels_have_one_title_and_one_key(void **state)
+{
+	char *script, file[300], svg[300];
+
+	(void)state;
+	series_record(&(struct series_run){ .name = "titled", .ticks = 4000, .watt = 1 });
+	snprintf(file, sizeof(file), "%s", temp_path("titled"));
+	snprintf(svg, sizeof(svg), "%s", temp_path("titled.svg"));
+	drawn_begin();
+	assert_int_equal(kjoule("report --convergence %s %s", svg, file), 0);
+	script = drawn_end();
+	assert_true(says(script, "layout 1,3 margins screen") &&
+		    says(script, "title 'How sure figures become with more samples'"));
+	assert_true(says(script, "set xlabel 'samples'") &&
+		    says(script, "set ylabel 'half of the 95 % interval, %'"));
+	assert_true(drawn_count(script, "\nplot ") == 3 && drawn_count(script, "set key ") == 1);
+	assert_true(strstr(script, "set key ") < strstr(script, "\nplot "));
+	free(script);
+}
+
 static void what_can_not_be_drawn_is_said(void **state)
 {
 	static const char *const wrong[] = {
@@ -251,6 +272,7 @@ int main(void)
 		cmocka_unit_test(a_beginning_has_what_was_before_its_end),
 		cmocka_unit_test(more_samples_are_surer),
 		cmocka_unit_test(more_runs_come_nearer),
+		cmocka_unit_test(panels_have_one_title_and_one_key),
 		cmocka_unit_test(without_gnuplot_there_are_the_data),
 		cmocka_unit_test(what_can_not_be_drawn_is_said),
 	};
