@@ -78,7 +78,7 @@ def read_blocks(blocks, micros, seeds, seconds, options):
     options = " ".join(f"--vpm {b}" for b in blocks) + " " + options
     result = []
     for seed, data, oracle_file in in_guests("readings", "exynos", seeds, seconds, options, f"{micros[0]} {micros[1]} 0"):
-        report = json.loads(bench.report(data, "--model", "vpm", "--json"))
+        report = bench.report_json(data, "--model", "vpm")
         result.append(Readings(seed, report, truths(oracle_file, report["pid"])))
     return result
 
@@ -95,7 +95,7 @@ def constant_power(micros, seeds, seconds):
 
 def constant_power_of(data, oracle_file):
     lines = map(json.loads, bench.command("script", "--json", data).splitlines())
-    pid = json.loads(bench.report(data, "--json"))["pid"]
+    pid = bench.report_json(data)["pid"]
     truth, powers, reading = truths(oracle_file, pid), {}, None
     for line in sorted(lines, key=lambda x: x["time_ns"] + (x["duration_ns"] or 0 if x["type"] == "value" else 0)):
         if line["type"] == "value":
@@ -112,7 +112,7 @@ def record(lengths, seeds, seconds, options, models, profile="plain", governor="
     micros = " ".join(str(round(1000 * PERIODS_MS[profile] * length)) for length in lengths) + ("" if len(lengths) > 2 else " 0")
     result = []
     for seed, data, oracle_file in in_guests(f"alternate-{profile}", profile, seeds, seconds, options, micros, governor):
-        reports = {m: json.loads(bench.report(data, "--model", m, "--json")) for m in models}
+        reports = {m: bench.report_json(data, "--model", m) for m in models}
         result.append(Recording(seed, reports, truths(oracle_file, reports[models[0]]["pid"])))
     return result
 

@@ -11,6 +11,9 @@ import sys
 import zlib
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TOP, "selftests/cli"))
+import figures  # noqa: E402
+
 BUILD = os.path.join(TOP, "build")
 OUT = os.path.join(BUILD, "bench", os.environ.get("KJOULE_TEST", ""))    # a test's own, where tests run side by side
 # Of this machine's, that a guest may take at most: in a test less than that may, so that its log is seen.
@@ -92,6 +95,11 @@ def report(data, *options):
     if done.returncode and not done.stdout:
         raise BenchError(f"report {' '.join(options)} {data} failed with exit code {done.returncode}: {done.stderr[-1000:]}")
     return done.stdout
+
+
+def report_json(data, *options):
+    """The same as a document, see selftests/cli/figures.py."""
+    return figures.loads(report(data, "--json", *options))
 
 
 def blocks(text):

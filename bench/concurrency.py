@@ -4,7 +4,6 @@
 # vector, and of "pricing", a process that is idle mostly (section 7.1), by readings of a meter that starts on command, and
 # next to that by the energy counter alone; compared with the oracle. Used by scripts/bench. The reports are made from
 # what the guest measured; the oracle is read afterwards.
-import json
 import os
 import sys
 
@@ -39,7 +38,7 @@ cp /tmp/k.data {folder}/{{seed}}.data
 
 
 def report(data, *options):
-    return json.loads(bench.report(data, "--json", *options))
+    return bench.report_json(data, *options)
 
 
 def by_function(rows):

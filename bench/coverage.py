@@ -4,7 +4,6 @@
 # counter moves every 2 ms, cut into parts of a second: each is reported as if nothing else had been recorded (kjoule report
 # --from --to), and held to what the oracle knows of that time, which the program had noted. Used by scripts/bench.
 import collections
-import json
 import math
 import os
 import sys
@@ -59,12 +58,12 @@ kjoule record -q -i {INTERVAL_US}us --jitter {JITTER_US}us -o /tmp/k.data -- $T/
 cp /tmp/k.data {folder}/{{seed}}.data
 """, "--cpus", "1", "--profile", PROFILE, "--oracle", f"{folder}/{{seed}}.oracle", *options):
         data, oracle_file = f"{folder}/{seed}.data", f"{folder}/{seed}.oracle"
-        head = json.loads(bench.report(data, "--json", "--by", "process"))
+        head = bench.report_json(data, "--by", "process")
         o = chip.Oracle(oracle_file, head["pid"])
         marks = [m for m in o.marks if m.label.startswith("part-")]
         for pair in zip(marks, marks[1:]):
             ends = [f"{m.guest_ns - head['start_ns']}ns" for m in pair]
-            report = json.loads(bench.report(data, "--json", "--from", ends[0], "--to", ends[1]))
+            report = bench.report_json(data, "--from", ends[0], "--to", ends[1])
             functions = chip.Span(o, *pair).functions(symbols, tgid=head["pid"])
             found, none = cases(report, {n: mix.true_figures(r) for n, r in functions.items() if n.startswith("work_")})
             everything += found

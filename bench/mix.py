@@ -3,7 +3,6 @@
 # Recordings of the program "mix" on the virtual chip, held to the oracle's truth.
 # Used by scripts/demo and scripts/bench. The report is made from what the guest
 # measured; the oracle is read here, afterwards, for the comparison and nothing else.
-import json
 import os
 import sys
 
@@ -99,7 +98,7 @@ cp /tmp/k.data {folder}/{{seed}}.data
 """
     for seed, _ in bench.each_seed(seeds, script, "--oracle", f"{folder}/{{seed}}.oracle", *options):
         data, oracle_file = f"{folder}/{seed}.data", f"{folder}/{seed}.oracle"
-        report = json.loads(bench.report(data, "--json"))
+        report = bench.report_json(data)
         span = _life_of(oracle_file, report["pid"])
         functions = {n: true_figures(r) for n, r in span.functions(symbols, tgid=report["pid"]).items()}
         bench.remove(oracle_file)
@@ -121,7 +120,7 @@ kjoule record -q -F 1000 -o /tmp/k.data -- $T/switcher {seconds}
 cp /tmp/k.data {bench.OUT}/switcher-{{seed}}.data
 """, "--cpus", "1", "--oracle", f"{bench.OUT}/switcher-{{seed}}.oracle"):
         data, oracle_file = f"{bench.OUT}/switcher-{seed}.data", f"{bench.OUT}/switcher-{seed}.oracle"
-        report = json.loads(bench.report(data, "--json"))
+        report = bench.report_json(data)
         work = next(r for r in report["rows"] if r["kind"] == "function" and r["function"] == "work")
         row = _life_of(oracle_file, report["pid"]).functions(symbols, tgid=report["pid"])["work"]
         bench.remove(oracle_file)

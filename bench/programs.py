@@ -291,7 +291,7 @@ class Recording:
         for i, (ranges, _) in enumerate(coarse_blocks(samples) if program.cpus == 1 else []):
             names[f"block{i}"] = ranges
             options += ["--block", f"block{i}=" + ",".join(f"{path}:{a:#x}-{b:#x}" for path, a, b in merged(ranges))]
-        self.report = json.loads(bench.report(data, "--json", *options))
+        self.report = bench.report_json(data, *options)
         pids = sorted({r["pid"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"]})
         truth = Truth(oracle_file, pids, maps)
         self.time_s = sum(truth.of(pid)["time_s"] for pid in pids)
@@ -310,7 +310,7 @@ class Recording:
             true = sum(truth.of(pid)["energy_j"] for pid in pids)
         else:
             # what the package spent while any of it ran: vectors, in which nothing is shared out
-            rows = json.loads(bench.report(data, "--json", "--vectors", "--by", "process"))["rows"]
+            rows = bench.report_json(data, "--vectors", "--by", "process")["rows"]
             mine = sum(r["energy_package_j"] for r in rows if any(m["pid"] in pids for m in r["together"]))
             true = 1e-12 * sum(v[1] + v[2] for tasks, v in truth.span.vectors.items()
                                if any(t and t[1] in pids for t in tasks))

@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <linux/kjoule.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli/cmd.h"
 #include "lib/base/privilege.h"
 #include "output/output.h"
+#include "output/terminal.h"
 #include "verbs.h"
 
 static const struct verb {
@@ -41,6 +43,7 @@ static void verbs_print_help(FILE *out)
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].what);
 	fputs("\n  kjoule help VERB, kjoule VERB --help   what a verb takes\n"
+	      "  kjoule --no-pager VERB ...             do not page what is longer than the terminal\n"
 	      "  kjoule --version\n", out);
 }
 
@@ -50,7 +53,7 @@ static int main_flush_output(int code)
 	if (kjoule_privilege_refused())
 		cmd_warn("files were refused to user %u, as whom this ran: see PERMISSION in kjoule(1)",
 			 kjoule_privilege_refused());
-	if (fflush(stdout) || ferror(stdout)) {
+	if (terminal_stop_pager()) {
 		if (errno != EPIPE)
 			cmd_warn("standard output: %s", strerror(errno));
 		return code ? code : EXIT_FAILED;
@@ -62,6 +65,13 @@ int main(int argc, char **argv)
 {
 	const struct verb *verb;
 
+	/* for the signs of tables only: numbers have a point everywhere */
+	setlocale(LC_CTYPE, "");
+	if (argc > 1 && !strcmp(argv[1], "--no-pager")) {
+		terminal_refuse_pager();
+		argc--;
+		argv++;
+	}
 	if (argc < 2) {
 		verbs_print_help(stderr);
 		return EXIT_USAGE;

@@ -24,8 +24,9 @@ for name in ("SUDO_UID", "SUDO_USER"):
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(HERE, ".."))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 import ktap  # noqa: E402
+import figures  # noqa: E402
 
 INSTALLED = not os.path.exists(os.path.join(HERE, "../run.py"))
 MODULES = os.path.join(TOP, f"build/kmod-{os.uname().release}")
@@ -176,7 +177,7 @@ def report(file, *options):
     """The JSON report of a file, with the run that made it."""
     r = kjoule("report", "--json", *options, file)
     try:
-        return json.loads(r.out), r
+        return figures.loads(r.out), r
     except ValueError:
         return None, r
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What tests share that record a program on the virtual chip, and compare the report with the chip's oracle."""
-import json
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, run, TOP, KJOULE  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
 sys.path.insert(0, os.path.join(TOP, "vchip"))
 import oracle  # noqa: E402
 
@@ -40,7 +39,7 @@ class Laboratory:
         if not ktap.check(self.guest.returncode == 0 and r.code == 0, f"{what} is recorded and reported",
                           (self.guest.returncode, self.guest.stdout[-2000:], r)):
             ktap.end()
-        return json.loads(r.out)
+        return figures.loads(r.out)
 
     def symbols(self):
         return oracle.Symbols(self.program)

@@ -7,13 +7,12 @@
 The program's hot code belongs to one caller each, but for a part that both call: of that
 the program tells how much each had done. The rest of the truth is the chip's oracle.
 """
-import json
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, run, TOP, KJOULE  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
 sys.path.insert(0, os.path.join(TOP, "vchip"))
 import oracle  # noqa: E402
 
@@ -39,7 +38,7 @@ def report(mode, *options):
     r = run(KJOULE, "report", *options, "--json", f"{FOLDER}/callers-{mode}.data")
     if r.code:
         ktap.diag(f"{mode}: no report: {r.err}")
-    return json.loads(r.out) if r.code == 0 else {"rows": []}
+    return figures.loads(r.out) if r.code == 0 else {"rows": []}
 
 
 def true_figures(rows, units):

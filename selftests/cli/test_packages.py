@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, run, MIX, TOP, KJOULE  # noqa: E402
+from cli import figures, ktap, run, MIX, TOP, KJOULE  # noqa: E402
 sys.path.insert(0, os.path.join(TOP, "vchip"))
 import oracle  # noqa: E402
 
@@ -89,7 +89,7 @@ def judge_report(path, true, programs):
     r = run(KJOULE, "report", "--json", path)
     if not ktap.check(r.code == 0 and r.out, f"{programs} at once are reported" if programs > 1 else "one is reported", r):
         return set()
-    doc = json.loads(r.out)
+    doc = figures.loads(r.out)
     ktap.check([d["name"] for d in doc["energy"]["domains"]] == list(DOMAINS) and
                [d["parent"] for d in doc["energy"]["domains"]] == [None, 0, None],
                "package, core inside of it, and dram", doc["energy"])

@@ -7,13 +7,12 @@
 Each phase has a function that runs nowhere else: what the chip's oracle says of that is the truth about the phase.
 A second program is recorded that marks nothing, a third one that ends in the middle of a phase.
 """
-import json
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, run, TOP, KJOULE  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
 sys.path.insert(0, os.path.join(TOP, "vchip"))
 import oracle  # noqa: E402
 
@@ -43,7 +42,7 @@ def record(oracle_file):
 
 def report(name, *options):
     r = run(KJOULE, "report", *options, "--json", os.path.join(FOLDER, f"{name}.data"))
-    return (json.loads(r.out) if r.code == 0 else None), r
+    return (figures.loads(r.out) if r.code == 0 else None), r
 
 
 def truth(pid, oracle_file):

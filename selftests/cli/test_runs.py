@@ -14,7 +14,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path, run,  # noqa: E402
+from cli import (figures, ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path, run,  # noqa: E402
                  KJOULE, MIX)
 
 RUNS = 6    # of the same program, half of them on each side of a difference
@@ -34,7 +34,7 @@ def many(name):
     """The report of all runs."""
     r = kjoule("report", "--json", *files(name))
     try:
-        return json.loads(r.out), r
+        return figures.loads(r.out), r
     except ValueError:
         return None, r
 
@@ -103,7 +103,7 @@ def beginnings():
 def differences(same):
     # every other one: a machine that is slower for a while is so for both sides
     r = kjoule("diff", "--json", *same[::2], "--", *same[1::2])
-    doc = json.loads(r.out) if r.code == 0 else None
+    doc = figures.loads(r.out) if r.code == 0 else None
     total = rows(doc, "total")[0] if doc else {}
     ktap.check(doc and total["power_package_differs"] in ("no", "yes"), "runs of the same do not differ for sure", (r.err, total))
     r = kjoule("diff", same[0], same[0])

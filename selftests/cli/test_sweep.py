@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, run, TOP, KJOULE  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
 sys.path.insert(0, os.path.join(TOP, "vchip"))
 import oracle  # noqa: E402
 
@@ -170,7 +170,7 @@ def pid_of(file):
 def again(*options):
     """The sweep as it is read again here."""
     r = run(KJOULE, "sweep", "--json", "--from", os.path.join(FOLDER, "all"), "--percent-limit", "2", *options)
-    return (json.loads(r.out) if r.out else None), r
+    return (figures.loads(r.out) if r.out else None), r
 
 
 def read(oracle_file):

@@ -7,6 +7,7 @@
 #define KJOULE_ANNOTATE_H
 
 #include "attribute/blocks.h"
+#include "lib/base/error.h"
 #include "output/output.h"
 
 struct annotate_options {
@@ -19,6 +20,8 @@ struct annotate_options {
 	const char *comm;		/* NULL: all */
 	const char *region;		/* only what ran inside of it; NULL: all */
 	const char *energy;		/* source of energy; NULL: the first of the recording */
+	const char *fields, *domains;	/* of tables; NULL: the default ones, the first */
+	bool verbose, quiet, no_titles;
 };
 
 enum annotate_kind {
@@ -69,6 +72,8 @@ struct annotate {
 int annotate_new(struct view *v, struct blocks *b, const struct profile *p, const struct annotate_options *opt,
 		 struct annotate *a);
 void annotate_free(struct annotate *a);
+/** annotate_fields_check() - the value of --fields. Return: 0, or -EINVAL with the reason in @err */
+int annotate_fields_check(const char *chosen, struct kjoule_error *err);
 /** annotate_print() - @head becomes the JSON document. Return: 0 or -ENOMEM */
 int annotate_print(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt,
 		   struct json_object *head);

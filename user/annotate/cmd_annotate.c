@@ -3,6 +3,7 @@
  * kjoule annotate: which lines, blocks and instructions of a function spent its time and its energy.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "attribute/region_marks.h"
 #include "cli/cmd.h"
 #include "header/header.h"
+#include "output/columns.h"
+#include "output/terminal.h"
 #include "verbs.h"
 
 static const struct options_verb annotate_verb = {
@@ -30,6 +33,8 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	struct code_units *grain = NULL;
+	const char *names[PROFILE_DOMAINS];
+	struct kjoule_error err;
 	struct profile *p = NULL;
 	struct annotate a;
 	struct blocks b;
@@ -45,12 +50,18 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 	}
 	if (blocks_paused_by(&b))
 		cmd_warn(BLOCKS_PAUSED, path, blocks_paused_by(&b));
-	ret = profile_new(&b.input, &p);
+	ret = columns_check_domains(opt->domains, names, blocks_domain_names(&b, names), &err);
+	if (ret)
+		cmd_warn("%s: %s", path, err.text);
+	else
+		ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = annotate_new(v, &b, p, opt, &a);
 	if (!ret) {
-		if (a.n && opt->format == OUTPUT_TABLE)
-			header_doubts_print(v, &b, p);
+		if (a.n && opt->format == OUTPUT_TABLE && opt->verbose)
+			header_print(v, &b, p, a.total.samples, NULL, &model, path);
+		else if (a.n && opt->format == OUTPUT_TABLE && !opt->quiet)
+			header_summary_print(v, &b, p, a.total.samples, NAN);
 		if (a.n)
 			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
 					     header_json(v, &b, p, NULL, &model, path) : NULL);
@@ -79,6 +90,7 @@ int cmd_annotate(int argc, char **argv)
 		ATTRIBUTE_OPT_PID(&opt.pid),
 		ATTRIBUTE_OPT_COMM(&opt.comm),
 		ATTRIBUTE_OPT_SOURCE(&opt.energy),
+		ATTRIBUTE_OPT_TABLE(&opt),
 		OPT_JSON(&opt.format),
 		OPT_CSV(&opt.format),
 		{ 0 }
@@ -97,11 +109,14 @@ int cmd_annotate(int argc, char **argv)
 	if (argc - first > 1)
 		return cmd_usage("annotate", "one file, please; found '%s' as well",
 				 argv[first + 1]);
+	if (annotate_fields_check(opt.fields, &err))
+		return cmd_usage("annotate", "%s", err.text);
 	if (opt.percent_limit < 0)
 		opt.percent_limit = opt.function ? 0 : FUNCTIONS_LIMIT;
 	code = cmd_privilege_drop(argv + first, argc - first);
 	if (code)
 		return code;
+	terminal_start_pager();
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	path = path ? path : KJOULE_DATA_FILE;
@@ -126,8 +141,10 @@ int cmd_annotate(int argc, char **argv)
 	else if (ret == -ESRCH)
 		code = cmd_failed("%s: no function of what was asked for, and whose code can be seen, has %g %% of the whole",
 				  path, opt.percent_limit);
-	else if (ret)
+	else if (ret && ret != -ENOENT)
 		code = cmd_failed("%s: %s", path, view_why_not(ret));
+	else if (ret)
+		code = EXIT_FAILED;
 	view_close(&v);
 	return code;
 }

@@ -17,28 +17,48 @@
 #define WARM	5
 #define HOT	20
 
+static const struct output_field fields[] = {
+	{ "energy", true }, { "power", true }, { "percent", true }, { "time", false }, { "freq", false }, { "samples", true },
+	{ "share", false }, { "function", false }, { "object", false }, { "marks", true }, { "address", true }, { "code", true },
+};
+
+#define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+
+int annotate_fields_check(const char *chosen, struct kjoule_error *err)
+{
+	return fields_check(&(struct fields){ fields, N_FIELDS, chosen }, err);
+}
+
+static void annotate_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
+{
+	columns_field(c, field);
+	columns_add(c, name, title, left);
+}
+
 static void annotate_make_columns(struct columns *c, const struct blocks *b)
 {
-	columns_add(c, "kind", NULL, true);
-	columns_add(c, "function", NULL, true);
-	columns_add(c, "object", NULL, true);
-	columns_add(c, "samples", "SAMPLES", false);
+	annotate_add_column(c, NULL, "kind", NULL, true);
+	annotate_add_column(c, "function", "function", "FUNCTION", true);
+	annotate_add_column(c, "object", "object", "OBJECT", true);
+	annotate_add_column(c, "samples", "samples", "SAMPLES", false);
 	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const char *name = b->domains[d]->name;
 
-		columns_add_energy(c, name);
-		columns_add(c, columns_name(c, "power", name, "w"), "W", false);
+		columns_field(c, "energy");
+		columns_add_figure(c, "energy", name, "j", columns_domain_title(c, name, !d, "ENERGY", "J"));
+		columns_field(c, "power");
+		columns_add_of(c, "power", name, "w", columns_domain_title(c, name, !d, "POWER", "W"));
 	}
-	columns_add(c, "percent", "%", false);
-	columns_add(c, "freq_mhz", "MHz", false);
-	columns_add(c, "purity", NULL, false);
-	columns_add(c, NULL, "", true);
-	columns_add(c, "address", "ADDRESS", false);
-	columns_add(c, "source_file", NULL, true);
-	columns_add(c, "source_line", NULL, false);
-	columns_add(c, "loop_depth", NULL, false);
-	columns_add(c, "text", "CODE", true);
+	annotate_add_column(c, "percent", "percent", "%", false);
+	annotate_add_column(c, "freq", "freq_mhz", "MHz", false);
+	annotate_add_column(c, "share", "purity", "SHARE", false);
+	annotate_add_column(c, "marks", NULL, "", true);
+	annotate_add_column(c, "address", "address", "ADDRESS", false);
+	annotate_add_column(c, NULL, "source_file", NULL, true);
+	annotate_add_column(c, NULL, "source_line", NULL, false);
+	annotate_add_column(c, NULL, "loop_depth", NULL, false);
+	annotate_add_column(c, "code", "text", "CODE", true);
 }
 
 struct style {
@@ -215,9 +235,9 @@ static void annotate_print_footnotes(const struct annotate *a, const struct bloc
 	output_printf(stdout, "%s\n",
 		      opt->lines ? "" : "; of single instructions there are samples only");
 	if (mixed)
-		printf("~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+		printf("~ : runs too shortly between two updates of the energy counter: its figures are mixed with its neighbours'\n");
 	if (vague)
-		printf("not all samples tell the very instruction that ran: some may be of the code before\n");
+		printf("imprecise instruction pointers: some samples may be of the code before\n");
 	if (a->hidden)
 		printf("functions below the limit or not asked for, not shown: %zu\n", a->hidden);
 }
@@ -225,7 +245,7 @@ static void annotate_print_footnotes(const struct annotate *a, const struct bloc
 int annotate_print(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt,
 		   struct json_object *head)
 {
-	struct columns *columns = columns_new();
+	struct columns *columns = columns_new(opt->domains);
 	struct style s = { .time = columns_digits(a->total.time_s.v) };
 	struct output *out;
 	int ret = 0;
@@ -247,6 +267,7 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 		free(columns);
 		return -ENOMEM;
 	}
+	columns_layout(columns, out, &(struct fields){ fields, N_FIELDS, opt->fields }, !opt->no_titles);
 	for (size_t i = 0; i < a->n && !ret; i++) {
 		const struct annotate_function *f = &a->functions[i];
 
@@ -256,7 +277,7 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 		output_rule(out);
 	}
 	output_close(out, head, "rows");
-	if (opt->format == OUTPUT_TABLE)
+	if (opt->format == OUTPUT_TABLE && !opt->quiet)
 		annotate_print_footnotes(a, b, opt);
 	free(columns);
 	return ret;

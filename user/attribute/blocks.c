@@ -199,3 +199,10 @@ const char *blocks_paused_by(const struct blocks *b)
 {
 	return b->windows.n ? "--edge" : b->n_readings ? "--vpm" : NULL;
 }
+
+size_t blocks_domain_names(const struct blocks *b, const char *names[PROFILE_DOMAINS])
+{
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		names[d] = b->domains[d]->name;
+	return b->n_domains;
+}

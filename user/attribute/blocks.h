@@ -95,6 +95,14 @@ int blocks_names_new(struct blocks *b);
  * Return: 0 or -ENOMEM
  */
 int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t *process);
+/** blocks_domain_names() - of the columns of energy. Return: how many */
+size_t blocks_domain_names(const struct blocks *b, const char *names[PROFILE_DOMAINS]);
+
+/* The process that stands for CPUs that edge windows paused. */
+#define BLOCKS_PAUSED_CPUS	"[held]"
+
+/** blocks_process_is_outside() - is it in no total: the recorder of a process, and CPUs that it paused? */
+bool blocks_process_is_outside(const struct blocks_process *p);
 /** blocks_find() - blocks_function() for any block: @like without its samples. Return: 0 or -ENOMEM */
 int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *function);
 /**

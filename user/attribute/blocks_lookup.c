@@ -137,6 +137,11 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 							   .kernel = kernel }, out);
 }
 
+bool blocks_process_is_outside(const struct blocks_process *p)
+{
+	return !p->pid && (p->kind == CPM_MARGINAL || !strcmp(p->comm, BLOCKS_PAUSED_CPUS));
+}
+
 /* A line that stands for something that is no program, and so is in no region. */
 int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *out)
 {

@@ -432,7 +432,7 @@ int blocks_streams_make(struct blocks *b, struct view *v, bool raw)
 	if (!ret)
 		ret = blocks_pseudo(b, "[suspended]", CPM_IDLE, &who.suspended);
 	if (!ret)
-		ret = blocks_pseudo(b, "[held]", CPM_BUSY, &b->paused);
+		ret = blocks_pseudo(b, BLOCKS_PAUSED_CPUS, CPM_BUSY, &b->paused);
 	who.other = b->other;
 	who.bystander = b->bystander;
 	who.wakeups = v->rec.wakeups;

@@ -25,6 +25,10 @@ struct attribute_options {
 	enum output_format format;
 	enum attribute_sort sort;
 	double percent_limit;		/* of the energy, or of the time; below 0: not given */
+	uint32_t least_samples;		/* rows of fewer are summed, as those below the limit are */
+	const char *fields, *domains;	/* of tables; NULL: the default ones, the first */
+	bool verbose, quiet;		/* the long header, none */
+	bool no_titles;			/* of tables */
 	double callers_limit;		/* the same for the callers below a function */
 	bool raw;
 	uint32_t pid;			/* 0: all */
@@ -84,6 +88,18 @@ struct attribute_options {
 	  OPT_WORD(out, "combined", "worst-case") }
 #define ATTRIBUTE_OPT_RAW(out) \
 	{ 0, "raw", NULL, "the plain model: equal shares, no costs taken out", OPT_FLAG(out) }
+
+/* What all tables have. */
+#define ATTRIBUTE_OPT_TABLE(opt) \
+	{ 0, "fields", "KEY[,...]", "columns of the table; +KEY adds to those it has", \
+	  OPT_TEXT(&(opt)->fields), .not_with = "json csv" }, \
+	{ 0, "domain", "NAME[,...]", "energy domains of the table, or all (default: first)", \
+	  OPT_TEXT(&(opt)->domains), .not_with = "json csv" }, \
+	{ 'v', "verbose", NULL, "all that is known of the recording, above the table", \
+	  OPT_FLAG(&(opt)->verbose), .not_with = "quiet" }, \
+	{ 'q', "quiet", NULL, "the table, and nothing above or below", OPT_FLAG(&(opt)->quiet) }, \
+	{ 0, "no-header", NULL, "a table without the titles of its columns", \
+	  OPT_FLAG(&(opt)->no_titles) }
 
 /** attribute_parse_block() - the value of --block, see OPT_CALL(); @named: struct user_blocks */
 int attribute_parse_block(void *named, const char *text, const char **why);

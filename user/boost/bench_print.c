@@ -282,7 +282,7 @@ static void bench_print_mean(const char *what, const struct value *v)
 {
 	output_printf(stdout, "  %s %.4g s", what, v->v);
 	if (!isnan(v->lo))
-		printf(" \xc2\xb1%.2g", (v->hi - v->lo) / 2);
+		output_printf(stdout, " %s%.2g", output_half(), (v->hi - v->lo) / 2);
 }
 
 static void bench_print_speedup(const char *what, const struct value *v)
@@ -302,7 +302,7 @@ static void bench_print_means(const struct boost_bench *b)
 			continue;
 		printf("\ncommand %zu: mean %.4g s", i + 1, m->seconds.v);
 		if (m->n > 1)
-			printf(" \xc2\xb1%.2g, deviation %.3g s, %.4g to %.4g s", (m->seconds.hi - m->seconds.lo) / 2, m->sd, m->least, m->most);
+			output_printf(stdout, " %s%.2g, deviation %.3g s, %.4g to %.4g s", output_half(), (m->seconds.hi - m->seconds.lo) / 2, m->sd, m->least, m->most);
 		printf("; user %.3g s, system %.3g s\n", m->user_s, m->system_s);
 		for (size_t k = 0; k < b->n; k++)
 			if (b->runs[k].command == i)

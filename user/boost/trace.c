@@ -120,7 +120,7 @@ static void trace_print_verdict(const struct trace *t)
 
 	switch (c->verdict) {
 	case BOOST_ENDS:
-		output_printf(stdout, "the boost lasts %.3f s \xc2\xb1%.3f; r = %.4f by %s", c->tb_s.v, (c->tb_s.hi - c->tb_s.lo) / 2, c->r,
+		output_printf(stdout, "the boost lasts %.3f s %s%.3f; r = %.4f by %s", c->tb_s.v, output_half(), (c->tb_s.hi - c->tb_s.lo) / 2, c->r,
 			      c->by_work ? "throughput" : "frequency");
 		if (!c->by_work && !isnan(c->r_work))
 			printf(", %.4f by throughput", c->r_work);

@@ -245,15 +245,15 @@ static void boost_window_print_fit(const struct window *w)
 	}
 	for (unsigned int k = 0; k < BUDGET_KINDS; k++)
 		if (!w->fitted[k])
-			output_printf(stdout, "%-8s   %s %.4g s \xc2\xb1%.2g: %.1f standard deviations off the points\n", kind_names[k], what[k],
-				      w->fit[k].tau.v, (w->fit[k].tau.hi - w->fit[k].tau.lo) / 2, w->fit[k].rms);
+			output_printf(stdout, "%-8s   %s %.4g s %s%.2g: %.1f standard deviations off the points\n", kind_names[k], what[k],
+				      w->fit[k].tau.v, output_half(), (w->fit[k].tau.hi - w->fit[k].tau.lo) / 2, w->fit[k].rms);
 	if (boost_window_kind_is_known(w))
 		output_printf(stdout, "the %s one is what the chip does", kind_names[kind]);
 	else
 		output_printf(stdout, "which of both it is the points do not tell; by the %s one",
 			      kind_names[kind]);
-	printf(": the history window is %.4g s \xc2\xb1%.2g (the boost is back to %.0f %% of its %.4g s)\n", w->fit[kind].window.v,
-	       (w->fit[kind].window.hi - w->fit[kind].window.lo) / 2, 100 * BUDGET_BACK, w->fit[kind].full.v);
+	output_printf(stdout, ": the history window is %.4g s %s%.2g (the boost is back to %.0f %% of its %.4g s)\n", w->fit[kind].window.v,
+	       output_half(), (w->fit[kind].window.hi - w->fit[kind].window.lo) / 2, 100 * BUDGET_BACK, w->fit[kind].full.v);
 	if (!isnan(w->lab.limits.tau_s))
 		printf("limits     powercap's time window is %.4g s\n", w->lab.limits.tau_s);
 }

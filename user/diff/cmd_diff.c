@@ -9,6 +9,8 @@
 #include "cli/cmd.h"
 #include "diff/diff.h"
 #include "lib/control/names.h"
+#include "output/columns.h"
+#include "output/terminal.h"
 #include "verbs.h"
 
 static const struct options_verb diff_verb = {
@@ -81,11 +83,13 @@ static int diff_parse_options(int argc, char **argv, struct asked *a)
 		{ 0, "without-outliers", NULL, "leave out recordings that differ too much",
 		  OPT_FLAG(&a->without_outliers) },
 		{ 0, "force", NULL, "compare what is not the same program", OPT_FLAG(&a->force) },
+		ATTRIBUTE_OPT_TABLE(opt),
 		OPT_JSON(&opt->format),
 		OPT_CSV(&opt->format),
 		{ 0 }
 	};
 	int dashes = 1, code, first;
+	struct kjoule_error err;
 
 	while (dashes < argc && strcmp(argv[dashes], "--"))
 		dashes++;
@@ -95,6 +99,8 @@ static int diff_parse_options(int argc, char **argv, struct asked *a)
 	if (opt->percent_limit < 0)
 		opt->percent_limit = opt->format == OUTPUT_TABLE ? LIMIT : 0;
 	code = attribute_options_check("diff", opt);
+	if (!code && diff_fields_check(opt->fields, &err))
+		code = cmd_usage("diff", "%s", err.text);
 	return code ? -code : -diff_parse_sides(argc, argv, first, dashes, a) ?: first;
 }
 
@@ -275,6 +281,8 @@ static int diff_recordings(const struct asked *a)
 	if (ret == -ESRCH && !err.text[0])
 		kjoule_fail(&err, ESRCH, "--comm %s: no such process on either side", a->opt.comm);
 	if (!ret)
+		ret = columns_check_domains(a->opt.domains, d.domains, d.n_domains, &err);
+	if (!ret)
 		ret = diff_print(&d, &a->opt);
 	if (ret)
 		code = cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
@@ -295,10 +303,14 @@ int cmd_diff(int argc, char **argv)
 	int code = diff_parse_options(argc, argv, &a);
 
 	if (code > 0)
-		code = cmd_privilege_drop(a.paths[0], a.paths[1] + a.n[1] - a.paths[0]) ?:
-			       diff_recordings(&a);
+		code = cmd_privilege_drop(a.paths[0], a.paths[1] + a.n[1] - a.paths[0]);
 	else
-		code = -code;
+		code = code ? -code : -1;
+	if (!code) {
+		terminal_start_pager();
+		code = diff_recordings(&a);
+	}
+	code = code < 0 ? EXIT_DONE : code;
 	user_blocks_free(&a.opt.named);
 	return code;
 }

@@ -53,6 +53,8 @@ struct diff {
  * Return: 0, -ESRCH if no process has the name that was asked for, -ENOMEM
  */
 int diff_rows(struct diff *d, const struct attribute_options *opt);
+/** diff_fields_check() - the value of --fields. Return: 0, or -EINVAL with the reason in @err */
+int diff_fields_check(const char *chosen, struct kjoule_error *err);
 /** diff_print() - header, rows and footnotes. Return: 0 or -ENOMEM */
 int diff_print(const struct diff *d, const struct attribute_options *opt);
 

@@ -12,7 +12,7 @@
 #include "header/series.h"
 #include "output/columns.h"
 
-static const char half[] = "\xc2\xb1", delta[] = "\xce\x94";
+static const char half[] = "\xc2\xb1";
 
 static const char *const ins[] = { [DIFF_BOTH] = "both", [DIFF_ONLY_A] = "a", [DIFF_ONLY_B] = "b" };
 static const char *const sures[] = { [DIFFERENCE_UNKNOWN] = "unknown", [DIFFERENCE_NO] = "no",
@@ -20,55 +20,70 @@ static const char *const sures[] = { [DIFFERENCE_UNKNOWN] = "unknown", [DIFFEREN
 static const char *const marks[] = { [DIFFERENCE_UNKNOWN] = "", [DIFFERENCE_NO] = "", [DIFFERENCE_YES] = "*",
 				     [DIFFERENCE_SURELY] = "**" };
 
-/* Of which unit of which domain a figure is; "" domain: a time. */
+/* Of which unit of which domain a figure is; NULL domain: a time; NULL title: not in tables. */
 struct figure {
-	const char *what, *domain, *unit, *title;
-	bool shown;		/* to people: both sides, besides the difference */
+	const char *field, *what, *domain, *unit, *title;
 	int digits;
 };
 
-static const char *diff_figure_name(struct columns *c, const struct figure *f, const char *which)
-{
-	char what[32];
+static const struct output_field fields[] = {
+	{ "energy", true }, { "power", false }, { "time", true }, { "in", false }, { "command", false }, { "mode", false },
+	{ "function", true }, { "object", true },
+};
 
-	snprintf(what, sizeof(what), "%s%s%s", f->what, which[0] ? "_" : "", which);
-	if (f->domain)
-		return columns_name(c, what, f->domain, f->unit);
-	snprintf(c->text[c->n_text], COLUMNS_TEXT, "%s_%s", what, f->unit);
-	return c->text[c->n_text++];
+#define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+
+int diff_fields_check(const char *chosen, struct kjoule_error *err)
+{
+	return fields_check(&(struct fields){ fields, N_FIELDS, chosen }, err);
 }
 
-static const char *diff_figure_title(struct columns *c, const char *which, const struct figure *f)
+static void diff_layout(const struct columns *c, struct output *out, const struct attribute_options *opt, bool several,
+			bool only)
 {
-	snprintf(c->text[c->n_text], COLUMNS_TEXT, "%s %.40s", which, f->title);
-	return c->text[c->n_text++];
+	struct output_field known[N_FIELDS];
+
+	memcpy(known, fields, sizeof(known));
+	for (size_t i = 0; i < N_FIELDS; i++)
+		known[i].shown |= (several && !strcmp(known[i].key, "command")) || (only && !strcmp(known[i].key, "in"));
+	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
+}
+
+static void diff_add_column(struct columns *c, const struct figure *f, const char *which, const char *unit, const char *title)
+{
+	const char *what = columns_text(c, "%s%s%s", f->what, which[0] ? "_" : "", which);
+
+	if (f->domain)
+		columns_add_of(c, what, f->domain, unit, title);
+	else
+		columns_add(c, columns_text(c, "%s_%s", what, unit), title, false);
+}
+
+/* A column that only tables have. */
+static void diff_add_sign(struct columns *c, const struct figure *f, const char *title)
+{
+	c->domains[c->n].name = f->domain;
+	columns_add(c, NULL, f->title ? title : NULL, !title[0]);
 }
 
 static void diff_add_columns(struct columns *c, const struct figure *f)
 {
 	static const char *const which[] = { "a", "a_lo", "a_hi", "b", "b_lo", "b_hi" };
+	static const char *const ratios[] = { "ratio", "ratio_lo", "ratio_hi" };
 
+	columns_field(c, f->field);
 	for (int i = 0; i < 6; i++)
-		columns_add(c, diff_figure_name(c, f, which[i]), f->shown && !(i % 3) ?
-			    diff_figure_title(c, i ? "B" : "A", f) : NULL, false);
-	columns_add(c, diff_figure_name(c, f, "difference"), diff_figure_title(c, delta, f), false);
-	columns_add(c, NULL, half, false);
-	columns_add(c, diff_figure_name(c, f, "difference_lo"), NULL, false);
-	columns_add(c, diff_figure_name(c, f, "difference_hi"), NULL, false);
-	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
-							     .unit = "ratio" }, ""), NULL,
-		    false);
-	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
-							     .unit = "ratio_lo" }, ""), NULL,
-		    false);
-	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
-							     .unit = "ratio_hi" }, ""), NULL,
-		    false);
-	columns_add(c, NULL, f->shown ? delta : NULL, false);
-	columns_add(c, diff_figure_name(c, &(struct figure){ .what = f->what, .domain = f->domain,
-							     .unit = "differs" }, ""), NULL,
-		    true);
-	columns_add(c, NULL, "", true);
+		diff_add_column(c, f, which[i], f->unit, f->title && !(i % 3) ? columns_text(c, "%s %.40s", i ? "B" : "A", f->title) :
+				NULL);
+	diff_add_column(c, f, "difference", f->unit, f->title ? columns_text(c, "B-A %.40s", f->title) : NULL);
+	diff_add_sign(c, f, half);
+	diff_add_column(c, f, "difference_lo", f->unit, NULL);
+	diff_add_column(c, f, "difference_hi", f->unit, NULL);
+	for (int i = 0; i < 3; i++)
+		diff_add_column(c, f, "", ratios[i], NULL);
+	diff_add_sign(c, f, "B-A %");
+	diff_add_column(c, f, "", "differs", NULL);
+	diff_add_sign(c, f, "");
 }
 
 static void diff_print_real(struct output *out, double v, int digits)
@@ -102,15 +117,23 @@ static void diff_print_cells(struct output *out, const struct value *sides,
 	if (isnan(d->ratio.v)) {
 		output_none(out, NULL);
 	} else {
-		snprintf(percent, sizeof(percent), "%+.1f %%", 100 * (d->ratio.v - 1));
+		snprintf(percent, sizeof(percent), "%+.1f", 100 * (d->ratio.v - 1));
 		output_str(out, percent);
 	}
 	output_str(out, sures[d->sure]);
 	output_str(out, mixed ? "~" : marks[d->sure]);
 }
 
-static void diff_print_names(struct output *out, const struct diff *d, const struct diff_row *r,
-			     bool comms)
+/* Nothing to say: no dash in a table. */
+static void diff_print_blank(struct output *out)
+{
+	if (output_is_table(out))
+		output_str(out, "");
+	else
+		output_none(out, NULL);
+}
+
+static void diff_print_names(struct output *out, const struct diff *d, const struct diff_row *r)
 {
 	static const char *const kinds[] = { "block", "ticks", "interrupts", "total" };
 	static const char *const titles[] = { "", "[kjoule ticks]", "[interrupts]", "total" };
@@ -122,10 +145,10 @@ static void diff_print_names(struct output *out, const struct diff *d, const str
 
 	if (r->kind != DIFF_BLOCK) {
 		output_str(out, kinds[r->kind]);
-		output_none(out, NULL);
+		diff_print_blank(out);
 		output_str(out, titles[r->kind]);
 		output_str(out, "");
-		output_none(out, NULL);
+		diff_print_blank(out);
 	} else if (r->function == UINT32_MAX) {
 		output_str(out, "process");
 		output_str(out, d->names.b.processes[r->process].comm);
@@ -137,17 +160,13 @@ static void diff_print_names(struct output *out, const struct diff *d, const str
 		output_str(out, f->unit ? units[f->unit->kind] : "function");
 		output_str(out, d->names.b.processes[r->process].comm);
 		output_str(out, f->symbol);
-		output_str(out, f->object);
+		output_str(out, output_is_table(out) && f->object[0] == '/' ? basename(f->object) : f->object);
 		/* a region is what a program is at, in the kernel or not */
 		if (f->unit && f->unit->kind == CODE_UNIT_REGION)
 			output_none(out, NULL);
 		else
 			output_str(out, f->kernel ? "kernel" : "user");
 	}
-	if (comms && r->kind == DIFF_BLOCK)
-		output_str(out, d->names.b.processes[r->process].comm);
-	else if (comms)
-		output_str(out, "");
 	output_str(out, ins[r->in]);
 }
 
@@ -177,6 +196,7 @@ static struct json_object *diff_header_json(const struct diff *d)
 	return o;
 }
 
+/* The long header, with -v. */
 static void diff_print_header(const struct diff *d)
 {
 	header_series_print(&d->sides[0], "A");
@@ -185,7 +205,39 @@ static void diff_print_header(const struct diff *d)
 	printf("#\n");
 	for (size_t i = 0; i < d->notes.n; i++)
 		output_printf(stdout, "# note       %s\n", d->notes.list[i]);
-	output_printf(stdout, "# %s is B less A, \xc2\xb1 half of its 95 %% interval\n\n", delta);
+	output_printf(stdout, "# %s is half of the 95 %% interval of B-A\n\n", output_half());
+}
+
+static void diff_print_side(const struct merge *m, const char *name)
+{
+	const struct merge_run *r = &m->runs[0];
+	double time_s = 0, j = 0, lost = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		if (m->runs[i].left_out)
+			continue;
+		time_s += m->runs[i].groups.total[0].time_s.v / m->kept;
+		j += m->n_domains ? m->runs[i].groups.total[0].energy[0].j.v / m->kept : NAN;
+		lost += m->runs[i].stats.lost;
+	}
+	output_printf(stdout, "# %s: %.60s%s", name, r->path, m->n > 1 ? " ..." : "");
+	if (m->n > 1)
+		printf(", %zu of %zu runs", m->kept, m->n);
+	printf(": %.4g s", time_s);
+	if (!isnan(j))
+		printf(", %.4g J", j);
+	if (lost > 0)
+		printf(", %.0f records lost", lost);
+	printf("\n");
+}
+
+static void diff_print_summary(const struct diff *d)
+{
+	diff_print_side(&d->sides[0], "A");
+	diff_print_side(&d->sides[1], "B");
+	for (size_t i = 0; i < d->notes.n; i++)
+		output_printf(stdout, "# note: %s\n", d->notes.list[i]);
+	output_printf(stdout, "# %s is half of the 95 %% interval of B-A; details: -v\n", output_half());
 }
 
 static void diff_print_footnotes(const struct diff *d)
@@ -207,7 +259,7 @@ static void diff_print_footnotes(const struct diff *d)
 		printf("\n* : the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together\n",
 		       d->compared, ceil(0.05 * d->compared));
 	if (mixed)
-		printf("\n~ : runs for too short between two moves of the energy counter, on one side at least; its power and energy are mixed with its neighbours', and whether they differ cannot be told\n");
+		printf("\n~ : runs too shortly between two updates of the energy counter, on one side at least: its figures are mixed with its neighbours', and whether they differ is not known\n");
 	if (few)
 		printf("\nthe intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side\n",
 		       RUNS_SPREAD);
@@ -245,47 +297,56 @@ static const struct value *diff_row_power(const struct diff_row *r, unsigned int
 	return r->w[domain];
 }
 
+static void diff_add_name(struct columns *c, const char *field, const char *name, const char *title)
+{
+	columns_field(c, field);
+	columns_add(c, name, title, true);
+}
+
 int diff_print(const struct diff *d, const struct attribute_options *opt)
 {
-	struct figure time = { "time", NULL, "s", "s", true, diff_digits_of(d, diff_row_time, 0) };
+	struct figure time = { "time", "time", NULL, "s", "s", diff_digits_of(d, diff_row_time, 0) };
 	struct figure energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
-	struct columns *c = columns_new();
-	bool comms = diff_has_several_processes(d);
+	struct columns *c = columns_new(opt->domains);
+	bool only = false;
 	struct json_object *head = NULL;
 	struct output *out;
 
 	if (!c)
 		return -ENOMEM;
-	columns_add(c, "kind", NULL, true);
-	columns_add(c, "comm", NULL, true);
-	columns_add(c, "function", "FUNCTION", true);
-	columns_add(c, "object", "OBJECT", true);
-	columns_add(c, "mode", NULL, true);
-	if (comms)
-		columns_add(c, NULL, "PROCESS", true);
-	columns_add(c, "in", "IN", true);
+	diff_add_name(c, NULL, "kind", NULL);
+	diff_add_name(c, "command", "comm", "COMMAND");
+	diff_add_name(c, "function", "function", opt->by_region ? "REGION" : opt->processes ? "PROCESS" : "FUNCTION");
+	diff_add_name(c, "object", "object", opt->by_region || opt->processes ? NULL : "OBJECT");
+	diff_add_name(c, "mode", "mode", "MODE");
+	diff_add_name(c, "in", "in", "IN");
 	columns_add(c, "samples_a", NULL, false);
 	columns_add(c, "samples_b", NULL, false);
 	columns_add(c, "runs_a", NULL, false);
 	columns_add(c, "runs_b", NULL, false);
 	diff_add_columns(c, &time);
 	for (unsigned int i = 0; i < d->n_domains; i++) {
-		energy[i] = (struct figure){ "energy", d->domains[i], "j", columns_title(c, d->domains[i], "J"), !i,
+		bool shown = columns_shows(c, d->domains[i], !i), alone = !opt->domains;
+
+		energy[i] = (struct figure){ "energy", "energy", d->domains[i], "j",
+					     shown ? alone ? "J" : columns_text(c, "%.32s J", d->domains[i]) : NULL,
 					     diff_digits_of(d, diff_row_energy, i) };
-		power[i] = (struct figure){ "power", d->domains[i],
-					    "w",     "W",
-					    !i,	     diff_digits_of(d, diff_row_power, i) };
+		power[i] = (struct figure){ "power", "power", d->domains[i], "w",
+					    shown ? alone ? "W" : columns_text(c, "%.32s W", d->domains[i]) : NULL,
+					    diff_digits_of(d, diff_row_power, i) };
 		diff_add_columns(c, &energy[i]);
 		diff_add_columns(c, &power[i]);
-		for (int side = 0; side < 2; side++) {
-			snprintf(c->text[c->n_text], COLUMNS_TEXT, "purity_%c_%.64s", "ab"[side], d->domains[i]);
-			output_identifier(c->text[c->n_text]);
-			columns_add(c, c->text[c->n_text++], NULL, false);
-		}
+		columns_field(c, NULL);
+		for (int side = 0; side < 2; side++)
+			columns_add_of(c, "purity", d->domains[i], side ? "b" : "a", NULL);
 	}
-	if (opt->format == OUTPUT_TABLE) {
+	for (size_t i = 0; i < d->n; i++)
+		only |= d->rows[i].in != DIFF_BOTH;
+	if (opt->format == OUTPUT_TABLE && opt->verbose) {
 		diff_print_header(d);
-	} else {
+	} else if (opt->format == OUTPUT_TABLE && !opt->quiet) {
+		diff_print_summary(d);
+	} else if (opt->format != OUTPUT_TABLE) {
 		header_series_warn(&d->sides[0]);
 		header_series_warn(&d->sides[1]);
 		for (size_t i = 0; i < d->notes.n; i++)
@@ -299,12 +360,11 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 		free(c);
 		return -ENOMEM;
 	}
+	diff_layout(c, out, opt, diff_has_several_processes(d), only);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct diff_row *r = &d->rows[i];
 
-		if (r->kind == DIFF_TOTAL)
-			output_rule(out);
-		diff_print_names(out, d, r, comms);
+		diff_print_names(out, d, r);
 		for (int side = 0; side < 2; side++)
 			output_u64(out, r->samples[side]);
 		for (int side = 0; side < 2; side++)
@@ -319,7 +379,7 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 		output_row(out);
 	}
 	output_close(out, head, "rows");
-	if (opt->format == OUTPUT_TABLE)
+	if (opt->format == OUTPUT_TABLE && !opt->quiet)
 		diff_print_footnotes(d);
 	free(c);
 	return 0;

@@ -26,7 +26,7 @@ static uint64_t header_away_ticks(const struct view *v, bool suspended)
 	return n;
 }
 
-static const char *header_target_text(const struct view *v, char *buf, size_t len)
+const char *header_target_text(const struct view *v, char *buf, size_t len)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	char cpus[512];
@@ -80,104 +80,103 @@ static const struct kjoule_domain_info *header_next_left_out(const struct view *
 	return NULL;
 }
 
-static void header_print_left_out(const struct view *v, const struct blocks *b)
+static void header_print_left_out(FILE *f, const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_domain_info *dom;
 	uint32_t source = 0, d = 0, n = 0;
 
 	while ((dom = header_next_left_out(v, b, &source, &d)))
-		output_printf(stdout, "%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
+		output_printf(f, "%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
 			      v->rec.meta.session.sources[source].name);
 	if (n)
-		printf(": a report has %u columns of energy; choose others with --source\n", PROFILE_DOMAINS);
+		fprintf(f, ": a report has %u columns of energy; choose others with --source\n", PROFILE_DOMAINS);
 }
 
-static void header_print_energy(const struct view *v, const struct blocks *b,
+static void header_print_energy(FILE *f, const struct view *v, const struct blocks *b,
 				const struct profile *p)
 {
 	char names[256];
 
 	if (!b->n_domains) {
-		printf("# energy     none: no source was used, so there is time and frequency only\n");
+		fprintf(f, "# energy     none: no source was used, so there is time and frequency only\n");
 		return;
 	}
-	output_printf(stdout,
-		      "# energy     %s:", header_energy_sources(v, b, names, sizeof(names)));
+	output_printf(f, "# energy     %s:", header_energy_sources(v, b, names, sizeof(names)));
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct kjoule_domain_info *dom = b->domains[d];
 
-		output_printf(stdout, "%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
+		output_printf(f, "%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
 			      profile_readings(p, d));
 		if (!profile_readings(p, d))
-			printf(", so what was spent is not known");
+			fprintf(f, ", so what was spent is not known");
 		else if (dom->update_period_ns)
-			printf(" (moves every %.3g ms)", dom->update_period_ns / 1e6);
+			fprintf(f, " (moves every %.3g ms)", dom->update_period_ns / 1e6);
 		if (b->meters.power[d])
-			printf(", of power that holds for the time since the one before");
+			fprintf(f, ", of power that holds for the time since the one before");
 		for (unsigned int i = 0; i < b->n_domains && dom->parent >= 0; i++)
 			if (b->domains[i]->index == (uint32_t)dom->parent)
-				output_printf(stdout, ", part of %s", b->domains[i]->name);
+				output_printf(f, ", part of %s", b->domains[i]->name);
 	}
-	printf("\n");
+	fprintf(f, "\n");
 }
 
-void header_untold_print(const char *domain, double part, double most, double still_s)
+void header_untold_print(FILE *f, const char *domain, double part, double most, double still_s)
 {
 	if (part > HEADER_UNTOLD) {
-		output_printf(stdout, "# untold     %s: of %.1f %% of the time", domain,
+		output_printf(f, "# untold     %s: of %.1f %% of the time", domain,
 			      100 * part);
 		if (most > part + HEADER_UNTOLD)
-			printf(" (of %.1f %% of that of one of them)", 100 * most);
-		printf(" no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
+			fprintf(f, " (of %.1f %% of that of one of them)", 100 * most);
+		fprintf(f, " no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
 	}
 	if (still_s > 0)
-		output_printf(stdout, "# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
+		output_printf(f, "# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
 			      domain, still_s);
 }
 
-static void header_print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
+static void header_print_samples(FILE *f, const struct blocks *b, const struct kjoule_cpu_stats *s)
 {
-	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
+	fprintf(f, "# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
 	       " missed ticks given to the code next to them\n", s->samples, s->lost, s->records, b->interpolated);
 }
 
-static void header_print_not_attributed(const struct view *v, const struct blocks *b,
+static void header_print_not_attributed(FILE *f, const struct view *v, const struct blocks *b,
 					const struct kjoule_cpu_stats *s)
 {
 	/* where the whole system is recorded they have a row */
 	if (b->unattributed && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
-		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
+		fprintf(f, "# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
 		       b->unattributed, b->unattributed * 1e-9 * v->rec.meta.session.interval_ns, MISSED_TICKS_INTERPOLATED_MOST,
 		       100.0 * b->unattributed / (s->samples + b->interpolated + b->unattributed));
 }
 
-static void header_print_counters(const struct view *v, const struct blocks *b)
+static void header_print_counters(FILE *f, const struct view *v, const struct blocks *b)
 {
 	struct kjoule_cpu_stats s = view_stats(v);
 	uint64_t offline = header_away_ticks(v, false), asleep = header_away_ticks(v, true);
 
 	if (!v->rec.n_stats) {
-		printf("# ticks      the books are missing: the recording ended within its first second\n");
+		fprintf(f, "# ticks      the books are missing: the recording ended within its first second\n");
 		return;
 	}
-	printf("# ticks      %" PRIu64 " due: %" PRIu64 " produced, %" PRIu64 " missed, %" PRIu64
+	fprintf(f, "# ticks      %" PRIu64 " due: %" PRIu64 " produced, %" PRIu64 " missed, %" PRIu64
 	       " parked on idle CPUs", s.due, s.produced, s.missed > offline + asleep ? s.missed - offline - asleep : 0, s.parked);
 	if (offline)
-		printf(", %" PRIu64 " of CPUs that were offline", offline);
+		fprintf(f, ", %" PRIu64 " of CPUs that were offline", offline);
 	if (asleep)
-		printf(", %" PRIu64 " while the machine slept", asleep);
-	printf("; %" PRIu64 " found other processes\n", s.filtered);
-	header_print_samples(b, &s);
-	header_print_not_attributed(v, b, &s);
-	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
+		fprintf(f, ", %" PRIu64 " while the machine slept", asleep);
+	fprintf(f, "; %" PRIu64 " found other processes\n", s.filtered);
+	header_print_samples(f, b, &s);
+	header_print_not_attributed(f, v, b, &s);
+	fprintf(f, "# lateness   %.1f us at most", s.late_max_ns / 1e3);
 	if (v->tl.skew_ticks)
-		printf("; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
+		fprintf(f, "; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
 		       v->tl.max_skew_ns / 1e3);
-	printf("\n");
+	fprintf(f, "\n");
 	if (s.source_errors)
-		printf("# sources    %" PRIu64 " readings failed\n", s.source_errors);
+		fprintf(f, "# sources    %" PRIu64 " readings failed\n", s.source_errors);
 	if (v->rec.meta.session.children_lost)
-		printf("# children   %" PRIu64 " could not be followed for want of memory: what they and theirs did is missing\n",
+		fprintf(f, "# children   %" PRIu64 " could not be followed for want of memory: what they and theirs did is missing\n",
 		       v->rec.meta.session.children_lost);
 }
 
@@ -187,50 +186,50 @@ static bool header_has_pauses(const struct kjoule_session_info *s)
 	return s->edge_duty && s->edge.windows + s->edge.spins + s->edge.failed + s->edge.paused;
 }
 
-static void header_print_pauses(const struct kjoule_session_info *s)
+static void header_print_pauses(FILE *f, const struct kjoule_session_info *s)
 {
 	if (!header_has_pauses(s))
 		return;
-	printf("# held       the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
+	fprintf(f, "# held       the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
 	       s->edge.held_ns * 1e-9, s->edge.longest_ns * 1e-6, s->edge.windows, s->edge.spins, s->edge.failed);
 	if (s->edge.paused)
-		printf("#            %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the counter's reader away\n",
+		fprintf(f, "#            %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the counter's reader away\n",
 		       s->edge.paused);
 }
 
 /* Where the energy of ticks is taken out at the power of what they interrupt. */
-static void header_print_unknown_power(const struct blocks *b)
+static void header_print_unknown_power(FILE *f, const struct blocks *b)
 {
 	bool any = false;
 
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		if (!isnan(b->input.irq_w[d]))
 			continue;
-		output_printf(stdout, "%s%s",
+		output_printf(f, "%s%s",
 			      any ? ", " : "# cost       power of a tick not known for ", b->domains[d]->name);
 		any = true;
 	}
 	if (any)
-		printf(": taken to be that of the code that it interrupts\n");
+		fprintf(f, ": taken to be that of the code that it interrupts\n");
 }
 
 /* @ticks_cost: there is something to be taken out for them */
-static void header_print_noise(const struct blocks *b, bool ticks_cost)
+static void header_print_noise(FILE *f, const struct blocks *b, bool ticks_cost)
 {
 	if (ticks_cost && b->input.calibration_error > HEADER_NOISY)
-		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
+		fprintf(f, "# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
 		       100 * b->input.calibration_error);
 	if (!(b->input.other > 0) || b->input.other_error <= OTHER_NOISY)
 		return;
 	if (b->other_unsure > OTHER_NOISY)
-		printf("# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
+		fprintf(f, "# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
 		       100 * b->input.other_error);
 	else
-		printf("# cost       few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer\n",
+		fprintf(f, "# cost       few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer\n",
 		       100 * b->input.other_error);
 }
 
-static void header_print_cost(const struct view *v, const struct blocks *b)
+static void header_print_cost(FILE *f, const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	struct kjoule_cpu_stats s = view_stats(v);
@@ -239,42 +238,42 @@ static void header_print_cost(const struct view *v, const struct blocks *b)
 	for (size_t i = 0; i < b->input.n_streams; i++)
 		most = fmax(most, b->streams[i].tick_ns);
 	if (!cal->ticks) {
-		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; ",
+		fprintf(f, "# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; ",
 		       own / 1e3);
 		if (b->input.other > 0)
-			printf("other interrupts %.2f %%\n", 100 * b->input.other);
+			fprintf(f, "other interrupts %.2f %%\n", 100 * b->input.other);
 		else
-			printf("what other interrupts took is not known\n");
+			fprintf(f, "what other interrupts took is not known\n");
 		return;
 	}
-	printf("# cost       %.2f us a tick (%.2f us of it entry and exit of the interrupt): %.2f %% of a busy CPU",
+	fprintf(f, "# cost       %.2f us a tick (%.2f us of it entry and exit of the interrupt): %.2f %% of a busy CPU",
 	       most / 1e3, cal->entry_ns / 1e3, 100 * most / v->rec.meta.session.interval_ns);
 	if (b->input.other > 0)
-		printf("; other interrupts %.2f %%", 100 * b->input.other);
+		fprintf(f, "; other interrupts %.2f %%", 100 * b->input.other);
 	else if (b->input.other_error > OTHER_NOISY)
-		printf("; other interrupts could not be told, at most %.1f %%, and the intervals are as wide", 100 * b->input.other_error);
+		fprintf(f, "; other interrupts could not be told, at most %.1f %%, and the intervals are as wide", 100 * b->input.other_error);
 	if (b->n_domains && !isnan(b->input.irq_w[0]))
-		output_printf(stdout, "; both at %.2f W %s", b->input.irq_w[0],
+		output_printf(f, "; both at %.2f W %s", b->input.irq_w[0],
 			      b->domains[0]->name);
 	if (b->n_domains && !isnan(b->input.idle_uj[0]) &&
 	    (v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE))
-		printf("; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
-	printf("\n");
+		fprintf(f, "; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
+	fprintf(f, "\n");
 	if (most > 0)
-		header_print_unknown_power(b);
-	header_print_noise(b, most > 0);
+		header_print_unknown_power(f, b);
+	header_print_noise(f, b, most > 0);
 }
 
-static void header_print_unmeasured(const struct blocks *b, const struct profile *p)
+static void header_print_unmeasured(FILE *f, const struct blocks *b, const struct profile *p)
 {
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		double part = profile_unmeasured_part(p, d);
 
-		header_untold_print(b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
+		header_untold_print(f, b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
 	}
 }
 
-void header_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p)
+void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b, const struct profile *p)
 {
 	struct kjoule_cpu_stats s = view_stats(v);
 	bool energy = b->n_domains;
@@ -282,19 +281,19 @@ void header_doubts_print(const struct view *v, const struct blocks *b, const str
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		energy &= profile_readings(p, d) > 0;
 	if (!energy)
-		header_print_energy(v, b, p);
-	header_print_unmeasured(b, p);
+		header_print_energy(f, v, b, p);
+	header_print_unmeasured(f, b, p);
 	if (s.lost || b->lost)
-		header_print_samples(b, &s);
+		header_print_samples(f, b, &s);
 	if (b->lost)
-		printf("# lost       %" PRIu64 " samples found no room: what ran there is in no figure\n", b->lost);
-	header_print_not_attributed(v, b, &s);
+		fprintf(f, "# lost       %" PRIu64 " samples found no room: what ran there is in no figure\n", b->lost);
+	header_print_not_attributed(f, v, b, &s);
 	if (v->rec.cal.ticks)
-		header_print_noise(b, true);
+		header_print_noise(f, b, true);
 }
 
 /* Who called is known of how many samples, and what became of the stacks. */
-static void header_print_callers(const struct view *v, const struct callgraph *c)
+static void header_print_callers(FILE *f, const struct view *v, const struct callgraph *c)
 {
 	const uint64_t *u = v->unwound, withheld = view_stats(v).stacks_withheld;
 	uint64_t stacks = 0;
@@ -302,18 +301,18 @@ static void header_print_callers(const struct view *v, const struct callgraph *c
 	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
 		stacks += u[i];
 	if (withheld)
-		printf("# withheld   %" PRIu64 " stacks of processes that the recording user could not trace (ptrace)\n",
+		fprintf(f, "# withheld   %" PRIu64 " stacks of processes that the recording user could not trace (ptrace)\n",
 		       withheld);
-	printf("# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
+	fprintf(f, "# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
 	       c->with, c->samples, c->cut);
 	if (!stacks)
 		return;
-	printf("# stacks     %" PRIu64 ": %" PRIu64 " unwound to the outermost frame, %" PRIu64
+	fprintf(f, "# stacks     %" PRIu64 ": %" PRIu64 " unwound to the outermost frame, %" PRIu64
 	       " to the end of the copy, %" PRIu64 " to code that cannot be unwound, %" PRIu64
 	       " to the largest depth\n", stacks, u[KJOULE_UNWOUND_WHOLE], u[KJOULE_UNWOUND_SHORT],
 	       u[KJOULE_UNWOUND_BLIND], u[KJOULE_UNWOUND_DEEP]);
 	if (10 * u[KJOULE_UNWOUND_SHORT] > stacks)
-		printf("#            copies of %u bytes were short: record with --call-graph dwarf,BYTES\n",
+		fprintf(f, "#            copies of %u bytes were short: record with --call-graph dwarf,BYTES\n",
 		       v->rec.meta.session.stack_bytes);
 }
 
@@ -328,10 +327,10 @@ static const char *header_frequency_kind(const struct view *v, const char **name
 	return f->requested_only ? "requested" : "granted";
 }
 
-void header_crowds_print(uint64_t ticks, double part)
+void header_crowds_print(FILE *f, uint64_t ticks, double part)
 {
 	if (ticks)
-		printf("# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
+		fprintf(f, "# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
 		       ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
 }
 
@@ -343,62 +342,63 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 	const struct kjoule_session_info *s = &meta->session;
 	char *command = kjoule_meta_command_line(meta), text[640], when[64] = "";
 	const char *witness, *name = NULL;
+	FILE *f = stdout;
 	time_t t = meta->wall_ns / 1000000000ull;
 	struct tm tm;
 
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	output_printf(stdout, "# file       %s: %s on %s, %.60s\n", path, when, meta->host,
+	output_printf(f, "# file       %s: %s on %s, %.60s\n", path, when, meta->host,
 		      meta->kernel);
 	if (meta->argc)
-		output_printf(stdout, "# command    %s\n", command ? command : "?");
-	printf("# recorded   %.3f s at %.6g Hz", view_duration_s(v), 1e9 / s->interval_ns);
+		output_printf(f, "# command    %s\n", command ? command : "?");
+	fprintf(f, "# recorded   %.3f s at %.6g Hz", view_duration_s(v), 1e9 / s->interval_ns);
 	if (s->jitter_ns)
-		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
-	output_printf(stdout, ": %s%s%s\n", header_target_text(v, text, sizeof(text)),
+		fprintf(f, " with %.1f us of jitter", s->jitter_ns / 1e3);
+	output_printf(f, ": %s%s%s\n", header_target_text(v, text, sizeof(text)),
 		      v->rec.ended ? "; ended: " : "", v->rec.end.reason);
 	if (!v->rec.ended || v->rec.damage.truncated)
-		printf("# cut short  the recording has no end: all here is of what is whole before; what came after is not known\n");
+		fprintf(f, "# cut short  the recording has no end: all here is of what is whole before; what came after is not known\n");
 	if (v->cut)
-		printf("# shown      %.9g s to %.9g s of it; what ticks, lost records, lateness and cost are told of here is all of it\n",
+		fprintf(f, "# shown      %.9g s to %.9g s of it; what ticks, lost records, lateness and cost are told of here is all of it\n",
 		       v->from_ns * 1e-9, v->to_ns * 1e-9);
-	header_print_energy(v, b, p);
-	header_print_left_out(v, b);
-	header_print_unmeasured(b, p);
-	header_print_pauses(&v->rec.meta.session);
+	header_print_energy(f, v, b, p);
+	header_print_left_out(f, v, b);
+	header_print_unmeasured(f, b, p);
+	header_print_pauses(f, &v->rec.meta.session);
 	header_model_print(m, b, p);
 	header_unattributed_print(v);
 	witness = header_frequency_kind(v, &name);
 	if (witness)
-		output_printf(stdout, "# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
+		output_printf(f, "# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
 			      "what was requested; what the hardware granted is not known" :
 			      "granted, from cycles over time");
 	else
-		printf("# frequency  none: no source was used\n");
-	header_print_counters(v, b);
-	header_print_cost(v, b);
+		fprintf(f, "# frequency  none: no source was used\n");
+	header_print_counters(f, v, b);
+	header_print_cost(f, v, b);
 	header_overhead_print(v, b);
 	header_regions_print(v);
 	if (c)
-		header_print_callers(v, c);
+		header_print_callers(f, v, c);
 	if (profile_parallel(p) > HEADER_PARALLEL)
-		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
+		fprintf(f, "# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
-	header_crowds_print(profile_other_set_ticks(p), profile_other_set_part(p));
+	header_crowds_print(f, profile_other_set_ticks(p), profile_other_set_part(p));
 	if (b->lost_unknown)
-		printf("# lost       parts of the file are damaged; how many samples they had cannot be told\n");
+		fprintf(f, "# lost       parts of the file are damaged; how many samples they had cannot be told\n");
 	if (b->left_out)
-		printf("# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
+		fprintf(f, "# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
 		       b->left_out);
 	if (v->rec.end.side_band_lost)
-		printf("# side band  %" PRIu64 " records lost: some code may be [unknown]\n",
+		fprintf(f, "# side band  %" PRIu64 " records lost: some code may be [unknown]\n",
 		       v->rec.end.side_band_lost);
 	if (v->rec.end.side_band_anew)
-		printf("# side band  made anew %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
+		fprintf(f, "# side band  made anew %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
 		       v->rec.end.side_band_anew);
 	if (!samples)
-		printf("# there is no sample in it\n");
-	printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
+		fprintf(f, "# there is no sample in it\n");
+	fprintf(f, "# %s is half of a 95 %% interval\n\n", output_half());
 	free(command);
 }
 

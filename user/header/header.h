@@ -6,9 +6,17 @@
 #ifndef KJOULE_HEADER_H
 #define KJOULE_HEADER_H
 
+#include <stdio.h>
 #include "attribute/callgraph.h"
 #include "attribute/power_model.h"
 #include "recording/view.h"
+
+/**
+ * header_summary_print() - the same in three lines, and what makes figures doubtful, as lines beginning with #
+ * @outside_j:	what kjoule's recorder used, which is in no total; NAN: not known
+ */
+void header_summary_print(const struct view *v, const struct blocks *b, const struct profile *p, uint64_t samples,
+			  double outside_j);
 
 /** header_print() - what was recorded and how, as lines beginning with # */
 void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
@@ -19,7 +27,10 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
  * header_doubts_print() - of the same only what makes figures doubtful: no energy, readings that tell nothing, lost samples,
  *			   a noisy calibration
  */
-void header_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p);
+void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b, const struct profile *p);
+
+/** header_target_text() - what was recorded: "process 5 and its children, CPUs 0-1" */
+const char *header_target_text(const struct view *v, char *buf, size_t len);
 
 /**
  * header_untold_print() - of a domain, how much of the time no reading tells of, and how long its counter stood still; nothing
@@ -27,10 +38,10 @@ void header_doubts_print(const struct view *v, const struct blocks *b, const str
  * @part,@most:	see profile_unmeasured_part(); of the one of several recordings that has most of it, else as much
  * @still_s:	see profile_still_s()
  */
-void header_untold_print(const char *domain, double part, double most, double still_s);
+void header_untold_print(FILE *f, const char *domain, double part, double most, double still_s);
 
 /** header_crowds_print() - so many ticks, this part of the busy ones, had more different company than is kept; 0: nothing */
-void header_crowds_print(uint64_t ticks, double part);
+void header_crowds_print(FILE *f, uint64_t ticks, double part);
 
 /** header_json() - the same for programs */
 struct json_object *header_json(const struct view *v, const struct blocks *b,

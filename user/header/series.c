@@ -145,7 +145,7 @@ static void series_print_unmeasured(const struct merge *m)
 	for (unsigned int d = 0; d < m->n_domains; d++) {
 		double most, still_s, part = series_unmeasured_part(m, d, &most, &still_s);
 
-		header_untold_print(m->domains[d].name, part, most, still_s);
+		header_untold_print(stdout, m->domains[d].name, part, most, still_s);
 	}
 }
 
@@ -216,7 +216,7 @@ static void series_print_counters(const struct merge *m)
 	if (b.parallel > HEADER_PARALLEL)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * b.parallel);
-	header_crowds_print(b.crowds, b.crowded);
+	header_crowds_print(stdout, b.crowds, b.crowded);
 }
 
 static int series_note_counters(const struct merge *m, const char *label, struct merge_notes *notes)
@@ -282,10 +282,10 @@ static void series_print_shown(const struct merge *m)
 		      "#            SAMPLES%s are of all runs", m->kept,
 		      m->opt->by_region ? " and ENTERED" : "");
 	if (m->kept >= RUNS_SPREAD)
-		printf(", and \xc2\xb1 counts how much runs differ\n");
+		output_printf(stdout, ", and %s counts how much runs differ\n", output_half());
 	else
-		printf("; \xc2\xb1 knows how sure the figures of these %zu runs are, not how much runs differ: that takes %d\n",
-		       m->kept, RUNS_SPREAD);
+		output_printf(stdout, "; %s knows how sure the figures of these %zu runs are, not how much runs differ: that takes %d\n",
+		       output_half(), m->kept, RUNS_SPREAD);
 }
 
 void header_series_print(const struct merge *m, const char *side)

@@ -3,6 +3,7 @@
  * Rows in whatever format was asked for; see output.h. Used by all verbs.
  */
 #include <inttypes.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@ struct output {
 	bool first;			/* of the row's CSV cells */
 	struct table *table;
 	struct json_object *rows, *row;
+	const struct output_domain *domains;	/* of the columns, or NULL */
+	struct json_object *row_domains, *row_domain;	/* of the row; the one that was written to last */
+	const char *row_domain_name;
 };
 
 struct output *output_open(FILE *file, enum output_format format,
@@ -57,6 +61,22 @@ struct output *output_open(FILE *file, enum output_format format,
 		break;
 	}
 	return out;
+}
+
+void output_domains(struct output *out, const struct output_domain *domains)
+{
+	out->domains = domains;
+}
+
+void output_layout(struct output *out, const size_t *order, size_t n, bool titles)
+{
+	if (out->format == OUTPUT_TABLE)
+		table_layout(out->table, order, n, titles);
+}
+
+const char *output_half(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") ? "+-" : "\xc2\xb1";
 }
 
 void output_identifier(char *text)
@@ -168,6 +188,29 @@ struct json_object *output_json_real(double value)
 	return json_object_new_double_s(value, text);
 }
 
+static void output_add_member(struct output *out, size_t column, struct json_object *value)
+{
+	const struct output_domain *d = out->domains ? &out->domains[column] : NULL;
+
+	if (!out->row)
+		out->row = json_object_new_object();
+	if (!d || !d->name) {
+		json_object_object_add(out->row, out->columns[column].name, value);
+		return;
+	}
+	if (!out->row_domains) {
+		out->row_domains = json_object_new_array();
+		json_object_object_add(out->row, "domains", out->row_domains);
+	}
+	if (!out->row_domain || strcmp(out->row_domain_name, d->name)) {
+		out->row_domain = json_object_new_object();
+		out->row_domain_name = d->name;
+		json_object_object_add(out->row_domain, "name", output_json_str(d->name));
+		json_object_array_add(out->row_domains, out->row_domain);
+	}
+	json_object_object_add(out->row_domain, d->member, value);
+}
+
 /*
  * A cell as text for table and CSV, as an object (taken over) for JSON. @number: @machine is our
  * own, and its sign no formula
@@ -196,9 +239,7 @@ static void output_put_cell(struct output *out, const char *human, const char *m
 		else
 			output_csv_cell(out->file, machine);
 	} else {
-		if (!out->row)
-			out->row = json_object_new_object();
-		json_object_object_add(out->row, column->name, value);
+		output_add_member(out, out->at - 1, value);
 		return;
 	}
 	json_object_put(value);
@@ -297,7 +338,7 @@ void output_json(struct output *out, const char *text, struct json_object *value
 
 void output_none(struct output *out, const char *why)
 {
-	if (out->format == OUTPUT_TABLE && out->at < out->n && out->columns[out->at].title && why)
+	if (out->format == OUTPUT_TABLE && out->at < out->n && why && table_shows_column(out->table, out->at))
 		table_reason(out->table, why);
 	/* Records of many kinds share a stream's columns: what does not apply is left out. */
 	if (out->format == OUTPUT_JSON_LINES)
@@ -317,6 +358,7 @@ void output_row(struct output *out)
 	while (out->at < out->n)
 		output_put_cell(out, "", "", true, NULL);
 	out->at = 0;
+	out->row_domains = out->row_domain = NULL;
 	switch (out->format) {
 	case OUTPUT_TABLE:
 		table_row(out->table);
@@ -353,6 +395,7 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 		table_print(out->table, out->file);
 	if (out->format == OUTPUT_JSON) {
 		if (head) {
+			json_object_object_add(head, "format", json_object_new_int(OUTPUT_JSON_FORMAT));
 			json_object_object_add(head, rows_name, out->rows);
 			document = head;
 			head = NULL;

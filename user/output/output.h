@@ -19,16 +19,28 @@ enum output_format {
 	OUTPUT_JSON_LINES,	/* an object a row, written at once */
 };
 
+/* JSON documents have it as "format". It grows when a member changes its meaning or goes. */
+#define OUTPUT_JSON_FORMAT	1
+
 /**
  * struct output_column - a column
- * @name:	for programs, unit included: "energy_package_j"; table only if NULL
- * @title:	for people: "package J"; not shown in the table if NULL
+ * @name:	in CSV and JSON, unit included: "energy_package_j"; table only if NULL
+ * @title:	in tables: "ENERGY J"; not in tables if NULL
  * @left:	flush left in the table
  */
 struct output_column {
 	const char *name;
 	const char *title;
 	bool left;
+};
+
+/**
+ * struct output_domain - the domain of energy that a column is of
+ * @name:	NULL: of none; else it is a member of the row's "domains": [{"name": ...}] in JSON
+ * @member:	its name there, "energy_j"
+ */
+struct output_domain {
+	const char *name, *member;
 };
 
 enum output_emphasis { OUTPUT_PLAIN, OUTPUT_WARM, OUTPUT_HOT };
@@ -42,6 +54,16 @@ struct output;
  */
 struct output *output_open(FILE *file, enum output_format format,
 			   const struct output_column *columns, size_t n);
+/** output_domains() - of each column, before the first row; without it no column has one */
+void output_domains(struct output *out, const struct output_domain *domains);
+/**
+ * output_layout() - which columns a table shows, before the first row; without it all that have a title
+ * @order:	their numbers
+ * @titles:	begin with a line of titles
+ */
+void output_layout(struct output *out, const size_t *order, size_t n, bool titles);
+/** output_half() - the sign for half of an interval: "+-" where the locale has no UTF-8 */
+const char *output_half(void);
 /** output_is_table() - is it for people? */
 bool output_is_table(const struct output *out);
 void output_str(struct output *out, const char *text);
@@ -67,7 +89,7 @@ void output_rule(struct output *out);
 /**
  * output_close() - write what is left
  * @head:	JSON only: an object that becomes the document, the rows under @rows_name;
- *		taken over; NULL: the document is the array of rows
+ *		taken over; NULL: the document is the array of rows. It gets a member "format".
  */
 void output_close(struct output *out, struct json_object *head, const char *rows_name);
 

@@ -2,10 +2,16 @@
 /*
  * Tables for people; see table.h. Used by output.c.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "lib/base/text.h"
 #include "output/table.h"
+#include "output/terminal.h"
+
+/* Between columns; a name is not cut to less than that. */
+#define TABLE_GAP	2
+#define NAME_LEAST	12
 
 struct table {
 	const struct output_column *columns;
@@ -17,6 +23,9 @@ struct table {
 	size_t n_emphasis;
 	char **reasons;
 	size_t n_reasons;
+	size_t *order;		/* numbers of the columns that are shown */
+	size_t n_order;
+	bool untitled;
 };
 
 static void table_push_cell(struct table *t, char *text)
@@ -35,16 +44,37 @@ static void table_push_cell(struct table *t, char *text)
 	t->cells[t->n_cells++] = text;
 }
 
+static void table_push_title(struct table *t, const char *title)
+{
+	static const char half[] = "\xc2\xb1";
+	bool begins = !strncmp(title, half, strlen(half));
+	char *text;
+
+	if (asprintf(&text, "%s%s", begins ? output_half() : "", title + (begins ? strlen(half) : 0)) < 0)
+		text = NULL;
+	if (text)
+		kjoule_text_clean(text);
+	table_push_cell(t, text);
+}
+
 struct table *table_new(const struct output_column *columns, size_t n)
 {
 	struct table *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
+	t->order = calloc(n + 1, sizeof(*t->order));
+	if (!t->order) {
+		free(t);
+		return NULL;
+	}
 	t->columns = columns;
 	t->n_columns = n;
 	for (size_t c = 0; c < n; c++)
-		table_push_cell(t, output_clean(columns[c].title ? columns[c].title : ""));
+		if (columns[c].title)
+			t->order[t->n_order++] = c;
+	for (size_t c = 0; c < n; c++)
+		table_push_title(t, columns[c].title ? columns[c].title : "");
 	return t;
 }
 
@@ -110,6 +140,34 @@ static int table_text_width(const char *text)
 	return n;
 }
 
+void table_layout(struct table *t, const size_t *order, size_t n, bool titles)
+{
+	t->n_order = n < t->n_columns ? n : t->n_columns;
+	memcpy(t->order, order, t->n_order * sizeof(*order));
+	t->untitled = !titles;
+}
+
+bool table_shows_column(const struct table *t, size_t column)
+{
+	for (size_t i = 0; i < t->n_order; i++)
+		if (t->order[i] == column)
+			return true;
+	return false;
+}
+
+/* Where less is shown than the column has: "begin..." */
+static void table_print_text(FILE *file, const char *text, int width)
+{
+	int keep = table_text_width(text) <= width ? INT_MAX : width > 3 ? width - 3 : 0;
+
+	for (; *text && keep; text++) {
+		fputc(*text, file);
+		keep -= ((unsigned char)text[1] & 0xc0) != 0x80;
+	}
+	if (*text)
+		fprintf(file, "%.*s", width, "...");
+}
+
 static void table_print_row(struct table *t, FILE *file, char *const *cells, const int *widths,
 			    enum output_emphasis how)
 {
@@ -118,46 +176,70 @@ static void table_print_row(struct table *t, FILE *file, char *const *cells, con
 
 	if (how != OUTPUT_PLAIN)
 		fprintf(file, "\033[%sm", colours[how]);
-	for (size_t c = 0; c < t->n_columns; c++) {
+	for (size_t i = 0; i < t->n_order; i++) {
+		size_t c = t->order[i];
 		const char *text = cells[c];
 		int pad;
 
-		if (!t->columns[c].title)
-			continue;
 		pad = widths[c] - table_text_width(text);
+		pad = pad < 0 ? 0 : pad;
 		/* spaces only before something: none at the end of a line */
 		if (!*text) {
-			pending += pad + 2;
+			pending += widths[c] + TABLE_GAP;
 		} else if (t->columns[c].left) {
-			fprintf(file, "%*s%s", pending, "", text);
-			pending = pad + 2;
+			fprintf(file, "%*s", pending, "");
+			table_print_text(file, text, widths[c]);
+			pending = pad + TABLE_GAP;
 		} else {
 			fprintf(file, "%*s%s", pending + pad, "", text);
-			pending = 2;
+			pending = TABLE_GAP;
 		}
 	}
 	fputs(how != OUTPUT_PLAIN ? "\033[0m\n" : "\n", file);
+}
+
+/* Names give way, the longest first: figures are never cut. */
+static void table_fit_width(const struct table *t, int *widths, int most)
+{
+	int all = -TABLE_GAP;
+
+	for (size_t i = 0; i < t->n_order; i++)
+		all += widths[t->order[i]] ? widths[t->order[i]] + TABLE_GAP : 0;
+	while (all > most) {
+		int *widest = NULL;
+
+		for (size_t i = 0; i < t->n_order; i++) {
+			size_t c = t->order[i];
+
+			if (t->columns[c].left && widths[c] > NAME_LEAST &&
+			    (!widest || widths[c] > *widest))
+				widest = &widths[c];
+		}
+		if (!widest)
+			return;
+		--*widest;
+		all--;
+	}
 }
 
 void table_print(struct table *t, FILE *file)
 {
 	int *widths = calloc(t->n_columns, sizeof(*widths));
 	size_t rows = t->n_cells / t->n_columns;
-	bool colour = isatty(fileno(file)) && !getenv("NO_COLOR");
+	bool colour = file == stdout && terminal_has_colour();
 
 	if (!widths)
 		return;
 	for (size_t c = 0; c < t->n_columns; c++) {
-		if (!t->columns[c].title)
-			continue;
-		for (size_t r = 0; r < rows; r++) {
+		for (size_t r = t->untitled; r < rows; r++) {
 			const char *text = t->cells[r * t->n_columns + c];
 
 			if (text && table_text_width(text) > widths[c])
 				widths[c] = table_text_width(text);
 		}
 	}
-	for (size_t r = 0; r < rows; r++) {
+	table_fit_width(t, widths, file == stdout ? terminal_width() : TERMINAL_WIDTH);
+	for (size_t r = t->untitled; r < rows; r++) {
 		char **row = t->cells + r * t->n_columns;
 
 		if (row[0])
@@ -183,5 +265,6 @@ void table_free(struct table *t)
 	free(t->cells);
 	free(t->reasons);
 	free(t->emphasis);
+	free(t->order);
 	free(t);
 }

@@ -5,6 +5,7 @@
  * have no intervals.
  */
 #include <errno.h>
+#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,26 +255,48 @@ static int callers_sum_functions(const struct callgraph *c, uint32_t n, struct f
 	return ret;
 }
 
+static const struct output_field fields[] = {
+	{ "energy", true }, { "self", true }, { "time", true }, { "samples", false }, { "pid", false }, { "command", false },
+	{ "mode", false }, { "function", true }, { "object", true },
+};
+
+#define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+
+int callers_fields_check(const struct attribute_options *opt, struct kjoule_error *err)
+{
+	return fields_check(&(struct fields){ fields, N_FIELDS, opt->fields }, err);
+}
+
+static void callers_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
+{
+	columns_field(c, field);
+	columns_add(c, name, title, left);
+}
+
 static void callers_add_energy_columns(struct columns *c, const char *domain, bool first)
 {
-	columns_add(c, columns_name(c, "children_energy", domain, "j"), columns_title(c, domain, "J"), false);
-	columns_add(c, columns_name(c, "children_energy", domain, "percent"), first ? "%" : NULL, false);
-	columns_add(c, columns_name(c, "self_energy", domain, "j"), "SELF", false);
-	columns_add(c, columns_name(c, "self_energy", domain, "percent"), first ? "%" : NULL, false);
+	const char *title = columns_domain_title(c, domain, first, "ENERGY", "J");
+
+	columns_field(c, "energy");
+	columns_add_of(c, "children_energy", domain, "j", title);
+	columns_add_of(c, "children_energy", domain, "percent", title ? "%" : NULL);
+	columns_field(c, "self");
+	columns_add_of(c, "self_energy", domain, "j", title ? "SELF J" : NULL);
+	columns_add_of(c, "self_energy", domain, "percent", title ? "%" : NULL);
 }
 
 static void callers_make_columns(struct columns *c, const struct blocks *b)
 {
-	columns_add(c, "kind", NULL, true);
-	columns_add(c, "pid", NULL, false);
-	columns_add(c, "comm", NULL, true);
-	columns_add(c, "function", "FUNCTION", true);
-	columns_add(c, "object", "OBJECT", true);
-	columns_add(c, "mode", NULL, true);
-	columns_add(c, "children_samples", "SAMPLES", false);
+	callers_add_column(c, NULL, "kind", NULL, true);
+	callers_add_column(c, "pid", "pid", "PID", false);
+	callers_add_column(c, "command", "comm", "COMMAND", true);
+	callers_add_column(c, "function", "function", "FUNCTION", true);
+	callers_add_column(c, "object", "object", "OBJECT", true);
+	callers_add_column(c, "mode", "mode", "MODE", true);
+	callers_add_column(c, "samples", "children_samples", "SAMPLES", false);
 	columns_add(c, "self_samples", "SELF", false);
-	columns_add(c, "children_time_s", "TIME s", false);
-	columns_add(c, "self_time_s", "SELF", false);
+	callers_add_column(c, "time", "children_time_s", "TIME s", false);
+	columns_add(c, "self_time_s", "SELF s", false);
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		callers_add_energy_columns(c, b->domains[d]->name, !d);
 }
@@ -306,7 +329,7 @@ static void callers_print_pair(struct output *out, const struct blocks *b, const
 {
 	bool cost = p->all.kind == ROW_TICKS || p->all.kind == ROW_INTERRUPTS;
 
-	report_names(out, b, &p->all);
+	report_names(out, b, &p->all, NULL);
 	if (cost) {
 		output_none(out, NULL);
 		output_none(out, NULL);
@@ -323,80 +346,133 @@ static void callers_print_pair(struct output *out, const struct blocks *b, const
 	output_row(out);
 }
 
-/* Functions of a process, those that only called included, then what the measurement took. */
-static int callers_print_process(struct output *out, const struct report_process *p,
-				 const struct blocks *b, const struct figures *self,
-				 const struct figures *all, double limit, const struct style *style,
-				 size_t *hidden)
+/* Functions of a process, those that only called included. Return: how many of them are below the limit */
+static size_t callers_add_functions(struct pair *pairs, size_t *n, uint32_t process, const struct blocks *b,
+				    const struct figures *self, const struct figures *all, double limit)
 {
-	struct pair *pairs = calloc(b->n_functions + p->n_rows + 1, sizeof(*pairs));
-	struct pair whole = { p->total, p->total };
-	size_t n = 0;
+	size_t hidden = 0;
 
-	if (!pairs)
-		return -ENOMEM;
 	for (uint32_t f = 0; f < b->n_functions; f++) {
 		struct report_row row;
 
-		if (b->functions[f].process != p->total.process || !(all->time_s[f] > 0))
+		if (b->functions[f].process != process || !(all->time_s[f] > 0))
 			continue;
-		row = callers_make_row(all, b->n_domains, f, ROW_FUNCTION, p->total.process, f);
+		row = callers_make_row(all, b->n_domains, f, ROW_FUNCTION, process, f);
 		if (report_weight_of(&row, pair_total, b) < limit) {
-			++*hidden;
+			hidden++;
 			continue;
 		}
-		pairs[n++] = (struct pair){ row,
-					    callers_make_row(self, b->n_domains, f, ROW_FUNCTION,
-							     p->total.process, f) };
+		pairs[(*n)++] = (struct pair){ row, callers_make_row(self, b->n_domains, f, ROW_FUNCTION, process, f) };
 	}
+	return hidden;
+}
+
+static void callers_print_sorted(struct output *out, struct pair *pairs, size_t n, const struct blocks *b,
+				 const struct style *style)
+{
+	qsort(pairs, n, sizeof(*pairs), callers_pair_by_weight);
+	for (size_t i = 0; i < n; i++)
+		callers_print_pair(out, b, &pairs[i], style);
+}
+
+/* For programs: each process, and its rows behind it. */
+static void callers_print_process(struct output *out, const struct report_process *p, struct pair *pairs,
+				  const struct blocks *b, const struct figures *self, const struct figures *all,
+				  double limit, const struct style *style)
+{
+	size_t n = 0;
+
+	callers_add_functions(pairs, &n, p->total.process, b, self, all, limit);
 	for (size_t i = 0; i < p->n_rows; i++)
 		if (p->rows[i].kind != ROW_FUNCTION)
 			pairs[n++] = (struct pair){ p->rows[i], p->rows[i] };
-	qsort(pairs, n, sizeof(*pairs), callers_pair_by_weight);
-	callers_print_pair(out, b, &whole, style);
-	for (size_t i = 0; i < n; i++)
-		callers_print_pair(out, b, &pairs[i], style);
-	output_rule(out);
-	free(pairs);
-	return 0;
+	callers_print_pair(out, b, &(struct pair){ p->total, p->total }, style);
+	callers_print_sorted(out, pairs, n, b, style);
 }
 
-int report_children(const struct report *r, const struct blocks *b, const struct callgraph *c,
-		    const struct attribute_options *opt, struct json_object *head)
+/* A table: functions of all processes in one list. Return: how many are below the limit */
+static size_t callers_print_list(struct output *out, const struct report *r, const struct report_row *rows, size_t n_rows,
+				 struct pair *pairs, const struct blocks *b, const struct figures *self,
+				 const struct figures *all, double limit, const struct style *style)
 {
-	struct columns *columns = columns_new();
-	struct pair total = { r->total, r->total };
-	struct style style = { .time = columns_digits(r->total.g.time_s.v) };
-	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
-	struct figures self, all;
-	struct output *out;
-	size_t hidden = 0;
-	int ret = columns ? callers_sum_functions(c, b->n_functions, &self, &all) : -ENOMEM;
+	size_t n = 0, hidden = 0;
 
-	if (ret)
-		goto out_free;
+	for (size_t i = 0; i < r->n_processes; i++)
+		if (!r->processes[i].outside)
+			hidden += callers_add_functions(pairs, &n, r->processes[i].total.process, b, self, all, limit);
+	for (size_t i = 0; i < n_rows; i++)
+		if (rows[i].kind == ROW_TICKS || rows[i].kind == ROW_INTERRUPTS)
+			pairs[n++] = (struct pair){ rows[i], rows[i] };
+	callers_print_sorted(out, pairs, n, b, style);
+	return hidden;
+}
+
+static void callers_layout(const struct columns *c, struct output *out, const struct attribute_options *opt, bool several)
+{
+	struct output_field known[N_FIELDS];
+
+	memcpy(known, fields, sizeof(known));
+	for (size_t i = 0; i < N_FIELDS; i++)
+		known[i].shown |= several && !strcmp(known[i].key, "command");
+	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
+}
+
+static int callers_print_all(const struct report *r, const struct blocks *b, const struct attribute_options *opt,
+			     const struct figures *self, const struct figures *all, struct json_object *head)
+{
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
+	struct pair *pairs = calloc(b->n_functions + 2 * r->n_processes + 2, sizeof(*pairs));
+	struct style style = { .time = columns_digits(r->total.g.time_s.v) };
+	struct columns *columns = columns_new(opt->domains);
+	struct report_row *rows = NULL;
+	struct output *out = NULL;
+	size_t hidden = 0, n_rows;
+	bool several;
+	int ret = pairs && columns ? report_rows_list(r, b, opt, &rows, &n_rows, &several) : -ENOMEM;
+
 	pair_blocks = b;
 	pair_total = &r->total;
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		style.total_j[d] = r->total.g.energy[d].j.v;
 		style.energy[d] = columns_digits(r->total.g.energy[d].j.v);
 	}
-	callers_make_columns(columns, b);
-	out = output_open(stdout, opt->format, columns->list, columns->n);
-	if (!out)
-		ret = -ENOMEM;
-	for (size_t i = 0; i < r->n_processes && !ret; i++)
-		ret = callers_print_process(out, &r->processes[i], b, &self, &all, limit, &style,
-					    &hidden);
-	if (out) {
-		callers_print_pair(out, b, &total, &style);
-		output_close(out, head, "rows");
+	if (!ret) {
+		callers_make_columns(columns, b);
+		out = output_open(stdout, opt->format, columns->list, columns->n);
 	}
+	if (!out) {
+		json_object_put(head);
+		ret = -ENOMEM;
+		goto out_free;
+	}
+	callers_layout(columns, out, opt, several);
 	if (opt->format == OUTPUT_TABLE)
-		report_hidden_print(r, hidden);
-	callers_figures_free(&self);
-	callers_figures_free(&all);
+		hidden = callers_print_list(out, r, rows, n_rows, pairs, b, self, all, limit, &style);
+	for (size_t i = 0; i < r->n_processes && opt->format != OUTPUT_TABLE; i++)
+		callers_print_process(out, &r->processes[i], pairs, b, self, all, limit, &style);
+	callers_print_pair(out, b, &(struct pair){ r->total, r->total }, &style);
+	output_close(out, head, "rows");
+	if (hidden && opt->format == OUTPUT_TABLE && !opt->quiet)
+		printf("\n%zu more functions below %g %%\n", hidden, opt->percent_limit);
 out_free:
 	free(columns);
+	free(pairs);
+	free(rows);
+	return ret;
+}
+
+int report_children(const struct report *r, const struct blocks *b, const struct callgraph *c,
+		    const struct attribute_options *opt, struct json_object *head)
+{
+	struct figures self, all;
+	int ret = callers_sum_functions(c, b->n_functions, &self, &all);
+
+	if (ret) {
+		json_object_put(head);
+		return ret;
+	}
+	ret = callers_print_all(r, b, opt, &self, &all, head);
+	callers_figures_free(&self);
+	callers_figures_free(&all);
 	return ret;
 }

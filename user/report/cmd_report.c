@@ -5,6 +5,7 @@
  */
 #include "cli/cmd.h"
 #include "output/picture.h"
+#include "output/terminal.h"
 #include "report/report.h"
 #include "verbs.h"
 
@@ -22,8 +23,11 @@ static const struct options_verb report_verb = {
 };
 
 /* Percent of everything: what is below is not shown to people unless they say so. */
-#define FUNCTIONS_LIMIT	0.1
+#define FUNCTIONS_LIMIT	1.0
 #define CALLERS_LIMIT	0.5
+
+/* Rows of fewer samples say next to nothing: a table has their sum. */
+#define LEAST_SAMPLES	3
 
 /* What a recording gives power to is a matter of the recording, and may be several blocks that it does not tell apart. */
 static bool report_model_is_fitted(const struct attribute_options *opt)
@@ -58,6 +62,7 @@ static int report_check_several(const struct attribute_options *opt, const struc
 static int report_check_options(struct attribute_options *opt, const struct report_files *files)
 {
 	int ret = attribute_options_check("report", opt);
+	struct kjoule_error err;
 
 	if (ret)
 		return ret;
@@ -82,6 +87,10 @@ static int report_check_options(struct attribute_options *opt, const struct repo
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->convergence && opt->processes)
 		return cmd_usage("report", "--convergence is for what is finer than a process: take another --by");
+	ret = opt->vectors ? report_vectors_fields_check(opt, &err) :
+	      opt->callers == CALLERS_CHILDREN ? callers_fields_check(opt, &err) : report_fields_check(opt, &err);
+	if (ret)
+		return cmd_usage("report", "%s", err.text);
 	ret = report_check_several(opt, files);
 	if (ret)
 		return ret;
@@ -93,6 +102,8 @@ static int report_check_options(struct attribute_options *opt, const struct repo
 
 		opt->callers_limit = table ? CALLERS_LIMIT : 0;
 		opt->percent_limit = table && opt->callers != CALLERS_FOLDED ? FUNCTIONS_LIMIT : 0;
+		if (!opt->least_samples && table && opt->callers != CALLERS_FOLDED)
+			opt->least_samples = LEAST_SAMPLES;
 	}
 	return 0;
 }
@@ -124,7 +135,9 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 			   [SORT_SAMPLES] = "samples", [SORT_NAME] = "name"),
 			  .given = &opt->sort_given },
 		ATTRIBUTE_OPT_LIMIT(&opt->percent_limit,
-				    "leave out what is below P % (default 0.1; callers 0.5)"),
+				    "sum what is below P % (default 1; callers 0.5)"),
+		{ 0, "min-samples", "N", "sum rows of fewer samples (default 3)",
+		  OPT_NUMBER(&opt->least_samples, 1, UINT32_MAX) },
 		{ 0, "vectors", NULL, "what ran together on the CPUs",
 		  OPT_FLAG(&opt->vectors),
 		  .not_with = "region call-graph children folded pid comm block sort interval" },
@@ -155,6 +168,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 		{ 0, "without-outliers", NULL, "leave out recordings that differ too much",
 		  OPT_FLAG(&files.without_outliers) },
 		ATTRIBUTE_OPT_RAW(&opt->raw),
+		ATTRIBUTE_OPT_TABLE(opt),
 		OPT_JSON(&opt->format),
 		OPT_CSV(&opt->format),
 		{ 0 }
@@ -172,6 +186,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 		code = cmd_privilege_drop(argv + first, argc - first);
 	if (code)
 		return code;
+	terminal_start_pager();
 	/* before it takes its time */
 	if (opt->convergence && picture_check(opt->convergence, opt->force, &err))
 		return cmd_failed("%s", err.text);

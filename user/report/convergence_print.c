@@ -86,7 +86,7 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 	static const char *const power[] = { "power_w", "power_lo_w", "power_hi_w", "power_half_percent",
 					     "power_off_percent" };
 	const char *off = c->several ? "OFF %" : NULL;
-	struct columns *cols = columns_new();
+	struct columns *cols = columns_new(NULL);
 	struct output *out;
 
 	if (!cols)

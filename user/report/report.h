@@ -28,7 +28,7 @@ int report_one(const char *path, struct attribute_options *opt);
 int report_several(const struct report_files *files, struct attribute_options *opt);
 
 enum report_kind {
-	ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION, ROW_TICKS, ROW_INTERRUPTS, ROW_CALLER
+	ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION, ROW_TICKS, ROW_INTERRUPTS, ROW_CALLER, ROW_HIDDEN
 };
 
 struct report_row {
@@ -46,9 +46,9 @@ struct report_row {
 /* A process with its functions, both sorted. */
 struct report_process {
 	struct report_row total;
+	bool outside;			/* of the total: kjoule's recorder, CPUs that it paused */
 	size_t n_rows;
 	struct report_row *rows;
-	size_t hidden;			/* functions below the limit */
 };
 
 /* Does a row draw more than the budget of power (ALEA, section 7.1)? Only a block is asked. */
@@ -64,8 +64,9 @@ struct report {
 	struct report_row total;
 	size_t n_processes;
 	struct report_process *processes;
-	size_t hidden_processes;
-	struct report_overs hidden_over;	/* of what is hidden */
+	struct report_row hidden;	/* the sum of the rows that are below the limit */
+	size_t n_hidden, n_few;			/* of them, for their few samples only */
+	struct report_overs hidden_over;	/* of these */
 	double parallel;			/* part of the busy ticks at which several CPUs of a package were busy */
 };
 
@@ -73,6 +74,14 @@ struct report {
 int report_new(const struct blocks *b, const struct groups *g, const struct attribute_options *opt,
 	       struct report *r);
 void report_free(struct report *r);
+/**
+ * report_rows_list() - the rows of a table: functions of all processes in one list, or processes, then what the measurement took
+ * and what is hidden; they add up to the total
+ * @several:	out: they are of more than one process
+ * Return: 0 or -ENOMEM; *rows is the caller's to free
+ */
+int report_rows_list(const struct report *r, const struct blocks *b, const struct attribute_options *opt,
+		     struct report_row **rows, size_t *n, bool *several);
 /**
  * report_print() - the rows; @head becomes the JSON document
  * @c:		callers to be shown below each function, or NULL
@@ -166,9 +175,16 @@ void report_regions_footnote(const struct view *v, const struct blocks *b);
 void report_regions_footnote_of_several(const struct blocks *b, const struct groups *g);
 /** report_weight_of() - the same of a row: what limits and orders them */
 double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b);
-/** report_names() - the cells of a row that say what it is: kind to mode */
-void report_names(struct output *out, const struct blocks *b, const struct report_row *r);
-/** report_hidden_print() - below a table: how many processes and functions are not in it */
-void report_hidden_print(const struct report *r, size_t functions);
+/**
+ * report_names() - the cells of a row that say what it is: kind to mode
+ * @hidden:	the name of the row of hidden ones
+ */
+void report_names(struct output *out, const struct blocks *b, const struct report_row *r, const char *hidden);
+/* The value of --fields, for each kind of table. Return: 0, or -EINVAL with the reason in @err */
+int report_fields_check(const struct attribute_options *opt, struct kjoule_error *err);
+int callers_fields_check(const struct attribute_options *opt, struct kjoule_error *err);
+int report_vectors_fields_check(const struct attribute_options *opt, struct kjoule_error *err);
+/** report_hidden_name() - of the row of those that are hidden: "(81 more rows below 1 %)" */
+const char *report_hidden_name(const struct report *r, const struct attribute_options *opt, char *buf, size_t len);
 
 #endif /* KJOULE_REPORT_H */

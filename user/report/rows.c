@@ -99,12 +99,54 @@ static bool report_row_is_named(const struct blocks *b, const struct report_row 
 	return unit && unit->kind == CODE_UNIT_NAMED;
 }
 
+static void report_sum_value(struct value *sum, const struct value *v)
+{
+	*sum = (struct value){ sum->v + (isnan(v->v) ? 0 : v->v), NAN, NAN };
+}
+
+/* What is not shown is counted all the same. */
+static void report_hide_row(struct report *r, const struct report_row *row, unsigned int n_domains)
+{
+	struct profile_group *sum = &r->hidden.g;
+
+	sum->samples += row->g.samples;
+	report_sum_value(&sum->time_s, &row->g.time_s);
+	for (unsigned int d = 0; d < n_domains; d++)
+		report_sum_value(&sum->energy[d].j, &row->g.energy[d].j);
+	r->n_hidden++;
+}
+
+static void report_finish_hidden(struct report *r, unsigned int n_domains)
+{
+	struct profile_group *sum = &r->hidden.g;
+
+	r->hidden.kind = ROW_HIDDEN;
+	sum->khz = (struct value){ NAN, NAN, NAN };
+	for (unsigned int d = 0; d < n_domains; d++) {
+		sum->energy[d].share = NAN;
+		if (isnan(r->total.g.energy[d].j.v))
+			sum->energy[d].j.v = NAN;
+		sum->energy[d].w = (struct value){ sum->time_s.v > 0 ? sum->energy[d].j.v / sum->time_s.v : NAN, NAN, NAN };
+	}
+}
+
+static bool report_row_is_small(struct report *r, const struct blocks *b, const struct report_row *row,
+				const struct attribute_options *opt)
+{
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
+
+	if (report_weight_of(row, &r->total, b) < limit)
+		return true;
+	r->n_few += row->g.samples < opt->least_samples;
+	return row->g.samples < opt->least_samples;
+}
+
 static int report_finish_process(struct report_process *p, struct report *r, const struct blocks *b,
 				 const struct attribute_options *opt)
 {
+	struct report_row cost[] = { report_part_new(p, ROW_TICKS, b->n_domains),
+				     report_part_new(p, ROW_INTERRUPTS, b->n_domains) };
 	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
-	struct report_row ticks = report_part_new(p, ROW_TICKS, b->n_domains);
-	struct report_row other = report_part_new(p, ROW_INTERRUPTS, b->n_domains);
 	size_t n = 0;
 	void *rows;
 
@@ -115,8 +157,9 @@ static int report_finish_process(struct report_process *p, struct report *r, con
 		if (opt->processes)
 			continue;
 		/* what the user has named is asked for */
-		if (report_weight_of(&row, &r->total, b) < limit && !report_row_is_named(b, &row)) {
-			p->hidden++;
+		if (report_row_is_small(r, b, &row, opt) && !report_row_is_named(b, &row)) {
+			if (!p->outside)
+				report_hide_row(r, &row, b->n_domains);
 			report_over_count(&r->hidden_over, b, &row, opt);
 			continue;
 		}
@@ -127,10 +170,15 @@ static int report_finish_process(struct report_process *p, struct report *r, con
 	if (!rows)
 		return -ENOMEM;
 	p->rows = rows;
-	if (ticks.g.time_s.v > 0 && !opt->processes && report_weight_of(&ticks, &r->total, b) >= limit)
-		p->rows[p->n_rows++] = ticks;
-	if (other.g.time_s.v > 0 && !opt->processes && report_weight_of(&other, &r->total, b) >= limit)
-		p->rows[p->n_rows++] = other;
+	for (int i = 0; i < 2 && !opt->processes; i++) {
+		if (!(cost[i].g.time_s.v > 0))
+			continue;
+		/* a table has one row of these for all processes */
+		if (opt->format == OUTPUT_TABLE || report_weight_of(&cost[i], &r->total, b) >= limit)
+			p->rows[p->n_rows++] = cost[i];
+		else if (!p->outside)
+			report_hide_row(r, &cost[i], b->n_domains);
+	}
 	qsort(p->rows, p->n_rows, sizeof(*p->rows), report_row_by_key);
 	return 0;
 }
@@ -143,7 +191,7 @@ static bool report_process_has_named(const struct blocks *b, const struct report
 	return false;
 }
 
-/* Processes below the limit, unless someone has asked for them. */
+/* Processes below the limit, unless someone has asked for them. A table has their rows, if any is above it. */
 static void report_hide_processes(struct report *r, const struct blocks *b,
 				  const struct attribute_options *opt)
 {
@@ -151,14 +199,20 @@ static void report_hide_processes(struct report *r, const struct blocks *b,
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
-		if (report_weight_of(&r->processes[i].total, &r->total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
-		    !report_process_has_named(b, &r->processes[i])) {
-			r->hidden_processes++;
-			for (size_t k = 0; k < r->processes[i].n_rows; k++)
-				report_over_count(&r->hidden_over, b, &r->processes[i].rows[k], opt);
-			free(r->processes[i].rows);
+		struct report_process *p = &r->processes[i];
+		bool small = opt->processes ? report_row_is_small(r, b, &p->total, opt) :
+					      report_weight_of(&p->total, &r->total, b) < limit;
+
+		if (small && !opt->pid && !opt->comm && !opt->region && !report_process_has_named(b, p)) {
+			for (size_t k = 0; k < p->n_rows; k++)
+				report_over_count(&r->hidden_over, b, &p->rows[k], opt);
+			for (size_t k = 0; k < p->n_rows && !p->outside; k++)
+				report_hide_row(r, &p->rows[k], b->n_domains);
+			if (opt->processes && !p->outside)
+				report_hide_row(r, &p->total, b->n_domains);
+			free(p->rows);
 		} else {
-			r->processes[n++] = r->processes[i];
+			r->processes[n++] = *p;
 		}
 	}
 	r->n_processes = n;
@@ -221,9 +275,10 @@ int report_new(const struct blocks *b, const struct groups *g, const struct attr
 	for (uint32_t i = 0; i < b->n_processes && !ret; i++) {
 		if (!(g->processes[i].time_s.v > 0) || !attribute_is_wanted(&b->processes[i], opt))
 			continue;
-		r->processes[r->n_processes++].total =
-			(struct report_row){ .kind = ROW_PROCESS, .process = i, .g = g->processes[i],
-					     .between = g->processes_between ? &g->processes_between[i] : NULL };
+		r->processes[r->n_processes++] = (struct report_process){
+			.total = { .kind = ROW_PROCESS, .process = i, .g = g->processes[i],
+				   .between = g->processes_between ? &g->processes_between[i] : NULL },
+			.outside = blocks_process_is_outside(&b->processes[i]) };
 	}
 	if (!ret)
 		ret = report_sort_functions(r, b, g);
@@ -231,6 +286,7 @@ int report_new(const struct blocks *b, const struct groups *g, const struct attr
 		ret = report_finish_process(&r->processes[i], r, b, opt);
 	if (!ret)
 		report_hide_processes(r, b, opt);
+	report_finish_hidden(r, b->n_domains);
 	if (!ret)
 		qsort(r->processes, r->n_processes, sizeof(*r->processes), report_process_by_key);
 	if (!ret && opt->worst_case)
@@ -238,6 +294,62 @@ int report_new(const struct blocks *b, const struct groups *g, const struct attr
 	if (ret)
 		report_free(r);
 	return ret;
+}
+
+/* What the ticks and interrupts of all processes took, as one row each. */
+static void report_add_cost(struct report_row *sum, const struct report_row *row, unsigned int n_domains)
+{
+	if (sum->kind != row->kind) {
+		*sum = *row;
+		return;
+	}
+	report_sum_value(&sum->g.time_s, &row->g.time_s);
+	for (unsigned int d = 0; d < n_domains; d++) {
+		struct profile_energy *e = &sum->g.energy[d];
+
+		report_sum_value(&e->j, &row->g.energy[d].j);
+		e->w.v = sum->g.time_s.v > 0 ? e->j.v / sum->g.time_s.v : NAN;
+	}
+}
+
+int report_rows_list(const struct report *r, const struct blocks *b, const struct attribute_options *opt,
+		     struct report_row **rows, size_t *n, bool *several)
+{
+	struct report_row cost[2] = { { .kind = ROW_TOTAL }, { .kind = ROW_TOTAL } };
+	uint32_t process = UINT32_MAX;
+	size_t most = 3;
+
+	*n = 0;
+	*several = false;
+	for (size_t i = 0; i < r->n_processes; i++)
+		most += r->processes[i].n_rows + 1;
+	*rows = calloc(most, sizeof(**rows));
+	if (!*rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_processes; i++) {
+		const struct report_process *p = &r->processes[i];
+
+		if (p->outside)
+			continue;
+		if (opt->processes)
+			(*rows)[(*n)++] = p->total;
+		for (size_t k = 0; k < p->n_rows; k++) {
+			if (p->rows[k].kind != ROW_FUNCTION) {
+				report_add_cost(&cost[p->rows[k].kind == ROW_INTERRUPTS], &p->rows[k], b->n_domains);
+				continue;
+			}
+			(*rows)[(*n)++] = p->rows[k];
+			*several |= process != UINT32_MAX && process != p->total.process;
+			process = p->total.process;
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		if (cost[i].kind != ROW_TOTAL)
+			(*rows)[(*n)++] = cost[i];
+	qsort(*rows, *n, sizeof(**rows), report_row_by_key);
+	if (r->n_hidden)
+		(*rows)[(*n)++] = r->hidden;
+	return 0;
 }
 
 void report_free(struct report *r)

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,12 +126,29 @@ static int report_show_convergence(const struct convergence *c, const struct att
 	int ret = convergence_draw(c, opt->convergence, opt->force, &err);
 
 	if (opt->format == OUTPUT_TABLE)
-		output_printf(stdout, "# %s of %s: half of the 95 %% interval (\xc2\xb1 %%)%s\n\n", opt->convergence,
-			      c->several ? "more and more recordings" : "longer and longer beginnings of the recording",
+		output_printf(stdout, "# %s of %s: half of the 95 %% interval (%s %%)%s\n\n", opt->convergence,
+			      c->several ? "more and more recordings" : "longer and longer beginnings of the recording", output_half(),
 			      c->several ? ", and how far off the estimate of all (OFF %)" : "");
 	if (convergence_write(c, stdout, opt->format, head) && !ret)
 		ret = kjoule_fail(&err, ENOMEM, "%s", strerror(ENOMEM));
 	return ret ? cmd_failed("%s", err.text) : EXIT_DONE;
+}
+
+/* What kjoule's recorder used besides its ticks; NAN: not known. */
+static double report_outside_j(const struct blocks *b, const struct groups *g)
+{
+	return b->recorder == UINT32_MAX || !b->n_domains ? NAN : g->functions[b->recorder].energy[0].j.v;
+}
+
+static int report_check_domains(const struct blocks *b, const struct attribute_options *opt, const char *path)
+{
+	const char *names[PROFILE_DOMAINS];
+	struct kjoule_error err;
+
+	if (!columns_check_domains(opt->domains, names, blocks_domain_names(b, names), &err))
+		return 0;
+	cmd_warn("%s: %s", path, err.text);
+	return -EDOM;
 }
 
 static int report_make_and_print(struct view *v, const char *path, struct attribute_options *opt)
@@ -153,6 +171,7 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		code_units_free(grain);
 		return ret;
 	}
+	ret = report_check_domains(&b, opt, path);
 	/* who has held the program for it wants that */
 	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw && !opt->convergence)
 		opt->model = MODEL_AUTO;
@@ -160,7 +179,8 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		opt->model = MODEL_CPM;
 	if (opt->convergence && blocks_paused_by(&b))
 		cmd_warn(BLOCKS_PAUSED, path, blocks_paused_by(&b));
-	ret = power_model_new(&b, opt, &model);
+	if (!ret)
+		ret = power_model_new(&b, opt, &model);
 	if (ret == -ENODATA) {
 		cmd_warn("%s: --model %s: %s", path, power_model_asked(&model), model.reason);
 		ret = -EDOM;
@@ -201,8 +221,10 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 	if (!ret && c)
 		ret = callgraph_solve(c, &b, p);
 	if (!ret) {
-		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
+		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED && opt->verbose)
 			header_print(v, &b, p, r.total.g.samples, c, &model, path);
+		else if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED && !opt->quiet)
+			header_summary_print(v, &b, p, r.total.g.samples, report_outside_j(&b, &groups));
 		if (opt->format == OUTPUT_JSON)
 			head = header_json(v, &b, p, c, &model, path);
 		ret = opt->model == MODEL_VPM ? report_vpm(v, &b, p, opt, head) :
@@ -210,7 +232,7 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
 		      report_print(&r, &b, c, opt, &model, head);
-		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE)
+		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE && !opt->quiet)
 			report_regions_footnote(v, &b);
 		if (!ret && opt->model != MODEL_VPM)
 			ret = report_blocks_are_sampled(&r, &b, &model, &opt->named);
@@ -343,7 +365,9 @@ static int report_show_average(struct merge *m, struct attribute_options *opt)
 	}
 	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
 	opt->runs = m->kept;
-	ret = report_new(b, &m->groups, opt, &r);
+	ret = report_check_domains(b, opt, m->runs[0].path);
+	if (!ret)
+		ret = report_new(b, &m->groups, opt, &r);
 	for (size_t i = 0; i < m->n && !ret; i++)
 		r.parallel += m->runs[i].left_out ? 0 : m->runs[i].parallel / m->kept;
 	if (!ret && !r.n_processes && opt->region) {
@@ -355,10 +379,10 @@ static int report_show_average(struct merge *m, struct attribute_options *opt)
 		ret = report_explain_no_process(b, &m->groups, m->runs[0].path, opt);
 	}
 	if (!ret) {
-		if (opt->format == OUTPUT_TABLE) {
+		if (opt->format == OUTPUT_TABLE && !opt->quiet) {
 			header_series_print(m, NULL);
 			header_model_print(&model, b, NULL);
-			printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
+			output_printf(stdout, "# %s is half of a 95 %% interval\n\n", output_half());
 		} else {
 			header_series_warn(m);
 		}
@@ -413,7 +437,7 @@ int report_several(const struct report_files *files, struct attribute_options *o
 	else if (!ret)
 		ret = opt->convergence ? report_series_convergence(&m, opt) :
 					 report_show_average(&m, opt);
-	if (ret && ret != -ENODATA && ret != -ESRCH && ret != -ENOENT)
+	if (ret && ret != -ENODATA && ret != -ESRCH && ret != -ENOENT && ret != -EDOM)
 		cmd_warn("%s", strerror(-ret));
 	if (ret || m.damaged)
 		code = EXIT_FAILED;

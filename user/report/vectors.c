@@ -15,22 +15,52 @@
 /* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
 #define MOST	4096
 
+static const struct output_field fields[] = {
+	{ "energy", true }, { "percent", true }, { "power", true }, { "time", true }, { "ticks", false }, { "share", false },
+	{ "package", false }, { "idle", false }, { "corunning", true }, { "marks", true },
+};
+
+#define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
+
+int report_vectors_fields_check(const struct attribute_options *opt, struct kjoule_error *err)
+{
+	return fields_check(&(struct fields){ fields, N_FIELDS, opt->fields }, err);
+}
+
+static void report_vectors_layout(const struct columns *c, struct output *out, const struct blocks *b,
+				  const struct attribute_options *opt)
+{
+	struct output_field known[N_FIELDS];
+
+	memcpy(known, fields, sizeof(known));
+	for (size_t i = 0; i < N_FIELDS; i++)
+		known[i].shown |= (b->input.n_packages > 1 && !strcmp(known[i].key, "package")) ||
+				  (opt->system && !strcmp(known[i].key, "idle"));
+	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
+}
+
+static void report_vectors_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
+{
+	columns_field(c, field);
+	columns_add(c, name, title, left);
+}
+
 static void report_vectors_make_columns(struct columns *c, const struct blocks *b,
 					const struct attribute_options *opt)
 {
-	columns_add(c, "kind", NULL, true);
-	columns_add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
-	columns_add(c, "ticks", "TICKS", false);
+	report_vectors_add_column(c, NULL, "kind", NULL, true);
+	report_vectors_add_column(c, "package", "package", "PACKAGE", false);
+	report_vectors_add_column(c, "ticks", "ticks", "TICKS", false);
 	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++)
-		columns_add_domain(c, b->domains[d]->name, !d, false);
-	columns_add(c, "purity", NULL, false);
-	columns_add(c, "idle_cpus", opt->system ? "IDLE" : NULL, false);
-	columns_add(c, "vectors", NULL, false);
+		columns_add_domain(c, b->domains[d]->name, false);
+	report_vectors_add_column(c, "share", "purity", "SHARE", false);
+	report_vectors_add_column(c, "idle", "idle_cpus", "IDLE", false);
+	report_vectors_add_column(c, NULL, "vectors", NULL, false);
 	if (opt->budget_w)
 		columns_add(c, "over_budget", NULL, true);
-	columns_add(c, "together", "TOGETHER", true);
-	columns_add(c, NULL, "", true);
+	report_vectors_add_column(c, "corunning", "together", "CO-RUNNING", true);
+	report_vectors_add_column(c, "marks", NULL, "", true);
 }
 
 /* "work_load (mix) | work_store (mix)", and as an array. Return: 0 or -ENOMEM */
@@ -179,13 +209,15 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	bool mixed = false;
 	int ret;
 
-	columns = columns_new();
+	columns = columns_new(opt->domains);
 	ret = columns ? corunning_new(p, &b->input, MOST, &t) : -ENOMEM;
 	if (!ret) {
 		report_vectors_make_columns(columns, b, opt);
 		out = output_open(stdout, opt->format, columns->list, columns->n);
 		ret = out ? 0 : -ENOMEM;
 	}
+	if (out)
+		report_vectors_layout(columns, out, b, opt);
 	by_energy = b->n_domains;
 	for (size_t i = 0; i < t.n && by_energy; i++)
 		by_energy = !isnan(t.vectors[i].energy[0].j.v);
@@ -221,9 +253,9 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		output_close(out, head, "rows");
 	else
 		json_object_put(head);
-	if (!ret && opt->format == OUTPUT_TABLE) {
+	if (!ret && opt->format == OUTPUT_TABLE && !opt->quiet) {
 		if (mixed)
-			printf("\n~ : for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+			printf("\n~ : for too short between two updates of the energy counter: its power is mixed with its neighbours'\n");
 		if (opt->budget_w)
 			report_overs_print(b, opt->budget_w, &shown, &unseen);
 		printf("\nwhat interrupts took is in these figures: nothing is taken out, and nothing is shared out\n");

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cli/cmd.h"
 #include "script/script.h"
+#include "output/terminal.h"
 #include "verbs.h"
 
 static const char help[] =
@@ -83,6 +84,7 @@ int cmd_script(int argc, char **argv)
 	code = cmd_privilege_drop(argv + optind, argc - optind);
 	if (code)
 		return code;
+	terminal_start_pager();
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	path = path ? path : KJOULE_DATA_FILE;

@@ -83,7 +83,7 @@ static const char *sweep_best_mark(const struct sweep_best *b, const bool *equal
 
 static int sweep_print_settings(const struct sweep *s)
 {
-	struct columns *c = columns_new();
+	struct columns *c = columns_new(NULL);
 	struct output *out;
 	char text[64];
 
@@ -94,12 +94,12 @@ static int sweep_print_settings(const struct sweep *s)
 	columns_add(c, NULL, "TIME s", false);
 	columns_add(c, NULL, half, false);
 	if (s->has_energy) {
-		columns_add(c, NULL, columns_title(c, sweep_domain_name(s), "J"), false);
+		columns_add(c, NULL, columns_text(c, "%.32s J", sweep_domain_name(s)), false);
 		columns_add(c, NULL, half, false);
 		columns_add(c, NULL, "", true);
 		columns_add(c, NULL, "W", false);
 		columns_add(c, NULL, half, false);
-		columns_add(c, NULL, columns_title(c, sweep_domain_name(s), "J s"), false);
+		columns_add(c, NULL, columns_text(c, "%.32s J s", sweep_domain_name(s)), false);
 		columns_add(c, NULL, half, false);
 		columns_add(c, NULL, "", true);
 	}
@@ -167,7 +167,7 @@ static bool sweep_has_mixed(const struct sweep *s)
 
 static int sweep_print_blocks(const struct sweep *s)
 {
-	struct columns *c = columns_new();
+	struct columns *c = columns_new(NULL);
 	bool mixed = sweep_has_mixed(s);
 	struct output *out;
 
@@ -449,11 +449,10 @@ static void sweep_add_figure(struct columns *c, const char *what, const char *of
 
 		snprintf(name, sizeof(name), "%s%s", what, ends[i]);
 		if (of) {
-			columns_add(c, columns_name(c, name, of, unit), NULL, false);
+			columns_add_of(c, name, of, unit, NULL);
 			continue;
 		}
-		snprintf(c->text[c->n_text], COLUMNS_TEXT, "%s_%s", name, unit);
-		columns_add(c, c->text[c->n_text++], NULL, false);
+		columns_add(c, columns_text(c, "%s_%s", name, unit), NULL, false);
 	}
 }
 
@@ -506,7 +505,7 @@ static void sweep_print_row(struct output *out, const struct sweep *s, const str
 
 int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, struct json_object *head)
 {
-	struct columns *c = columns_new();
+	struct columns *c = columns_new(NULL);
 	struct output *out;
 
 	if (!c) {

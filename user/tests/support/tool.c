@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/synthetic.h"
+#include "output/output.h"
 #include "tests/support/tool.h"
 
 char *out, *err;
@@ -118,9 +119,36 @@ struct json_object *find_named(struct json_object *doc, const char *function)
 	return NULL;
 }
 
+/* Of a figure of a domain, by the name that CSV has: "energy_package_j" is the "energy_j" of the domain "package". */
+static struct json_object *find_domain_figure(struct json_object *row, const char *key)
+{
+	struct json_object *domains = member(row, "domains");
+
+	for (size_t i = 0; domains && i < json_object_array_length(domains); i++) {
+		struct json_object *domain = json_object_array_get_idx(domains, i);
+		char of[64];
+
+		snprintf(of, sizeof(of), "_%s_", json_object_get_string(member(domain, "name")));
+		output_identifier(of);
+		json_object_object_foreach(domain, k, v) {
+			const char *unit = strrchr(k, '_');
+			char flat[128];
+
+			if (!unit)
+				continue;
+			snprintf(flat, sizeof(flat), "%.*s%s%s", (int)(unit - k), k, of, unit + 1);
+			if (!strcmp(flat, key))
+				return v;
+		}
+	}
+	return NULL;
+}
+
 double number(struct json_object *row, const char *key)
 {
 	struct json_object *v = member(row, key);
+
+	v = v ? v : find_domain_figure(row, key);
 
 	return v ? json_object_get_double(v) : NAN;
 }

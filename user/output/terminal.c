@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The terminal and the pager; see terminal.h. Used by tables, by verbs with long output, and by main.c at the end.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "output/terminal.h"
+
+static bool refused;
+static pid_t pager;
+static unsigned int paged_width;	/* of the terminal behind the pager */
+
+unsigned int terminal_width(void)
+{
+	struct winsize size;
+
+	if (pager)
+		return paged_width;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
+		return TERMINAL_WIDTH;
+	return size.ws_col;
+}
+
+bool terminal_has_colour(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return (pager || isatty(STDOUT_FILENO)) && !(no && *no);
+}
+
+void terminal_refuse_pager(void)
+{
+	refused = true;
+}
+
+static const char *terminal_pager_command(void)
+{
+	const char *command = getenv("KJOULE_PAGER");
+
+	if (!command)
+		command = getenv("PAGER");
+	if (!command)
+		command = "less";
+	return *command && strcmp(command, "cat") ? command : NULL;
+}
+
+static void terminal_run_pager(const char *command, const int *ends)
+{
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	/* less: quit at the end of what fits on a screen, keep colours, do not clear the screen */
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(127);
+}
+
+/* A pager that is not installed would swallow the output: the shell says whether there is one. */
+static bool terminal_has_command(const char *command)
+{
+	size_t word = strcspn(command, " \t;&|<>()$`'\"\\");
+	char *test;
+	int ret;
+
+	if (asprintf(&test, "command -v %.*s >/dev/null 2>&1", (int)word, command) < 0)
+		return false;
+	ret = system(test);
+	free(test);
+	return !ret;
+}
+
+void terminal_start_pager(void)
+{
+	const char *command = terminal_pager_command();
+	unsigned int width = terminal_width();
+	int ends[2];
+	pid_t child;
+
+	if (refused || pager || !command || !isatty(STDOUT_FILENO) || !terminal_has_command(command) || pipe(ends))
+		return;
+	fflush(stdout);
+	child = fork();
+	if (!child)
+		terminal_run_pager(command, ends);
+	if (child > 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		signal(SIGPIPE, SIG_IGN);
+		paged_width = width;
+		pager = child;
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+int terminal_stop_pager(void)
+{
+	int ret = fflush(stdout) || ferror(stdout) ? -1 : 0, err = errno;
+
+	if (pager) {
+		/* Ctrl-C is the pager's now */
+		signal(SIGINT, SIG_IGN);
+		close(STDOUT_FILENO);
+		while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+			;
+		pager = 0;
+	}
+	errno = err;
+	return ret;
+}
