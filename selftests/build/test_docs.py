@@ -1,11 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-"""The documentation is whole: every page can be read, no heading has lost its line, no file that it names is gone."""
+"""The documentation is whole: every page can be read, no heading has lost its line, and no
+file that it names is gone.
+
+Manual pages have their sections in one order and at most 250 lines, README.md is one screen of
+40 lines, and the newest entry of CHANGELOG.md is of the version in VERSION.
+"""
 import glob
 import io
 import os
 import re
+import subprocess
 import sys
 
 import docutils.core
@@ -15,9 +21,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 import ktap  # noqa: E402
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../.."))
-FOLDERS = "scripts|selftests|user|kmod|include|Documentation"
-PATH = re.compile(rf"``((?:{FOLDERS})/[\w./-]+)``")
-ELSEWHERE = {"Documentation/dev-tools/kcov.rst"}        # in the kernel's sources
+FOLDERS = "scripts|selftests|user|kmod|include|Documentation|vchip|vm|bench|workloads"
+PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]+)`|\*((?:Documentation|workloads)/[\w./-]+)\*")
+FILE = re.compile(r"`([\w/.-]*\w\.(?:c|h|py|sh|mk|rst|yaml|config))`")
+PLACEHOLDER = re.compile(r"(\b|_)(NAME|FOLDER|RELEASE|TARGET)\b")
+# in the kernel's sources, and the tutorial's program
+ELSEWHERE = {"Documentation/dev-tools/kcov.rst", "sales.c"}
+FILES = subprocess.check_output(["git", "ls-files"], cwd=TOP, text=True).split()
 LINE = re.compile(r"^([=\-~])\1{2,}$")
 
 
@@ -52,30 +62,109 @@ def stray_lines(text):
 def is_there(name):
     """A file, a test by its name, or a name with something to be filled in."""
     folder, test = os.path.split(name)
-    return glob.glob(os.path.join(TOP, name)) or re.search(r"\b[A-Z]{3,}\b", test) or \
+    return glob.glob(os.path.join(TOP, name)) or PLACEHOLDER.search(name) or \
         glob.glob(os.path.join(TOP, "selftests", folder, f"test_{test}.*"))
 
 
 def gone(text):
-    return sorted(name for name in {name.rstrip("/.") for name in PATH.findall(text)} - ELSEWHERE
-                  if not is_there(name))
+    """Paths from the top, and names of files of any folder."""
+    paths = {(a or b).rstrip("/.") for a, b in PATH.findall(text)} - ELSEWHERE
+    names = {name for name in FILE.findall(text) if not PLACEHOLDER.search(name)} - ELSEWHERE
+    return sorted({name for name in paths if not is_there(name)} |
+                  {name for name in names if not any(f"/{f}".endswith(f"/{name}") for f in FILES)})
+
+
+def sections(text):
+    return re.findall(r"^([A-Z][A-Z ,]+)\n=+$", text, re.M)
+
+
+def out_of_order(text, section):
+    """Sections that a manual page has to have come first and last, in this order."""
+    found = sections(text)
+    first = ["SYNOPSIS", "DESCRIPTION"] + (["OPTIONS", "EXAMPLES"] if section == "1" else [])
+    last = ["SEE ALSO"]
+    if section not in "13":
+        first.remove("SYNOPSIS")
+    if found[:len(first)] != first or found[-1:] != last:
+        return [f"begins with {found[:len(first)]} instead of {first}, ends with {found[-1:]}"]
+    if section == "1" and "EXIT STATUS" not in found:
+        return ["has no EXIT STATUS"]
+    return []
+
+
+def too_wide(text, columns):
+    """Lines that are too long, but for terms of options, which cannot be broken."""
+    return [(i, line) for i, line in enumerate(text.splitlines(), 1)
+            if len(line) > columns and not re.match(r"\*\*-.*\*$", line)]
+
+
+def too_large(text, lines, columns):
+    count = len(text.splitlines())
+    return ([f"{count} lines"] if count > lines else []) + too_wide(text, columns)
+
+
+def options_left_out(kbuild, text):
+    """What kmod/Kbuild asks the configuration for, and the page on installing does not name."""
+    names = {f"CONFIG_{need}" for need in re.search(r"^needs := (.*)", kbuild, re.M)[1].split()}
+    names |= set(re.findall(r"^kjoule-\$\((CONFIG_\w+)\)", kbuild, re.M))
+    return sorted(name for name in names if f"``{name}``" not in text)
+
+
+def newest_change(text):
+    return re.findall(r"^## (\S+)", text, re.M)[:1]
+
+
+def manual(ktap_name, path, text):
+    if os.path.dirname(path) != os.path.join(TOP, "Documentation/man"):
+        return
+    found = too_large(text, 250, 100)
+    ktap.check(not found, f"{ktap_name} has at most 250 lines of 100 columns", found)
+    found = out_of_order(text, path.split(".")[-2])
+    ktap.check(not found, f"{ktap_name} has its sections in order", found)
+
+
+def read(name):
+    with open(os.path.join(TOP, name), encoding="utf-8") as f:
+        return f.read()
 
 
 def main():
     pages = sorted(glob.glob(os.path.join(TOP, "Documentation/**/*.rst"), recursive=True))
-    ktap.plan(3 * len(pages) + 3)
+    manuals = sum(os.path.dirname(path).endswith("/man") for path in pages)
+    markdown = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+    ktap.plan(3 * len(pages) + 2 * manuals + len(markdown) + 9)
     # what has to be seen
     ktap.check(len(stray_lines("A\n===\n\nmore\ntext\n=======\nB\n=\n\nKernels\n\n\n=======\n\nThe debug kernel\n================\n\nx\n")) == 3,
                "a lost heading and stray lines are seen")
     ktap.check(complaints("made up", "A\n===\n\nx ``y\n"), "what cannot be read is seen")
-    ktap.check(gone("``scripts/there-is-none``") == ["scripts/there-is-none"], "a file that is gone is seen")
+    ktap.check(gone("``scripts/there-is-none`` `vm/none.py` *workloads/none.c* ``no/file.h``") ==
+               ["no/file.h", "scripts/there-is-none", "vm/none.py", "workloads/none.c"],
+               "a file that is gone is seen")
+    page = "".join(f"{name}\n===\n\n" for name in
+                   ("SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "SEE ALSO"))
+    ktap.check(not out_of_order(page, "1") and out_of_order(page + "FILES\n===\n", "1") and
+               out_of_order(page.replace("OPTIONS", "NOTES"), "1") and
+               out_of_order(page.replace("EXIT STATUS", "FILES"), "1"), "sections out of order are seen")
+    ktap.check(too_large("x" * 101, 1, 100) and too_large("x\nx", 1, 100) and
+               not too_large("x" * 100 + "\n**-a**, " + "*x*" * 40, 2, 100),
+               "what is too long or too wide is seen")
+    ktap.check(options_left_out("needs := A B\nkjoule-$(CONFIG_C) += c.o\n", "``CONFIG_A``") ==
+               ["CONFIG_B", "CONFIG_C"], "an option that is not documented is seen")
     for path in pages:
         name = os.path.relpath(path, TOP)
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
+        text = read(name)
         for what, found in (("can be read", complaints(path, text)), ("has its headings", stray_lines(text)),
                             ("names files that there are", gone(text))):
             ktap.check(not found, f"{name} {what}", found)
+        manual(name, path, text)
+    for name in markdown:
+        ktap.check(not gone(read(name)), f"{name} names files that there are", gone(read(name)))
+    found = too_large(read("README.md"), 40, 90)
+    ktap.check(not found, "README.md is one screen", found)
+    found = options_left_out(read("kmod/Kbuild"), read("Documentation/install.rst"))
+    ktap.check(not found, "install.rst names the options of kmod/Kbuild", found)
+    found = newest_change(read("CHANGELOG.md"))
+    ktap.check(found == read("VERSION").split(), "CHANGELOG.md's newest entry is of VERSION", found)
     ktap.end()
 
 
