@@ -19,13 +19,16 @@ KDIR ?= $(firstword $(foreach d,$(KDIRS),$(if $(wildcard $(d)/Makefile),$(d))) $
 KOUT = $(BUILD)/kmod-$(KVER)
 JOBS := $(shell nproc)
 
-.PHONY: all kmod user vchip selftests man demo check check-all check-debug install install-kmod install-user dkms uninstall clean help
+.PHONY: all kmod user vchip selftests man demo check check-quick check-all check-debug golden-update
+.PHONY: install install-kmod install-user dkms uninstall clean help
 
 all: kmod user vchip selftests man
 
 help:
 	@echo 'make demo       install what is missing, build (3 to 8 minutes), record on the virtual chip'
 	@echo 'make check      install what is missing, build, run the tests (17 minutes on two cores)'
+	@echo 'make check-quick  of these what needs no guest: unit and golden tests under sanitizers, style (3 minutes)'
+	@echo 'make golden-update  write what the tool prints as what the golden tests want; read it with git diff'
 	@echo 'make check-all  the same, and what takes long: benchmarks, valgrind, the selftests on other machines'
 	@echo 'make check-debug  run the tests of the modules on a kernel full of checkers, built once'
 	@echo 'make            build all: kmod, user, vchip, selftests'
@@ -113,6 +116,15 @@ check:
 	+@$(MAKE) --no-print-directory -j$(JOBS) all
 	+@$(MAKE) --no-print-directory -j$(JOBS) -C user BUILD=$(BUILD)/user asan
 	@selftests/run.sh $(CHECK)
+
+# Before each commit: what needs no guest, from one build of the tool.
+check-quick:
+	scripts/setup
+	+@$(MAKE) --no-print-directory -j$(JOBS) -C user BUILD=$(BUILD)/user asan
+	@selftests/run.sh user/sanitizers kmod/style
+
+golden-update: user
+	@selftests/user/test_golden.py --update
 
 # The same, and the tests that take too long for every change.
 check-all:

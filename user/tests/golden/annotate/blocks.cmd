@@ -1,0 +1,1 @@
+kjoule annotate run.data

@@ -1,0 +1,1 @@
+kjoule annotate --by line run.data

@@ -1,0 +1,1 @@
+kjoule annotate -f filter run.data

@@ -1,0 +1,1 @@
+kjoule annotate -f store --json run.data

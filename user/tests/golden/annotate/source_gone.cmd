@@ -1,0 +1,2 @@
+rm program.s
+kjoule annotate -f filter run.data

@@ -1,0 +1,1 @@
+kjoule diff run.data again.data

@@ -1,0 +1,1 @@
+kjoule diff --by line run.data faster.data

@@ -1,0 +1,1 @@
+kjoule diff --csv run.data faster.data

@@ -1,0 +1,1 @@
+kjoule diff --json run.data faster.data

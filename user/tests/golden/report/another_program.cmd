@@ -1,0 +1,2 @@
+printf 'not the one that was recorded' >program
+kjoule report run.data

@@ -1,0 +1,1 @@
+kjoule report --by block run.data

@@ -1,0 +1,1 @@
+kjoule report --by object run.data

@@ -1,0 +1,1 @@
+kjoule report --csv run.data again.data

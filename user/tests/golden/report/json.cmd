@@ -1,0 +1,1 @@
+kjoule report --json run.data

@@ -1,0 +1,1 @@
+kjoule report -g --json callers.data

@@ -1,0 +1,1 @@
+kjoule report --model mixture run.data

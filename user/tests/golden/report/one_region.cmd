@@ -1,0 +1,1 @@
+kjoule report --region frame/sharpen regions.data

@@ -1,0 +1,1 @@
+kjoule report --percent-limit 30 run.data

@@ -1,0 +1,1 @@
+kjoule report --pid 100 --comm program system.data

@@ -1,0 +1,1 @@
+kjoule report --sort time run.data

@@ -1,0 +1,2 @@
+mv program elsewhere
+kjoule report run.data

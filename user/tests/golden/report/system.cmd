@@ -1,0 +1,1 @@
+kjoule report system.data

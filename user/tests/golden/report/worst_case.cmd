@@ -1,0 +1,1 @@
+kjoule report --interval worst-case run.data

@@ -1,0 +1,1 @@
+kjoule script callers.data | head -n 20

@@ -1,0 +1,1 @@
+kjoule script --csv short.data

@@ -1,0 +1,1 @@
+kjoule script --json short.data

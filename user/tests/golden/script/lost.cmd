@@ -1,0 +1,1 @@
+kjoule script lost.data | grep -v sample | tail -n 20

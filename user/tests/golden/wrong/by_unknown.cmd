@@ -1,0 +1,1 @@
+kjoule report --by nonsense run.data

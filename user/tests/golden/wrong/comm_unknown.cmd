@@ -1,0 +1,1 @@
+kjoule report --comm nonsense run.data

@@ -1,0 +1,1 @@
+kjoule record -C 1-0 -- true

@@ -1,0 +1,1 @@
+kjoule record -C 9999 -- true

@@ -1,0 +1,2 @@
+head -c 12000 run.data >cut.data
+kjoule report cut.data

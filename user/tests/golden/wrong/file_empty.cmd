@@ -1,0 +1,2 @@
+: >empty.data
+kjoule report empty.data

@@ -1,0 +1,2 @@
+head -c 20 run.data >cut.data
+kjoule report cut.data

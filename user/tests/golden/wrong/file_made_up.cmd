@@ -1,0 +1,1 @@
+kjoule report /proc/version

@@ -1,0 +1,2 @@
+printf damaged | dd of=run.data bs=1 seek=8 conv=notrunc status=none
+kjoule report run.data

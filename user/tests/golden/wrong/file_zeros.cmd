@@ -1,0 +1,3 @@
+truncate -s 0 run.data
+truncate -s 4096 run.data
+kjoule report run.data

@@ -1,0 +1,1 @@
+kjoule report --from 2s --to 1s run.data

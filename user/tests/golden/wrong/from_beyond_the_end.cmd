@@ -1,0 +1,1 @@
+kjoule report --from 100s run.data

@@ -1,0 +1,1 @@
+kjoule report --nonsense run.data

@@ -1,0 +1,1 @@
+kjoule report run.data >/dev/full

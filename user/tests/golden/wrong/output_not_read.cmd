@@ -1,0 +1,2 @@
+kjoule script run.data | head -n 1
+echo "${PIPESTATUS[@]}"

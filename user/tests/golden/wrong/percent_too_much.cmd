@@ -1,0 +1,1 @@
+kjoule report --percent-limit 101 run.data

@@ -1,0 +1,1 @@
+kjoule record -p 2147483000

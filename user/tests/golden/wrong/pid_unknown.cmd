@@ -1,0 +1,1 @@
+kjoule report --pid 7 run.data

@@ -1,0 +1,1 @@
+kjoule record -F many -- true

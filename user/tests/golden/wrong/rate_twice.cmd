@@ -1,0 +1,1 @@
+kjoule record -F 10 -i 1ms -- true

@@ -1,0 +1,1 @@
+kjoule record -F 0 -- true

@@ -1,0 +1,1 @@
+kjoule report --region nonsense run.data

@@ -1,0 +1,1 @@
+kjoule report --region nonsense regions.data

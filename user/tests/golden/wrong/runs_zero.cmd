@@ -1,0 +1,1 @@
+kjoule record --runs 0 -- true

@@ -1,0 +1,1 @@
+kjoule report --source nonsense run.data

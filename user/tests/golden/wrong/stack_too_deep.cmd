@@ -1,0 +1,1 @@
+kjoule record -g --max-stack 1025 -- true

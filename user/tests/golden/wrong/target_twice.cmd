@@ -1,0 +1,1 @@
+kjoule record -p 1 -- true
