@@ -5,14 +5,9 @@
 # made from what the guest measured; the oracle is read afterwards, for the comparison.
 import json
 import os
-import sys
 
-import bench
-import mix
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
-import oracle as chip  # noqa: E402
+from bench import bench, mix
+from vchip import oracle as chip
 
 PERIODS_MS = {"plain": mix.UPDATE_PERIOD_MS, "slow": 18, "client": 1}    # of the profiles' counters
 BLOCKS = ("block_low", "block_high", "block_middle")    # in the order of the lengths

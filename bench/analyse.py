@@ -7,11 +7,11 @@ import os
 import subprocess
 import time
 
-import bench
+from bench import bench
 
 FUNCTIONS = 10_000
 SAMPLES = 100_000_000
-PERF_SAMPLES = 10_000_000	# a file of perf's has 48 bytes for each
+PERF_SAMPLES = 10_000_000    # a file of perf's has 48 bytes for each
 
 Run = collections.namedtuple("Run", "seconds megabytes text")
 

@@ -10,10 +10,9 @@ import subprocess
 import sys
 import zlib
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TOP, "selftests/cli"))
-import figures  # noqa: E402
+from selftests import figures
 
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(TOP, "build")
 OUT = os.path.join(BUILD, "bench", os.environ.get("KJOULE_TEST", ""))    # a test's own, where tests run side by side
 # Of this machine's, that a guest may take at most: in a test less than that may, so that its log is seen.

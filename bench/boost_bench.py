@@ -10,14 +10,9 @@ import math
 import os
 import random
 import statistics
-import sys
 
-import bench
-import boost
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
-import oracle as chip  # noqa: E402
+from bench import bench, boost
+from vchip import oracle as chip
 
 CPUS = 2
 BOOSTED, SUSTAINED = 90000, 80000          # kHz

@@ -5,14 +5,9 @@
 # next to that by the energy counter alone; compared with the oracle. Used by scripts/bench. The reports are made from
 # what the guest measured; the oracle is read afterwards.
 import os
-import sys
 
-import bench
-import mix
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
-import oracle as chip  # noqa: E402
+from bench import bench, mix
+from vchip import oracle as chip
 
 TOGETHER = os.path.join(bench.BUILD, "selftests/together")
 PRICING = os.path.join(bench.BUILD, "selftests/pricing")

@@ -6,14 +6,9 @@
 import collections
 import math
 import os
-import sys
 
-import bench
-import mix
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
-import oracle as chip  # noqa: E402
+from bench import bench, mix
+from vchip import oracle as chip
 
 PROFILE, PERIOD_MS = "quick", 2
 PART_MS, SECONDS, FUNCTIONS = 1000, 58, 3
@@ -75,7 +70,8 @@ cp /tmp/k.data {folder}/{{seed}}.data
 
 def judge(out, everything, parts, without):
     """The rows of scripts/bench."""
-    out.figure("parts", parts, "recordings", must=MUST_PARTS, at_most=False, note=f"of {PART_MS} ms, each a recording of its own; {without} figures without an interval")
+    out.figure("parts", parts, "recordings", must=MUST_PARTS, at_most=False,
+               note=f"of {PART_MS} ms, each a recording of its own; {without} figures without an interval")
     for what in ("time", "power", "energy"):
         of = [c for c in everything if c.what == what]
         if not of:

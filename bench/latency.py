@@ -11,13 +11,9 @@ import json
 import math
 import os
 import statistics
-import sys
 
-import bench
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
-import oracle as chip  # noqa: E402
+from bench import bench
+from vchip import oracle as chip
 
 PROFILES = os.path.join(bench.TOP, "vchip/profiles")
 NEAR_NS = 200_000       # a request's two times are no further apart
@@ -230,7 +226,8 @@ def judge_tries(out, prefix, *runs):
     if alone:
         out.figure(f"{prefix}undisturbed_good", 100 * (1 - len(bad) / len(alone)), "%", must=95, at_most=False,
                    note=f"of {len(alone)}; {', '.join(f'{v} {bad.count(v)}' for v in sorted(set(bad)))}")
-    out.figure(f"{prefix}disturbed_tries", len(tries) - len(alone), "tries", note=f"of {len(tries)}; {sum(t.good for t in tries)} were good")
+    out.figure(f"{prefix}disturbed_tries", len(tries) - len(alone), "tries",
+               note=f"of {len(tries)}; {sum(t.good for t in tries)} were good")
 
 
 def judge_trends(out, runs):
@@ -247,7 +244,8 @@ def judge_refused(out, runs):
     tries = [(name, p) for name, may, run in runs for p in run.pairs for t in p.tries if not may and t.good]
     out.figure("wrong_numbers", len(wrong), "pairs", must=0, note=f"of {sum(not may for _, may, _ in runs)}; " +
                "; ".join(f"{name} {p.told()}" for name, p in wrong))
-    out.figure("wrong_tries", len(tries), "tries", note="passed as good in these pairs; " + "; ".join(sorted({f"{n} {p.from_khz} to {p.to_khz}" for n, p in tries})))
+    out.figure("wrong_tries", len(tries), "tries",
+               note="passed as good in these pairs; " + "; ".join(sorted({f"{n} {p.from_khz} to {p.to_khz}" for n, p in tries})))
     beside = [(name, p) for name, may, run in runs for p in run.pairs if may]
     out.figure("told_beside", sum(p.told_ns is not None for _, p in beside), "pairs", must=len(beside), at_most=False,
                note="of the same chips; " + "; ".join(f"{name} {p.told()}" for name, p in beside))

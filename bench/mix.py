@@ -4,13 +4,9 @@
 # Used by scripts/demo and scripts/bench. The report is made from what the guest
 # measured; the oracle is read here, afterwards, for the comparison and nothing else.
 import os
-import sys
 
-import bench
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
-import oracle as chip  # noqa: E402
+from bench import bench
+from vchip import oracle as chip
 
 OracleError = chip.OracleError
 

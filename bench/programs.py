@@ -12,12 +12,8 @@ import re
 import subprocess
 import sys
 
-import bench
-import mix
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
-import oracle as chip  # noqa: E402
+from bench import bench, mix
+from vchip import oracle as chip
 
 REAL = os.path.join(bench.TOP, "workloads/real")
 UPDATE_PERIOD_S = 1e-3 * mix.UPDATE_PERIOD_MS

@@ -6,10 +6,7 @@
 import os
 import statistics
 
-import alternate
-import bench
-import latency
-import mix
+from bench import alternate, bench, latency, mix
 
 SECONDS = 6
 PERIOD_MS = alternate.PERIODS_MS["client"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """KTAP for Python tests: announce a plan, report each promise, end.
 
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-    import ktap
+    sys.path.insert(0, TOP)
+    from selftests import ktap
     ktap.plan(1)
     ktap.check(speed_ok, "speed follows the set frequency", f"got {speed} MIPS")
     ktap.end()

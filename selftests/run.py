@@ -41,9 +41,8 @@ for name in ("SUDO_UID", "SUDO_USER"):
 
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "vm"))
-import guest_boot  # noqa: E402
-import kernel_log  # noqa: E402
+sys.path.insert(0, TOP)
+from vm import guest_boot, kernel_log  # noqa: E402
 
 EXIT_SKIP, EXIT_TIMEOUT = 4, 124
 TIMEOUT = 600.0
@@ -129,7 +128,7 @@ class Test:
                 said = ""
         results = self.passed + len(self.failed) + len(self.skipped)
         if code == EXIT_SKIP and not results:
-            reason = self.whole_skip or next((l for l in reversed(self.lines) if l.strip()), "")
+            reason = self.whole_skip or next((line for line in reversed(self.lines) if line.strip()), "")
             self.whole_skip = reason.strip("# ") or None
             if self.whole_skip is None:
                 self.problems.append("skipped without saying why")
@@ -362,7 +361,7 @@ class Guest:
         t.judge(code)
         bad = kernel_log.complaints(kernel_part(self.console, t.name))
         self.blamed |= bool(bad)
-        t.problems += ["kernel: " + l for l in bad[:10]]
+        t.problems += ["kernel: " + line for line in bad[:10]]
         report.add(t)
 
     def end(self, report):

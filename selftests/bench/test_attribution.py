@@ -13,8 +13,8 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "selftests/bench")]
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
 from test_figures import measure  # noqa: E402
 
 WHOLE = ["whole_program"]

@@ -14,8 +14,8 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "bench")]
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
 
 # benchmark, its options, and the figures in it that have a bound
 BENCHES = [("demo-error", ["--seeds", "1"], ["least_share", "worst_function", "whole_program"]),

@@ -3,13 +3,7 @@
 """The promised figures of a sample's size and of the highest rate: scripts/bench measures them and has their bounds."""
 # where: host
 # timeout: 900
-import os
-import sys
-
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "selftests/bench")]
-from test_figures import main  # noqa: E402
+from test_figures import main
 
 if __name__ == "__main__":
     main([("sample-bytes", [], ["ring"]), ("max-rate", [], ["records_lost"])])

@@ -12,10 +12,9 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "bench")]
-import alternate  # noqa: E402
-import bench  # noqa: E402
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from bench import alternate, bench  # noqa: E402
+from selftests import ktap  # noqa: E402
 
 SECONDS, CONSTANT_S, READINGS_S = 25, 15, 30
 BLOCKS = ("block_high", "block_low")

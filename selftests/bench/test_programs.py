@@ -7,13 +7,7 @@ One brief recording of each; the whole table is scripts/bench attribution, as Do
 # where: host
 # timeout: 900
 # when: named recordings of three programs take minutes
-import os
-import sys
-
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "selftests/bench")]
-from test_attribution import main, COARSE, WHOLE  # noqa: E402
+from test_attribution import main, COARSE, WHOLE
 
 if __name__ == "__main__":
     main([(["xz", "minisat"], COARSE), (["pigz"], WHOLE)])

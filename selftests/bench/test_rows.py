@@ -12,12 +12,9 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "bench")]
-import bench  # noqa: E402
-import ktap  # noqa: E402
-import latency  # noqa: E402
-import mix  # noqa: E402
-import programs  # noqa: E402
+sys.path.insert(0, TOP)
+from bench import bench, latency, mix, programs  # noqa: E402
+from selftests import ktap  # noqa: E402
 
 NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak",
          "attribution", "coverage", "mixture-simulated", "overhead", "analyse", "latency", "boost", "scale"}

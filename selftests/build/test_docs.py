@@ -17,10 +17,10 @@ import sys
 import docutils.core
 import docutils.utils
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
-import ktap  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
 
-TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../.."))
 FOLDERS = "scripts|selftests|user|kmod|include|Documentation|vchip|vm|bench|workloads"
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]+)`|\*((?:Documentation|workloads)/[\w./-]+)\*")
 FILE = re.compile(r"`([\w/.-]*\w\.(?:c|h|py|sh|mk|rst|yaml|config))`")

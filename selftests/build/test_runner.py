@@ -17,8 +17,8 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "selftests"))
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
 
 SHELL, UNIT, GUEST = "#!/bin/sh\n", "unit", "#!/bin/sh\n# where: guest\n"
 

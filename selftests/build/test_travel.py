@@ -7,12 +7,9 @@
 In guests where the checkout is hidden, without the virtual chip: nothing fails, some of what is
 there is tested, and each skip says what to provide. On other machines: test_travel_all.py.
 """
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-import travel  # noqa: E402
-from travel import ktap, Run, ALL, CHIP, CLI, LABORATORY, NO_CHIP, NO_LABORATORY, NO_MODULE, SHORT, SILICON  # noqa: E402
+import travel
+from travel import ktap, Run, ALL, CHIP, CLI, LABORATORY, NO_CHIP, NO_LABORATORY, NO_MODULE, SHORT, SILICON
 
 
 def main():

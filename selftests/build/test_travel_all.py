@@ -7,12 +7,9 @@
 
 test_travel.py has the rest: a machine without the chip, and one without the module.
 """
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-import travel  # noqa: E402
-from travel import ktap, Run, kmod, ALL, CHIP, CLI, KMOD, NO_CHIP, NO_LABORATORY, PYTHON, SILICON, VIRTUAL  # noqa: E402
+import travel
+from travel import ktap, Run, kmod, ALL, CHIP, CLI, KMOD, NO_CHIP, NO_LABORATORY, PYTHON, SILICON, VIRTUAL
 
 
 def main():
@@ -26,7 +23,7 @@ def main():
 
         lacking = NO_CHIP | NO_LABORATORY
         lacking.update(dict.fromkeys(kmod("callchain", "callchain_hostile", "hotplug", "jitter", "load", "ring_end", "soak", "switch"),
-                                      "one CPU only"))
+                                     "one CPU only"))
         lacking.update(dict.fromkeys(PYTHON, "/usr/bin/python3 is not there: install python3"))
         r = Run(suite, "one CPU, no debugfs, no Python", ["--no-chip", "--cpus", "1"],
                 prepare="umount /sys/kernel/debug; mount --bind /dev/null /usr/bin/python3")

@@ -16,8 +16,8 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "selftests"))
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
 
 
 def kmod(*names):

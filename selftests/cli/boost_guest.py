@@ -9,10 +9,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, TOP  # noqa: E402
-sys.path[:0] = [os.path.join(TOP, "vchip"), os.path.join(TOP, "bench")]
-import oracle  # noqa: E402
+from cli import ktap, kjoule, TOP
+from vchip import oracle
 
 TEST = os.path.realpath(sys.argv[0])
 FOLDER = os.path.join(TOP, "build/test-logs", os.path.basename(TEST)[len("test_"):-len(".py")])

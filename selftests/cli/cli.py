@@ -24,7 +24,8 @@ for name in ("SUDO_UID", "SUDO_USER"):
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+# ktap.py lies above, here and where the suite is installed; in the tree there are packages as well
+sys.path[:0] = [os.path.join(HERE, ".."), TOP]
 import ktap  # noqa: E402
 import figures  # noqa: E402
 

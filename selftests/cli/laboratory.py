@@ -2,12 +2,9 @@
 """What tests share that record a program on the virtual chip, and compare the report with the chip's oracle."""
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "vchip"))
-import oracle  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE
+from vchip import oracle
 
 FOLDER = os.path.join(TOP, "build/test-logs")
 

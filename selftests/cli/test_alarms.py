@@ -7,21 +7,18 @@ on, and not off the signal's handler. The truth is the chip's oracle.
 
 Taken off evenly the times are off by +8 and -6 % (seed 1), outside of their intervals.
 """
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap  # noqa: E402
-from laboratory import Laboratory, oracle, true_joules  # noqa: E402
+from cli import ktap
+from laboratory import Laboratory, oracle, true_joules
 
 TIME_OFF, ENERGY_OFF = {"spin_between": 0.015, "spin_handler": 0.03}, 0.005
 
 
 def main():
-    with Laboratory("alarms", "alarms", 8) as l:
-        doc = l.report("a program with a timer's signals")
-        span = l.truth(doc["pid"])
-        true = span.functions(l.symbols(), tgid=doc["pid"])
+    with Laboratory("alarms", "alarms", 8) as lab:
+        doc = lab.report("a program with a timer's signals")
+        span = lab.truth(doc["pid"])
+        true = span.functions(lab.symbols(), tgid=doc["pid"])
         found = {row["function"]: row for row in doc["rows"] if row["kind"] == "function"}
         for name, off in TIME_OFF.items():
             true_s, row = oracle.truth(true[name])["time_s"], found[name]

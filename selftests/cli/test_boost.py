@@ -9,14 +9,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-import boost_guest  # noqa: E402
-from boost_guest import CPUS, FOLDER, PART, PASSES, WORK, check_near, document, tell  # noqa: E402
-from cli import ktap, start, finish, table, KJOULE  # noqa: E402
-import boost  # noqa: E402
+import boost_guest
+from boost_guest import CPUS, FOLDER, PART, PASSES, WORK, check_near, document, tell
+from cli import ktap, start, finish, table, KJOULE
+from bench import boost
 
 
 # In the guest -------------------------------------------------------------------------
@@ -30,7 +28,8 @@ def inside_run():
     seen = {"saturated": run("--history", "saturated", "--runs", "2", "--", *work),
             # the chip has rested for half a second by then
             "clean": run("--history", "clean", "--window", "12s", "--runs", "1", "--export-json", os.path.join(FOLDER, "runs.json"), "--export-csv",
-                         os.path.join(FOLDER, "runs.csv"), "--export-markdown", os.path.join(FOLDER, "runs.md"), "--", *work, "--", WORK, str(PASSES // 2), str(CPUS)),
+                         os.path.join(FOLDER, "runs.csv"), "--export-markdown",
+                         os.path.join(FOLDER, "runs.md"), "--", *work, "--", WORK, str(PASSES // 2), str(CPUS)),
             "as-is": run("--history", "as-is", "--runs", "5", *work),
             "equal": run("--history", "as-is", "--runs", "1", "--equal-duration", "1s", WORK, str(PASSES // 8), str(CPUS)),
             "fails": run("--history", "as-is", "sh", "-c", "exit 7"),

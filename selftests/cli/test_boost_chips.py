@@ -10,13 +10,11 @@ import glob
 import json
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-import boost_guest  # noqa: E402
-from boost_guest import CPUS, FOLDER, PASSES, WORK, check_near, document, tell  # noqa: E402
-from cli import ktap  # noqa: E402
-import boost  # noqa: E402
+import boost_guest
+from boost_guest import CPUS, FOLDER, PASSES, WORK, check_near, document, tell
+from cli import ktap
+from bench import boost
 
 QUICK_TAU_S = 0.566    # of the profile
 QUICK_PART = 0.1       # its boosts are fifty slices long
@@ -74,7 +72,8 @@ def judge_commands(seen):
     ktap.check(doc.get("starts", 0) >= 3 and doc["cpus"] == "1" and doc["busy"] > 0.7, "one that ends is started again, on its CPUs", seen["again"])
     code, out, err = seen["idles"]
     ktap.check(code == 1 and json.loads(out or "{}").get("verdict") == "idle" and "uses fewer CPUs" in err, "one that does not work is no load", seen["idles"])
-    ktap.check(seen["command fails"][0] == 7 and "exit code 7" in seen["command fails"][2], "of one that fails the exit code comes through", seen["command fails"])
+    ktap.check(seen["command fails"][0] == 7 and "exit code 7" in seen["command fails"][2],
+               "of one that fails the exit code comes through", seen["command fails"])
     ktap.check(seen["nothing left"] == "", "nothing of them is left", seen["nothing left"])
 
 

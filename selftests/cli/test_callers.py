@@ -9,12 +9,9 @@ the program tells how much each had done. The rest of the truth is the chip's or
 """
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "vchip"))
-import oracle  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE
+from vchip import oracle
 
 SECONDS = 6
 ALLOWED = {"time": 0.015, "energy": 0.025}    # of a share, absolute

@@ -8,11 +8,8 @@
 How exact that is belongs to scripts/bench; here everything has to be there and sane.
 """
 import json
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, report, rows, script, path, hold_frequency, MIX  # noqa: E402
+from cli import ktap, kjoule, report, rows, script, path, hold_frequency, MIX
 
 NAMES = {"work_integer", "work_multiply", "work_load", "work_store", "work_mixed", "work_float"}
 SECONDS = 8
@@ -48,7 +45,7 @@ def main():
                "each has energy, inside its interval", work)
     power = {name: row[f"power_{domains[0]}_w"] for name, row in work.items()}
     ktap.check(max(power.values()) > 1.5 * min(power.values()), "powers differ as the functions do", power)
-    ktap.check(doc["frequency_witness"] == "granted" and 
+    ktap.check(doc["frequency_witness"] == "granted" and
                all(abs(row["freq_mhz"] / highest - 1) < 0.02 for row in work.values()),
                "each has the frequency that was granted", {n: row["freq_mhz"] for n, row in work.items()})
     ktap.check(all(row["precise_percent"] is not None and row["precise_percent"] > 50 for row in work.values()),

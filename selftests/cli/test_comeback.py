@@ -8,12 +8,9 @@
 perf's side band of a CPU ends with it. The module tells of CPUs of the session, the others have
 to be looked for.
 """
-import os
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, start, finish, end, wait_until, size, begun, report, rows, script, path, KJOULE, MIX  # noqa: E402
+from cli import ktap, kjoule, run, start, finish, wait_until, size, begun, report, rows, script, path, KJOULE, MIX
 
 ONLINE = "/sys/devices/system/cpu/cpu1/online"
 

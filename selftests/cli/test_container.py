@@ -6,10 +6,8 @@
 """A path is one file here and another one in a container: code is not named by a file that it is not of."""
 import os
 import shutil
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, record, report, rows, path, need_root, TOP  # noqa: E402
+from cli import ktap, record, report, rows, path, need_root, TOP
 
 PROGRAMS = os.path.join(TOP, "build/selftests")
 OUTSIDE, INSIDE = (os.path.join(PROGRAMS, name) for name in ("callers", "mix"))

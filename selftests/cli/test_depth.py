@@ -7,21 +7,18 @@ two frames and below forty. The truth is the chip's oracle.
 
 With the mean of all ticks taken off everywhere the times are off by 6 to 8 % (seeds 1 to 3), the energies by 7 to 12 %.
 """
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap  # noqa: E402
-from laboratory import Laboratory, oracle, true_joules  # noqa: E402
+from cli import ktap
+from laboratory import Laboratory, oracle, true_joules
 
 FUNCTIONS = ("spin_shallow", "spin_deep")
 TIME_OFF, ENERGY_OFF = 0.02, 0.04
 
 
 def main():
-    with Laboratory("depth", "depth_fp", 10, options="-g -F 500") as l:
-        doc = l.report("a program with its callers")
-        true = l.truth(doc["pid"]).functions(l.symbols(), tgid=doc["pid"])
+    with Laboratory("depth", "depth_fp", 10, options="-g -F 500") as lab:
+        doc = lab.report("a program with its callers")
+        true = lab.truth(doc["pid"]).functions(lab.symbols(), tgid=doc["pid"])
         found = {row["function"]: row for row in doc["rows"] if row["kind"] == "function"}
         for name in FUNCTIONS:
             t, row = oracle.truth(true[name]), found[name]

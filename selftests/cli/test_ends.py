@@ -9,11 +9,9 @@ A recorder that is killed leaves no session behind; its command goes on.
 """
 import os
 import signal
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, kjoule, start, finish, end, wait_until, size, begun, sessions, sampling, books_of_all,  # noqa: E402
+from cli import (ktap, kjoule, start, finish, end, wait_until, size, begun, sessions, sampling, books_of_all,
                  report, samples, complaints, path, KJOULE, MIX)
 
 

@@ -10,10 +10,8 @@ Every reader ends with 0 or 1, says what is wrong, and never by a signal.
 import os
 import random
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, kjoule, start, finish, end, report, script, samples, complaints, says, size,  # noqa: E402
+from cli import (ktap, kjoule, start, finish, end, report, script, samples, complaints, says,
                  path, KJOULE, MIX)
 
 CUTS, FLIPS = 8, 16

@@ -8,11 +8,8 @@
 A record's time less its lateness is when its tick was due: without jitter a multiple of
 the interval from the first, with it up to the jitter after one, on all CPUs the same.
 """
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, report, rows, script, path, MIX  # noqa: E402
+from cli import ktap, kjoule, report, script, path, MIX
 
 SECONDS = 2
 

@@ -18,10 +18,8 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, start, finish, wait_until, table, size, path, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "vchip"))
-import oracle  # noqa: E402
+from cli import ktap, kjoule, run, start, finish, wait_until, table, size, path, TOP, KJOULE
+from vchip import oracle
 
 HERE = os.path.realpath(__file__)
 FOLDER = os.path.join(TOP, "build/test-logs/latency")
@@ -333,7 +331,9 @@ def judge_back(seen):
     ktap.check(seen["first-held"] and code == 130 and "# latency" in out and "it was ended before" in out, "Ctrl-C shows what there is", seen["int"])
     ktap.check(seen["after-int"] == limited, "and gives governor and limits back", seen["after-int"])
     it = seen["early"]
-    ktap.check(it["held"] and it["result"][0] == 130 and "it was ended before" in it["result"][1] and "every frequency" not in it["result"][1] and not it["result"][2] and it["after"] == limited,
+    code, out, err = it["result"]
+    ktap.check(it["held"] and code == 130 and "it was ended before" in out and "every frequency" not in out and not err and
+               it["after"] == limited,
                "Ctrl-C before there is a level is no error", it)
     for name, promise in (("kill", "the module gives them back"), ("user-kill", "a guardian gives limits back")):
         it = seen[name]

@@ -11,8 +11,7 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, table, path, online, KJOULE, MIX  # noqa: E402
+from cli import ktap, kjoule, run, table, path, online, KJOULE, MIX
 
 DATA = path("data")
 

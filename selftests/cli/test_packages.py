@@ -10,12 +10,9 @@ package say between two marks, and what the report says of each program, is comp
 import json
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import figures, ktap, run, MIX, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "vchip"))
-import oracle  # noqa: E402
+from cli import figures, ktap, run, MIX, TOP, KJOULE
+from vchip import oracle
 
 DOMAINS = ("package", "core", "dram")
 PART = 0.01          # of the truth: a counter is up to a millisecond old, of 400, and a tick is one of 600

@@ -4,11 +4,8 @@
 # vm: --profile plain --cpus 2
 # timeout: 240
 """CPUs that are idle are left alone, counted as idle, and charged for no tick."""
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, report, rows, script, path, hold_frequency  # noqa: E402
+from cli import ktap, kjoule, report, rows, script, path, hold_frequency
 
 
 def record(*options, **more):

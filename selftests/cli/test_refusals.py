@@ -15,8 +15,7 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, says, path, start, end, rows, KJOULE, MODULES  # noqa: E402
+from cli import ktap, kjoule, run, says, path, start, end, rows, KJOULE, MODULES
 
 RAN = path("ran")
 COMMAND = ("--", "touch", RAN)

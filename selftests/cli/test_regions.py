@@ -9,12 +9,9 @@ A second program is recorded that marks nothing, a third one that ends in the mi
 """
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "vchip"))
-import oracle  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE
+from vchip import oracle
 
 SECONDS = 12
 SHORT = 2

@@ -8,13 +8,10 @@
 report and diff make of it agrees with the runs."""
 import glob
 import json
-import os
 import signal
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (figures, ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path, run,  # noqa: E402
+from cli import (figures, ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path, run,
                  KJOULE, MIX)
 
 RUNS = 6    # of the same program, half of them on each side of a difference

@@ -7,31 +7,28 @@
 A program forks 240 of them, of three kinds that do different work. The truth is the chip's oracle.
 """
 import math
-import os
 import statistics
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap  # noqa: E402
-from laboratory import Laboratory, oracle, true_joules  # noqa: E402
+from cli import ktap
+from laboratory import Laboratory, oracle, true_joules
 
 EACH, INTERVAL_S, UPDATE_S = 80, 1e-3 * (1 + 1 / 126.618), 10e-3    # as -F 1000 has it, and the chip's profile
 WORK = {"kid-integer": "work_integer", "kid-store": "work_store", "kid-float": "work_float"}
 SUMS = ("time_s", "energy_package_j")
 
 
-def kids_of(l):
+def kids_of(lab):
     """Who was of which kind."""
-    lines = [line.split() for line in l.guest.stdout.splitlines()]
+    lines = [line.split() for line in lab.guest.stdout.splitlines()]
     return {name: {int(words[1]) for words in lines if words[:1] == [name]} for name in WORK}
 
 
-def truth(l, kids):
+def truth(lab, kids):
     """By process: time and energy of its work and of all that it did, by the chip."""
-    symbols = l.symbols()
+    symbols = lab.symbols()
     kind_of = {pid: name for name, pids in kids.items() for pid in pids}
     sums = {}
-    for (_, tgid, address), values in l.truth().insns().items():
+    for (_, tgid, address), values in lab.truth().insns().items():
         if tgid not in kind_of:
             continue
         parts = ["whole"] + (["work"] if symbols.find(address)[1] == WORK[kind_of[tgid]] else [])
@@ -105,13 +102,13 @@ class Kind:
 
 
 def main():
-    with Laboratory("short-lived", "family", EACH, options="-F 1000") as l:
-        doc = l.report("what forks children")
-        kids = kids_of(l)
+    with Laboratory("short-lived", "family", EACH, options="-F 1000") as lab:
+        doc = lab.report("what forks children")
+        kids = kids_of(lab)
         if not ktap.check(all(len(pids) == EACH for pids in kids.values()), f"{EACH * len(WORK)} children are recorded",
                           {n: len(p) for n, p in kids.items()}):
             ktap.end()
-        true = truth(l, kids)
+        true = truth(lab, kids)
     ktap.check(doc["missed_nobodys"] == 0, "all of their time is given to somebody", doc["missed_nobodys"])
     kinds = {name: Kind(name, pids, doc["rows"], true) for name, pids in kids.items()}
     for name, kind in kinds.items():

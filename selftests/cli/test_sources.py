@@ -12,10 +12,8 @@ powercap and hwmon. What is refused is told in the module's words.
 import glob
 import json
 import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, report, rows, script, says, path, hold_frequency, MIX, KJOULE, TOP  # noqa: E402
+from cli import ktap, kjoule, run, report, rows, script, says, path, hold_frequency, MIX, KJOULE, TOP
 
 VCHIP, POWERCAP, PERF = "vchip", "powercap:intel-rapl:0", "perf:power/energy-pkg/"
 ENERGY1, POWER1, ZONE = "hwmon:vchip/energy1", "hwmon:vchip/power1", "thermal:thermal_zone0"

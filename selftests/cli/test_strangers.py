@@ -12,8 +12,7 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, kjoule, record, report, rows, path, need_root, start, end, wait_until, run,  # noqa: E402
+from cli import (ktap, kjoule, record, report, rows, path, need_root, wait_until,
                  INSTALLED)
 
 NOBODY = 65534

@@ -15,10 +15,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import figures, ktap, run, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "vchip"))
-import oracle  # noqa: E402
+from cli import figures, ktap, run, TOP, KJOULE
+from vchip import oracle
 
 FREQS = (50000, 75000, 100000)
 THREADS = (1, 2)

@@ -4,16 +4,14 @@
 # vm: --no-chip --cpus 2
 # timeout: 120
 """Who is recorded is who was asked for; what was not measured is shown as not known, losses are counted."""
-import os
 import json
 import re
 import signal
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, kjoule, record, start, start_threads, finish, end, wait_until, sessions, sampling, books_of_all,  # noqa: E402
+from cli import (ktap, kjoule, record, start, start_threads, finish, end, wait_until, sessions, sampling, books_of_all,
                  report, rows, samples, script, says, path, online, need_root, KJOULE, MIX)
+
 
 def threads():
     p = start_threads(1.5)
@@ -130,7 +128,7 @@ def frames():
     """A read of /dev/zero by single bytes is mostly kernel code, five and more functions below the entry."""
     deepest = []
     for options in ((), ("--max-stack", "2")):
-        r = record("-g", *options, "-o", path("frames"), "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000")
+        record("-g", *options, "-o", path("frames"), "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000")
         chains = [[int(c["ip"], 0) >> 63 for c in line.get("callers", ())] for line in script(path("frames"))[0]
                   if line["type"] == "sample"]
         deepest.append([max((sum(kernel == k for k in c) for c in chains), default=0) for kernel in (1, 0)])

@@ -14,8 +14,7 @@ import shutil
 import stat
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, run, kjoule, record, report, rows, script, says, path, need_root, KJOULE, MIX  # noqa: E402
+from cli import ktap, run, kjoule, record, report, rows, script, says, path, need_root, KJOULE, MIX
 
 USER = pwd.getpwnam("nobody")
 REGIONS = os.path.join(os.path.dirname(MIX), "regions")

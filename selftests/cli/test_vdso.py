@@ -4,11 +4,9 @@
 # vm: --no-chip --cpus 2
 # timeout: 120
 """Samples in the code that the kernel maps into every process have names: a recording has a copy of it."""
-import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, record, report, rows, path, need_root  # noqa: E402
+from cli import ktap, kjoule, record, report, rows, path, need_root
 
 # Reads the clock for two seconds; all of the clocks that the kernel may tell without being entered.
 CLOCK = """

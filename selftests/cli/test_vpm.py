@@ -11,10 +11,8 @@ How exact that is belongs to scripts/bench; here everything has to be there and 
 """
 import json
 import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, report, rows, script, path, hold_frequency, TOP  # noqa: E402
+from cli import ktap, kjoule, run, report, rows, script, path, hold_frequency, TOP
 
 PROGRAM = os.path.join(TOP, "build/selftests/alternate_pie")
 PRICING = os.path.join(TOP, "build/selftests/pricing")

@@ -5,11 +5,9 @@
 # timeout: 120
 """Children, one thread, a cgroup: who is recorded is who was asked for, and nobody else."""
 import os
-import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, record, start, start_threads, end, report, rows, script, says, path, need_root,  # noqa: E402
+from cli import (ktap, record, start, start_threads, end, report, rows, script, says, path, need_root,
                  MIX)
 
 CGROUP = "/sys/fs/cgroup/kjoule-test"

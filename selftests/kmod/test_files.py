@@ -22,8 +22,8 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "selftests"))
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
 
 SYSFS, DEBUGFS = "/sys/class/misc/kjoule", "/sys/kernel/debug/kjoule"
 PARAMETERS = "/sys/module/kjoule/parameters"
@@ -266,8 +266,10 @@ def check_values(t):
 
 def check_books(t, recorder):
     """The session's files and the tables, while it runs and stopped."""
-    books = lambda: {f: int(value(f"{recorder.folder}/{f}"))
-                     for f in files(f"{SYSFS}/{recorder.folder}") if "/" not in f and f != "state"}
+    def books():
+        return {f: int(value(f"{recorder.folder}/{f}"))
+                for f in files(f"{SYSFS}/{recorder.folder}") if "/" not in f and f != "state"}
+
     busy = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) for cpu in (0, 1)]
     first = books()
     time.sleep(0.5)
@@ -295,7 +297,9 @@ def check_books(t, recorder):
 
 def check_uses(t, recorder):
     """What a session has read of each of its sources, and what all sessions have not got of it."""
-    use = lambda name: value(f"{recorder.folder}/{name}")
+    def use(name):
+        return value(f"{recorder.folder}/{name}")
+
     names = [use(f"source{i}/name") for i in range(4)] + [use("frequency/name")]
     t.check(names == ["vchip", "vchip-meter", "hwmon:vchip/power1", "perf:vchip/instructions/", "vchip-cycles"],
             "a session's sources have folders, by their numbers", [names])

@@ -7,9 +7,8 @@ beside each what the oracle's file has of it. Times of both are the chip's.
 import os
 import subprocess
 
-import chip
-import ktap
-import oracle
+from selftests import ktap
+from vchip import chip, oracle
 
 PROGRAM = os.path.join(chip.TOP, "build/vchip/programs/follow")
 HOLD = "for g in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance >$g; done"

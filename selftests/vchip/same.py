@@ -7,8 +7,8 @@ import contextlib
 import os
 import subprocess
 
-import chip
-import ktap
+from selftests import ktap
+from vchip import chip
 
 FOLDER = os.path.join(chip.TOP, "build/test-logs", os.environ.get("KJOULE_TEST", "same").replace("/", "-"))
 SEED = int(os.environ.get("KJOULE_SEED", "1"))

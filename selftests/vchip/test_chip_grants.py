@@ -9,11 +9,11 @@ and a program that looks all the time agree.
 import os
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from vchip import chip  # noqa: E402
 import follow  # noqa: E402
-import ktap  # noqa: E402
+from selftests import ktap  # noqa: E402
 
 TIMES = 4
 

@@ -6,10 +6,10 @@ import statistics
 import os
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
 import follow  # noqa: E402
-import ktap  # noqa: E402
+from selftests import ktap  # noqa: E402
 
 PAIRS = [(47059, 100000, 2108), (100000, 47059, 680)]
 TIMES, PART = 160, 0.1

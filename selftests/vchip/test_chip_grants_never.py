@@ -5,10 +5,10 @@
 import os
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
 import follow  # noqa: E402
-import ktap  # noqa: E402
+from selftests import ktap  # noqa: E402
 
 NEVER = [(25000, 60000), (100000, 80000)]
 OTHERS = [(25000, 100000, 240), (100000, 60000, 80), (50000, 80000, 80)]

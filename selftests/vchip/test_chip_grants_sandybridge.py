@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
 """The promise of test_chip_grants.py on the Sandy Bridge shaped profile: upwards it rises with the target."""
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-import test_chip_grants  # noqa: E402
+import test_chip_grants
 
 if __name__ == "__main__":
     test_chip_grants.main("sandybridge")

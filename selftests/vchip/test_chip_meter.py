@@ -11,10 +11,10 @@ import subprocess
 import sys
 import threading
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
-import ktap  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
+from vchip import chip  # noqa: E402
 
 VALUE = "/sys/class/misc/kjoule/sources/vchip-ina/power-0/value"
 REGISTERS = "/sys/kernel/debug/vchip/registers"

@@ -12,10 +12,10 @@ a counter is then what the chip has spent so far, to its unit.
 import os
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
-import ktap  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
+from vchip import chip  # noqa: E402
 
 EDGES = 240
 IN_TIME = 108      # readings that are compared, at least

@@ -14,11 +14,10 @@ import bisect
 import os
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
-import ktap  # noqa: E402
-import oracle  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
+from vchip import chip, oracle  # noqa: E402
 
 
 def sample(kind, khz, us, ms):

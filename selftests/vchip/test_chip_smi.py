@@ -11,11 +11,11 @@ import os
 import statistics
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from vchip import chip  # noqa: E402
 import follow  # noqa: E402
-import ktap  # noqa: E402
+from selftests import ktap  # noqa: E402
 
 MS, LEAST_US = 6000, 290
 TURN_NS = 15000    # a CPU reads of the time what another has read, which is up to a turn ahead

@@ -13,10 +13,10 @@ retired instruction is counted once, the same number in two runs.
 import os
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
-import ktap  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
+from vchip import chip  # noqa: E402
 
 OFF = 0.00001
 MS = 1600    # with several CPUs, which are up to 15 us apart

@@ -12,7 +12,7 @@ dir=/sys/kernel/debug/vchip
 
 # Slow enough at full speed.
 for policy in /sys/devices/system/cpu/cpufreq/policy*; do
-	echo performance >$policy/scaling_governor
+	echo performance >"$policy"/scaling_governor
 done
 
 register()		# NAME

@@ -32,7 +32,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 perf stat -a -e vchip/cycles/ -e power/energy-pkg/ -- \
 	sh -c "until [ -e $dir/stop ]; do sleep 0.2; done" >/dev/null 2>&1 &
-for i in $(seq 100); do
+for _ in $(seq 100); do
 	[ "$(cat /sys/module/vchip/refcnt)" = 0 ] || break
 	sleep 0.1
 done
@@ -45,7 +45,7 @@ check "it is unloaded" rmmod vchip
 check_equal "nothing of it is left" "" "$(traces)"
 check "it is loaded again" insmod "$modules/vchip.ko"
 failed=0
-for i in $(seq 20); do
+for _ in $(seq 20); do
 	rmmod vchip && insmod "$modules/vchip.ko" || failed=$((failed + 1))
 done
 check_equal "20 times more" 0 $failed
@@ -58,7 +58,7 @@ perf stat -e vchip/instructions/ -- true >/dev/null 2>&1
 (while :; do /bin/true; done) &
 load=$!
 failed=0
-for i in $(seq 5); do
+for _ in $(seq 5); do
 	rmmod vchip && insmod "$modules/vchip.ko" || failed=$((failed + 1))
 done
 kill $load
@@ -75,7 +75,7 @@ check "its instructions are counted" \
 	sh -c "perf stat -x, -C 1 -e vchip/instructions/ -- taskset -c 1 true 2>&1 |
 		awk -F, '\$3 ~ /vchip/ { exit !(\$1 > 0) }'"
 check "it enters its idle states" test -d $cpu1/cpuidle/state1
-for i in 1 2 3; do
+for _ in 1 2 3; do
 	echo 0 >$cpu1/online
 	echo 1 >$cpu1/online
 done

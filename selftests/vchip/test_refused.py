@@ -13,10 +13,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
-import ktap  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
+from vchip import chip  # noqa: E402
 
 PLUGIN = os.path.join(chip.TOP, "build/vchip/vchip.so")
 PLAIN = os.path.join(chip.PROFILES, "plain.profile")

@@ -8,11 +8,10 @@ import os
 import shlex
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
-import chip  # noqa: E402
-import ktap  # noqa: E402
-import run  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.path.insert(0, TOP)
+from selftests import ktap, run  # noqa: E402
+from vchip import chip  # noqa: E402
 import same  # noqa: E402
 
 

@@ -17,7 +17,7 @@ hwmon=$(dirname /sys/class/hwmon/hwmon*/energy1_input)
 
 # Slow enough at full speed.
 for policy in /sys/devices/system/cpu/cpufreq/policy*; do
-	echo performance >$policy/scaling_governor
+	echo performance >"$policy"/scaling_governor
 done
 
 register()		# NAME
@@ -40,7 +40,7 @@ check_equal "the range is what the RAPL driver says of this unit" \
 	"$(cat $zone/max_energy_range_uj)"
 check_equal "energy is for root only" "400 400 400 400" \
 	"$(stat -L -c %a $zone/energy_uj $cap/intel-rapl:0:0/energy_uj \
-		$hwmon/power1_input $hwmon/energy1_input | xargs)"
+		"$hwmon"/power1_input "$hwmon"/energy1_input | xargs)"
 
 package=$(cat $zone/energy_uj)
 core=$(cat $cap/intel-rapl:0:0/energy_uj)
@@ -53,7 +53,7 @@ check "the package's energy rises" test $package -gt 0
 # What one process reads between two updates of the counters; one in seven is so quick.
 esu=$(register head.esu)
 for _ in $(seq 200); do
-	read=$(cat $zone/energy_uj $cap/intel-rapl:0:0/energy_uj $hwmon/energy1_input $registers $zone/energy_uj |
+	read=$(cat $zone/energy_uj $cap/intel-rapl:0:0/energy_uj "$hwmon"/energy1_input $registers $zone/energy_uj |
 		awk -v esu="$esu" '
 			NF == 1 { n++; uj[n] = $1 }
 			$1 == "pkg.energy_pkg_raw" { pkg = int($2 * 1000000 / 2 ^ esu) }

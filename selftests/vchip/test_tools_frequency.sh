@@ -103,7 +103,7 @@ for khz in $min_khz $middle_khz $max_khz; do
 	ns=$(work_ns)
 	# two system calls are in it, whose way is not always the same to ten cycles
 	check "at $khz kHz the speed is within 0.05 % of what it should be" ratio_near "$ns" "$max_ns" "$max_khz" "$khz" 0.5
-	ktap_diag "$khz kHz: lower quartile" $ns "ns; at $max_khz kHz" $max_ns ns
+	ktap_diag "$khz kHz: lower quartile $ns ns; at $max_khz kHz $max_ns ns"
 	[ "$khz" != "$min_khz" ] ||
 		check_equal "the other CPU keeps its own frequency" "$max_khz" "$(cat $other/cpuinfo_cur_freq)"
 done

@@ -13,7 +13,7 @@ trap 'rm -rf "$dir"' EXIT
 
 # Slow enough at full speed.
 for policy in /sys/devices/system/cpu/cpufreq/policy*; do
-	echo performance >$policy/scaling_governor
+	echo performance >"$policy"/scaling_governor
 done
 
 # Loops, a page fault in the middle of a block (the first store to .bss), and a rep that

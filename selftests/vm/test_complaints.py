@@ -5,11 +5,11 @@
 import os
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../vm")]
-import kernel_log  # noqa: E402
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
+from vm import kernel_log  # noqa: E402
 
 BAD = {
     "a warning": """

@@ -14,9 +14,9 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "vm")]
-import kernel_log  # noqa: E402
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
+from vm import kernel_log  # noqa: E402
 
 # In this order: what finds locks out of order looks no more after the first report of any kind.
 FAULTS = {

@@ -15,8 +15,8 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "selftests"))
-import ktap  # noqa: E402
+sys.path.insert(0, TOP)
+from selftests import ktap  # noqa: E402
 
 # The kernel's test of suspend holds the machine for 5 s. How long that was, it takes from the
 # real-time clock, whose seconds are whole (one off at either end), and it forgives that clock
