@@ -162,6 +162,7 @@ run()			# COLLECTION TEST SECONDS
 	running=1
 	{
 		code=0
+		# shellcheck disable=SC2086	# a command before it, or none
 		cd "$base/$1" && sh -c 'echo $$ >"$0"; exec "$@"' "$dir/pid" $with "./$2" </dev/null || code=$?
 		echo $code >"$dir/code"
 	} 2>&1 | relay &

@@ -15,6 +15,7 @@ kdir=$(make -s --no-print-directory ${KJOULE_KERNEL:+KVER="$KJOULE_KERNEL"} kdir
 
 build() {	# UNDEFINES MAKE_VARIABLE...
 	rm -rf "$dir/kjoule" && cp -r kmod "$dir/kjoule"
+	# shellcheck disable=SC2001	# each line
 	sed 's/^/#undef /' <<<"$1" >"$dir/lacking.h"
 	shift
 	env -u MAKEFLAGS make -j"$(nproc)" -C "$kdir" M="$dir/kjoule" KJOULE_TOP="$PWD" W=1 \

@@ -63,6 +63,7 @@ check_equal "leave nothing but what others have put there" \
 # DKMS copies the source to a tree of its own and runs the lines of dkms.conf.
 dkms_line() {	# NAME KERNEL
 	(
+		# shellcheck disable=SC2034	# for what is sourced below
 		kernel_source_dir=/lib/modules/$2/build dkms_tree=$dir/tree
 		. "$source/dkms.conf"
 		declare -n line=$1

@@ -118,6 +118,7 @@ ended()			# DESCRIPTION CODE SIGNAL GROUP, a - where the whole group gets it, as
 	got=0
 	wait $runner || got=$?
 	left=
+	# shellcheck disable=SC2013	# words
 	for pid in $(cat good/pids); do
 		! grep -qs '^State:.[^ZX]' "/proc/$pid/status" || left="$left $pid"
 	done

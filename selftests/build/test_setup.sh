@@ -30,6 +30,7 @@ END
 chmod 755 "$dir/apt/apt-get" "$dir/dpkg/dpkg-query"
 
 setup() { PATH=$dir/apt:$PATH "$dir/setup"; }
+# shellcheck disable=SC2086	# none, or one
 setup_without() { absent=$1 PATH=$dir/dpkg:$dir/apt:$PATH ${2-} "$dir/setup" ${3-}; }
 
 user=

@@ -25,8 +25,8 @@ sessions_of_recorder() {
 	done
 	$kjoule list --sessions
 	$kjoule list --sessions --json >/tmp/list.json
-	kill -INT $recorder
-	wait $recorder
+	kill -INT "$recorder"
+	wait "$recorder"
 	python3 - <<-'END'
 		import json
 		rows = json.load(open("/tmp/list.json"))
@@ -47,7 +47,7 @@ session_of_another() {
 	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 	echo 2 >/proc/sys/kernel/perf_event_paranoid
 	setpriv --reuid 65534 --clear-groups --inh-caps +perfmon,+dac_override --ambient-caps +perfmon,+dac_override \
-		$kjoule record --no-calibrate -i 1ms -o /tmp/ended/data -- sh -c 'sleep 8; touch /tmp/ended/done' 2>/tmp/ended/err &
+		"$kjoule" record --no-calibrate -i 1ms -o /tmp/ended/data -- sh -c 'sleep 8; touch /tmp/ended/done' 2>/tmp/ended/err &
 	recorder=$!
 	for _ in $(seq 100); do
 		id=$(cd /sys/class/misc/kjoule && grep -lx running session*/state 2>/dev/null | tr -dc 0-9)
@@ -57,10 +57,10 @@ session_of_another() {
 	$kjoule list --sessions --csv | grep "^$id,65534,nobody," || { cat /tmp/ended/err; return 1; }
 	$kjoule list --sessions --end "$id" || return
 	$kjoule list --sessions --csv | grep "^$id," && return 1
-	wait $recorder
+	wait "$recorder"
 	code=$?
 	echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
-	[ $code = 1 ] || { cat /tmp/ended/err; return 1; }
+	[ "$code" = 1 ] || { cat /tmp/ended/err; return 1; }
 	cat /tmp/ended/err
 	grep -q "cannot go on recording: .*was ended by uid 0" /tmp/ended/err && [ -e /tmp/ended/done ] || return
 	$kjoule report --json /tmp/ended/data >/tmp/ended/json && grep -q sleep /tmp/ended/json
