@@ -27,11 +27,11 @@ struct table {
 };
 
 static void table_show_statistics(struct seq_file *m, struct kjoule_session *s,
-			     struct kjoule_sampler *sampler)
+				  struct kjoule_sampler *sampler)
 {
-	struct kjoule_books b;
+	struct kjoule_stats b;
 
-	kjoule_sampler_books(sampler, &b);
+	kjoule_sampler_get_stats(sampler, &b);
 	seq_printf(m, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu\n",
 		   s->id, sampler->cpu, b.due, b.taken, b.missed, b.skipped, b.filtered,
 		   b.records, b.records - b.lost - b.waiting, b.lost, b.waiting, b.tick_ns,
@@ -39,7 +39,7 @@ static void table_show_statistics(struct seq_file *m, struct kjoule_session *s,
 }
 
 static void table_show_delays(struct seq_file *m, struct kjoule_session *s,
-				struct kjoule_sampler *sampler)
+			      struct kjoule_sampler *sampler)
 {
 	unsigned int i;
 	u64 ticks;
@@ -55,9 +55,9 @@ static void table_show_delays(struct seq_file *m, struct kjoule_session *s,
 static void table_show_ticks(struct seq_file *m, struct kjoule_session *s,
 			     struct kjoule_sampler *sampler)
 {
-	struct kjoule_books b;
+	struct kjoule_stats b;
 
-	kjoule_sampler_books(sampler, &b);
+	kjoule_sampler_get_stats(sampler, &b);
 	seq_printf(m, "%u %u %llu %llu %llu\n", s->id, sampler->cpu, b.taken, b.tick_ns,
 		   b.taken ? div64_u64(b.tick_ns, b.taken) : 0);
 }
@@ -113,7 +113,7 @@ static int table_show(struct seq_file *m, void *unused)
 
 static int table_open(struct inode *inode, struct file *file)
 {
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	return err ?: single_open(file, table_show, inode->i_private);
 }
@@ -127,11 +127,11 @@ static const struct file_operations table_fops = {
 };
 
 /**
- * kjoule_stats_debug_init() - make the files, where there is debugfs
+ * kjoule_debugfs_init() - make the files, where there is debugfs
  *
  * Context: process, module init.
  */
-void kjoule_stats_debug_init(void)
+void kjoule_debugfs_init(void)
 {
 	unsigned int i;
 
@@ -142,11 +142,11 @@ void kjoule_stats_debug_init(void)
 }
 
 /**
- * kjoule_stats_debug_exit() - undo kjoule_stats_debug_init()
+ * kjoule_debugfs_exit() - undo kjoule_debugfs_init()
  *
  * Context: process, module exit.
  */
-void kjoule_stats_debug_exit(void)
+void kjoule_debugfs_exit(void)
 {
 	debugfs_remove(debug_dir);
 }

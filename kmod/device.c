@@ -46,7 +46,7 @@ static int device_open(struct inode *inode, struct file *file)
 	int err;
 
 	/* module init may still fail: no file may be open then */
-	if (!smp_load_acquire(&ready))	/* pairs with kjoule_chardev_ready() */
+	if (!smp_load_acquire(&ready))	/* pairs with kjoule_device_set_ready() */
 		return -ENODEV;
 	if (!perfmon_capable())
 		return -EPERM;
@@ -125,7 +125,7 @@ static int device_ioctl_info(void __user *arg)
  */
 static int device_check_reader(const struct kjoule_session *s)
 {
-	if (!uid_eq(s->maker, current_euid()) && !capable(CAP_SYS_ADMIN))
+	if (!uid_eq(s->creator, current_euid()) && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
 	/* the creator may see kernel addresses; the reader needs the same rights */
 	if (s->plan.kernel_ip && !capable(CAP_PERFMON) && !capable(CAP_SYSLOG))
@@ -372,49 +372,49 @@ static struct miscdevice device = {
 	.name = "kjoule",
 	.fops = &device_fops,
 	.mode = 0600,
-	.groups = kjoule_stats_groups,
+	.groups = kjoule_sysfs_groups,
 };
 
 /**
- * kjoule_chardev_init() - create /dev/kjoule, which cannot be opened yet
+ * kjoule_device_init() - create /dev/kjoule, which cannot be opened yet
  *
  * Its folder in sysfs is where other front ends put theirs.
  *
  * Context: process, module init.
  * Return: 0 or -errno.
  */
-int kjoule_chardev_init(void)
+int kjoule_device_init(void)
 {
 	return misc_register(&device);
 }
 
 /**
- * kjoule_chardev_ready() - let the device be opened
+ * kjoule_device_set_ready() - let the device be opened
  *
  * Context: any, once; nothing fails any more.
  */
-void kjoule_chardev_ready(void)
+void kjoule_device_set_ready(void)
 {
 	smp_store_release(&ready, true);	/* pairs with device_open() */
 }
 
 /**
- * kjoule_chardev_kobj() - the device's folder in sysfs
+ * kjoule_device_kobj() - the device's folder in sysfs
  *
  * Context: any, between init and exit.
  * Return: its kobject.
  */
-struct kobject *kjoule_chardev_kobj(void)
+struct kobject *kjoule_device_kobj(void)
 {
 	return &device.this_device->kobj;
 }
 
 /**
- * kjoule_chardev_exit() - undo kjoule_chardev_init()
+ * kjoule_device_exit() - undo kjoule_device_init()
  *
  * Context: process, module exit.
  */
-void kjoule_chardev_exit(void)
+void kjoule_device_exit(void)
 {
 	misc_deregister(&device);
 }

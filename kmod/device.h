@@ -5,12 +5,12 @@
 
 struct kobject;
 
-int kjoule_chardev_init(void);
-void kjoule_chardev_ready(void);
-void kjoule_chardev_exit(void);
-struct kobject *kjoule_chardev_kobj(void);
+int kjoule_device_init(void);
+void kjoule_device_set_ready(void);
+void kjoule_device_exit(void);
+struct kobject *kjoule_device_kobj(void);
 
-void kjoule_stats_debug_init(void);
-void kjoule_stats_debug_exit(void);
+void kjoule_debugfs_init(void);
+void kjoule_debugfs_exit(void);
 
 #endif /* KJOULE_DEVICE_H */

@@ -24,16 +24,16 @@ static void __init methods_register(void)
 {
 	kjoule_method_register(&kjoule_edge_method);
 	kjoule_method_register(&kjoule_vpm_method);
-	kjoule_netlink_add(&kjoule_vpm_part);
+	kjoule_netlink_add_method(&kjoule_vpm_netlink);
 	if (IS_ENABLED(CONFIG_CPU_FREQ))
-		kjoule_netlink_add(&kjoule_transition_part);
+		kjoule_netlink_add_method(&kjoule_transition_netlink);
 }
 
 static int __init kjoule_init(void)
 {
 	int err;
 
-	kjoule_target_init();
+	kjoule_targets_init();
 	kjoule_switch_init();
 	kjoule_load_init();
 	methods_register();
@@ -46,25 +46,25 @@ static int __init kjoule_init(void)
 	err = kjoule_sessions_init();
 	if (err)
 		goto err_session;
-	err = kjoule_chardev_init();
+	err = kjoule_device_init();
 	if (err)
 		goto err_sessions;
-	err = kjoule_stats_init(kjoule_chardev_kobj());
+	err = kjoule_sysfs_init(kjoule_device_kobj());
 	if (err)
 		goto err_chardev;
-	kjoule_stats_debug_init();
+	kjoule_debugfs_init();
 	/* from here on user space can pin the module: nothing may fail after this */
 	err = kjoule_netlink_init();
 	if (err)
 		goto err_stats;
-	kjoule_chardev_ready();
+	kjoule_device_set_ready();
 	return 0;
 
 err_stats:
-	kjoule_stats_debug_exit();
-	kjoule_stats_exit();
+	kjoule_debugfs_exit();
+	kjoule_sysfs_exit();
 err_chardev:
-	kjoule_chardev_exit();
+	kjoule_device_exit();
 err_sessions:
 	kjoule_sessions_exit();
 err_session:
@@ -77,9 +77,9 @@ err_builtin:
 static void __exit kjoule_exit(void)
 {
 	kjoule_netlink_exit();
-	kjoule_stats_debug_exit();
-	kjoule_stats_exit();
-	kjoule_chardev_exit();
+	kjoule_debugfs_exit();
+	kjoule_sysfs_exit();
+	kjoule_device_exit();
 	if (IS_ENABLED(CONFIG_CPU_FREQ)) {
 		kjoule_transition_exit();
 		kjoule_restore_exit();
@@ -89,7 +89,7 @@ static void __exit kjoule_exit(void)
 	kjoule_session_end_exit();
 	kjoule_builtin_exit();
 	kjoule_switch_exit();
-	kjoule_target_exit();
+	kjoule_targets_exit();
 }
 
 module_init(kjoule_init);

@@ -18,7 +18,7 @@ void kjoule_counter_start(struct kjoule_counter *c, u64 raw)
 }
 
 /**
- * kjoule_counter_most() - what a counter can have counted in some time
+ * kjoule_counter_max_counts() - what a counter can have counted in some time
  * @mult:	numerator of its unit
  * @shift:	the unit is @mult / 2^@shift microjoule, at most 64
  * @power_uw:	at this power
@@ -29,7 +29,7 @@ void kjoule_counter_start(struct kjoule_counter *c, u64 raw)
  * Context: any.
  * Return: raw counts, rounded up; U64_MAX for any number.
  */
-u64 kjoule_counter_most(u64 mult, u32 shift, u64 power_uw, u64 time_ns)
+u64 kjoule_counter_max_counts(u64 mult, u32 shift, u64 power_uw, u64 time_ns)
 {
 	u64 uj = kjoule_counter_mul_div(power_uw, time_ns, 1000000000);
 	u64 counts;

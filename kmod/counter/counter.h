@@ -28,7 +28,7 @@ struct kjoule_counter {
 };
 
 void kjoule_counter_start(struct kjoule_counter *c, u64 raw);
-u64 kjoule_counter_most(u64 mult, u32 shift, u64 power_uw, u64 time_ns);
+u64 kjoule_counter_max_counts(u64 mult, u32 shift, u64 power_uw, u64 time_ns);
 bool kjoule_counter_add_range(struct kjoule_counter *c, u64 raw, u64 range, u64 most);
 u64 kjoule_counter_scale(u64 counts, u64 mult, u32 shift);
 u64 kjoule_counter_mul_div(u64 a, u64 b, u64 divisor);

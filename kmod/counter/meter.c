@@ -52,14 +52,14 @@ static u64 meter_domain_sweep_ns(const struct kjoule_domain *d)
 }
 
 /**
- * kjoule_meter_most() - what a counter can have counted if it was not reset
+ * kjoule_meter_max_counts() - what a counter can have counted if it was not reset
  * @d:		which
  * @time_ns:	since it last moved
  *
  * Context: any.
  * Return: raw counts.
  */
-u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns)
+u64 kjoule_meter_max_counts(const struct kjoule_domain *d, u64 time_ns)
 {
 	u64 power = RESET_POWER_UW, delay_ns = RESET_PERIOD_NS;
 
@@ -70,26 +70,26 @@ u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns)
 		power = min(d->max_power_uw, U64_MAX / RESET_POWER) * RESET_POWER;
 	if (d->update_period_ns)
 		delay_ns = min(d->update_period_ns, RESET_PERIOD_NS) * RESET_PERIODS;
-	return kjoule_counter_most(d->unit_mult, d->unit_shift, power, time_ns + delay_ns);
+	return kjoule_counter_max_counts(d->unit_mult, d->unit_shift, power, time_ns + delay_ns);
 }
 
 /* No counter of 64 bits goes half way round: that is a step back. */
 static u64 meter_usual_counts(const struct kjoule_domain *d)
 {
-	return d->width < 64 ? kjoule_meter_most(d, 0) : S64_MAX;
+	return d->width < 64 ? kjoule_meter_max_counts(d, 0) : S64_MAX;
 }
 
 /**
  * kjoule_meter_new() - counters at zero, without a reader
  * @src:	an energy source that the tick can read; stays
  * @index:	its number in the session
- * @still:	its domains that are not there
+ * @stuck:	its domains that are not there
  * @scope:	the lowest CPU of the session that shares the counters
  *
  * Context: process, sleeps.
  * Return: the meter or NULL.
  */
-struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 still,
+struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 stuck,
 				      unsigned int scope)
 {
 	struct kjoule_meter *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
@@ -101,13 +101,13 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 	m->src = src;
 	m->index = index;
 	m->scope = scope;
-	m->kept = src->ops->owner;
+	m->has_owner = src->ops->owner;
 	m->package = kjoule_source_package(src, scope);
-	kjoule_meter_ask_owner(m);
+	kjoule_meter_update_owner(m);
 	m->sweep_ns = U64_MAX;
 	m->wrap_ns = U64_MAX;
 	for (i = 0; i < src->n_domains; i++) {
-		if (still & BIT(i))
+		if (stuck & BIT(i))
 			continue;
 		m->sweep_ns = min(m->sweep_ns, meter_domain_sweep_ns(&src->domains[i]));
 		/* the rate of events is unknown */
@@ -118,8 +118,8 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 	}
 	/* the first record has all domains */
 	m->all = (1U << src->n_domains) - 1;
-	m->still = still;
-	m->moved = m->all & ~still;
+	m->stuck = stuck;
+	m->updated = m->all & ~stuck;
 	return m;
 }
 
@@ -166,9 +166,9 @@ static void meter_add_counts(struct kjoule_meter *m, unsigned int domain, u64 ra
 			     u64 counts)
 {
 	kjoule_counter_add(&m->counter[domain], raw, counts);
-	m->moved_ns[domain] = now;
+	m->updated_ns[domain] = now;
 	if (counts)
-		m->moved |= 1U << domain;
+		m->updated |= 1U << domain;
 }
 
 /* The first reading, or one that is far from the one before. */
@@ -180,8 +180,9 @@ static noinline void meter_add_unusual(struct kjoule_meter *m, unsigned int doma
 	if (!(m->started & (1U << domain))) {
 		kjoule_counter_start(&m->counter[domain], raw);
 		m->started |= 1U << domain;
-		m->moved_ns[domain] = now;
-	} else if (d->width >= 64 || counts > kjoule_meter_most(d, now - m->moved_ns[domain])) {
+		m->updated_ns[domain] = now;
+	} else if (d->width >= 64 ||
+		   counts > kjoule_meter_max_counts(d, now - m->updated_ns[domain])) {
 		m->started &= ~(1U << domain);
 		m->resets++;
 	} else {
@@ -190,7 +191,7 @@ static noinline void meter_add_unusual(struct kjoule_meter *m, unsigned int doma
 }
 
 /**
- * kjoule_meter_take() - a counter has moved, or is read for the first time
+ * kjoule_meter_add_reading() - a counter has moved, or is read for the first time
  * @m:		held
  * @domain:	which
  * @raw:	what it shows now
@@ -200,7 +201,7 @@ static noinline void meter_add_unusual(struct kjoule_meter *m, unsigned int doma
  *
  * Context: hard interrupt or interrupts off, on the CPU that holds the meter.
  */
-void kjoule_meter_take(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now)
+void kjoule_meter_add_reading(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now)
 {
 	u64 counts = kjoule_counter_since(&m->counter[domain], raw, m->src->domains[domain].width);
 
@@ -229,12 +230,12 @@ u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 error
 	unsigned int i;
 
 	for (i = first; i < m->src->n_domains; i++) {
-		if (m->still & BIT(i))
+		if (m->stuck & BIT(i))
 			continue;
 		if (ops->read_energy(m->src, i, &m->raw))
 			errors++;
 		else if (m->raw != m->counter[i].last_raw || !(m->started & (1U << i)))
-			kjoule_meter_take(m, i, m->raw, now);
+			kjoule_meter_add_reading(m, i, m->raw, now);
 	}
 	errors += m->resets;
 	m->resets = 0;
@@ -260,9 +261,9 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 			u32 delay_ns)
 {
 	const struct kjoule_domain *domains = m->src->domains;
-	u16 size = sizeof(struct kjoule_energy) + hweight32(m->moved) * sizeof(u64);
+	u16 size = sizeof(struct kjoule_energy) + hweight32(m->updated) * sizeof(u64);
 	struct kjoule_energy *rec;
-	u32 moved = m->moved;
+	u32 updated = m->updated;
 	u64 *uj;
 
 	rec = kjoule_ring_reserve(ring, KJOULE_RECORD_ENERGY, m->index, size, tick);
@@ -270,15 +271,15 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 		return;		/* the counters go on; the next record has the sum */
 	rec->tick = tick;
 	rec->delay_ns = delay_ns;
-	rec->domains = moved;
+	rec->domains = updated;
 	rec->scope = m->scope;
-	for (uj = rec->energy_uj; moved; moved &= moved - 1) {
-		unsigned int i = __ffs(moved);
+	for (uj = rec->energy_uj; updated; updated &= updated - 1) {
+		unsigned int i = __ffs(updated);
 
 		*uj++ = kjoule_counter_scale(m->counter[i].total, domains[i].unit_mult,
 					     domains[i].unit_shift);
 	}
-	m->moved = 0;
+	m->updated = 0;
 }
 
 /**
@@ -294,13 +295,13 @@ void kjoule_meter_restart(struct kjoule_meter *m)
 }
 
 /**
- * kjoule_meter_ask_owner() - which CPU has to read it may be another one now
+ * kjoule_meter_update_owner() - which CPU has to read it may be another one now
  * @m:	any
  *
  * Context: process.
  * Return: whether it is.
  */
-bool kjoule_meter_ask_owner(struct kjoule_meter *m)
+bool kjoule_meter_update_owner(struct kjoule_meter *m)
 {
 	int owner = m->src->ops->owner ? m->src->ops->owner(m->src, m->scope) : -1;
 	int before = m->owner;

@@ -25,34 +25,35 @@ struct kjoule_sampler;
 
 /**
  * struct kjoule_meter - counters of one scope of one source
- * @reader:	CPU whose tick reads it, KJOULE_METER_FREE: none. The CPU that changes it from
- *		FREE has it alone; the fields below are its
+ * @reader:	CPU whose tick reads it, KJOULE_METER_FREE: none. The CPU that changes it from FREE
+ *		has it alone; the fields below are its
  * @src:	where the values come from
  * @index:	the source's number in the session, for the records
  * @scope:	the lowest CPU of the session that shares the counters
  * @package:	what the source said of that CPU when the meter was made
  * @cpus:	how many CPUs of the session share them
- * @kept:	its source knows of CPUs that alone can read it: @awake and @keeper are of use
+ * @has_owner:	its source knows of CPUs that alone can read it: @busy_cpus and @owner_sampler are
+ *		of use
  * @owner:	the only CPU that can read them, or -1 for any of the scope
- * @keeper:	its sampler, NULL if there is none in the session
+ * @owner_sampler:	its sampler, NULL if there is none in the session
  * @sweep_ns:	they have to be read once in so long, or a wrap is lost; U64_MAX: never
  * @wrap_ns:	a counter of energy can go round in so long; U64_MAX: never
  * @read_ns:	CLOCK_MONOTONIC of the last reading
  * @all:	all domains
- * @still:	domains that are not there
+ * @stuck:	domains that are not there
  * @started:	domains whose raw value has been taken as a beginning
- * @moved:	domains whose move has not been written yet
+ * @updated:	domains whose move has not been written yet
  * @raw:	what a counter showed just now
- * @moved_ns:	CLOCK_MONOTONIC at which each was last seen to move
+ * @updated_ns:	CLOCK_MONOTONIC at which each was last seen to move
  * @usual:	by so many counts each may move at any time; by more, it may have been reset
  * @resets:	counters that were found to be reset, to be told as errors of the next reading
  * @failures:	readings in a row in which a counter could not be read
  * @failed_ns:	CLOCK_MONOTONIC of the last of these
- * @lost_untold: they are enough to be told
- * @fails_untold: the source is to be told of them
- * @fails_ns:	CLOCK_MONOTONIC when it was to be told last
+ * @lost_pending: they are enough to be told
+ * @failing_pending: the source is to be told of them
+ * @failing_ns:	CLOCK_MONOTONIC when it was to be told last
  * @counter:	since the session's start
- * @awake:	how many CPUs that share it are not idle, where such are parked; anybody's
+ * @busy_cpus:	how many CPUs that share it are not idle, where such are parked; anybody's
  */
 struct kjoule_meter {
 	int reader;
@@ -61,41 +62,41 @@ struct kjoule_meter {
 	u32 scope;
 	int package;
 	u32 cpus;
-	bool kept;
+	bool has_owner;
 	int owner;
-	struct kjoule_sampler *keeper;
+	struct kjoule_sampler *owner_sampler;
 	u64 sweep_ns;
 	u64 wrap_ns;
 	u64 read_ns;
 	u32 all;
-	u32 still;
+	u32 stuck;
 	u32 started;
-	u32 moved;
+	u32 updated;
 	u64 raw;
-	u64 moved_ns[KJOULE_MAX_DOMAINS];
+	u64 updated_ns[KJOULE_MAX_DOMAINS];
 	u64 usual[KJOULE_MAX_DOMAINS];
 	u32 resets;
 	u32 failures;
 	u64 failed_ns;
-	bool lost_untold;
-	bool fails_untold;
-	u64 fails_ns;
+	bool lost_pending;
+	bool failing_pending;
+	u64 failing_ns;
 	struct kjoule_counter counter[KJOULE_MAX_DOMAINS];
-	atomic_t awake ____cacheline_aligned_in_smp;
+	atomic_t busy_cpus ____cacheline_aligned_in_smp;
 };
 
-struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 still,
+struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 stuck,
 				      unsigned int scope);
 void kjoule_meter_free(struct kjoule_meter *m);
 bool kjoule_meter_claim(struct kjoule_meter *m, unsigned int cpu, u64 now);
 u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 errors, u64 now);
-void kjoule_meter_take(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now);
+void kjoule_meter_add_reading(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now);
 u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d);
-u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns);
+u64 kjoule_meter_max_counts(const struct kjoule_domain *d, u64 time_ns);
 void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring, u32 tick,
 			u32 delay_ns);
 void kjoule_meter_restart(struct kjoule_meter *m);
-bool kjoule_meter_ask_owner(struct kjoule_meter *m);
+bool kjoule_meter_update_owner(struct kjoule_meter *m);
 
 /**
  * kjoule_meter_is_mine() - is it this CPU's to read? Claims a free one
@@ -145,7 +146,7 @@ static __always_inline u32 kjoule_meter_read(struct kjoule_meter *m, u64 now)
 		if (unlikely(read(src, i, &m->raw)))
 			return kjoule_meter_read_rest(m, i + 1, 1, now);
 		if (unlikely(m->raw != m->counter[i].last_raw))
-			kjoule_meter_take(m, i, m->raw, now);
+			kjoule_meter_add_reading(m, i, m->raw, now);
 	}
 	m->read_ns = now;
 	return 0;

@@ -9,41 +9,41 @@
 #include "netlink/gen.h"
 #include "netlink/netlink.h"
 
-#define PARTS_MAX	4
+#define METHODS_MAX	4
 
-static const struct kjoule_netlink_part *parts[PARTS_MAX];
-static unsigned int n_parts;
+static const struct kjoule_netlink_method *methods[METHODS_MAX];
+static unsigned int n_methods;
 
 /**
- * kjoule_netlink_add() - have a method answer its operations
- * @part:	stays
+ * kjoule_netlink_add_method() - have a method answer its operations
+ * @method:	stays
  *
  * Context: process, module init, before kjoule_netlink_init().
  */
-void kjoule_netlink_add(const struct kjoule_netlink_part *part)
+void kjoule_netlink_add_method(const struct kjoule_netlink_method *method)
 {
-	if (!WARN_ON(n_parts == PARTS_MAX))
-		parts[n_parts++] = part;
+	if (!WARN_ON(n_methods == METHODS_MAX))
+		methods[n_methods++] = method;
 }
 
-static const struct kjoule_netlink_op *part_find_op(u8 cmd)
+static const struct kjoule_netlink_op *method_find_op(u8 cmd)
 {
 	unsigned int i, j;
 
-	for (i = 0; i < n_parts; i++) {
-		for (j = 0; j < parts[i]->n_ops; j++) {
-			if (parts[i]->ops[j].cmd == cmd)
-				return &parts[i]->ops[j];
+	for (i = 0; i < n_methods; i++) {
+		for (j = 0; j < methods[i]->n_ops; j++) {
+			if (methods[i]->ops[j].cmd == cmd)
+				return &methods[i]->ops[j];
 		}
 	}
 	return NULL;
 }
 
-static const struct kjoule_netlink_op *part_dump_op(const struct netlink_callback *cb)
+static const struct kjoule_netlink_op *method_dump_op(const struct netlink_callback *cb)
 {
 	const struct genlmsghdr *head = nlmsg_data(cb->nlh);
 
-	return part_find_op(head->cmd);
+	return method_find_op(head->cmd);
 }
 
 static const char unavailable[] = "the module was built for a kernel without what this needs";
@@ -58,7 +58,7 @@ static const char unavailable[] = "the module was built for a kernel without wha
  */
 int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const struct kjoule_netlink_op *op = part_find_op(info->genlhdr->cmd);
+	const struct kjoule_netlink_op *op = method_find_op(info->genlhdr->cmd);
 
 	if (op)
 		return op->doit(skb, info);
@@ -75,7 +75,7 @@ int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_method_dump_start(struct netlink_callback *cb)
 {
-	const struct kjoule_netlink_op *op = part_dump_op(cb);
+	const struct kjoule_netlink_op *op = method_dump_op(cb);
 
 	return op ? op->dump_start(cb) : kjoule_netlink_refuse_dump(cb, -EOPNOTSUPP, unavailable);
 }
@@ -90,7 +90,7 @@ int kjoule_method_dump_start(struct netlink_callback *cb)
  */
 int kjoule_method_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return part_dump_op(cb)->dumpit(skb, cb);
+	return method_dump_op(cb)->dumpit(skb, cb);
 }
 
 /**
@@ -102,23 +102,23 @@ int kjoule_method_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  */
 int kjoule_method_dump_done(struct netlink_callback *cb)
 {
-	const struct kjoule_netlink_op *op = part_dump_op(cb);
+	const struct kjoule_netlink_op *op = method_dump_op(cb);
 
 	return op->dump_done ? op->dump_done(cb) : 0;
 }
 
 /**
- * kjoule_netlink_parts_released() - a socket was closed
+ * kjoule_netlink_methods_released() - a socket was closed
  * @owner:	of what is to end
  *
  * Context: process, sleeps.
  */
-void kjoule_netlink_parts_released(u64 owner)
+void kjoule_netlink_methods_released(u64 owner)
 {
 	unsigned int i;
 
-	for (i = 0; i < n_parts; i++) {
-		if (parts[i]->released)
-			parts[i]->released(owner);
+	for (i = 0; i < n_methods; i++) {
+		if (methods[i]->released)
+			methods[i]->released(owner);
 	}
 }

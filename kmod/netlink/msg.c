@@ -8,7 +8,7 @@
 
 #include "netlink/msg.h"
 #include "session/session.h"
-#include "source/watch.h"
+#include "source/notifier.h"
 
 static void *msg_begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd)
 {
@@ -16,18 +16,18 @@ static void *msg_begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 }
 
 /* The index of the domain that contains @domain, or -1. */
-static int msg_domain_parent(const struct kjoule_source *src, unsigned int domain, u32 still)
+static int msg_domain_parent(const struct kjoule_source *src, unsigned int domain, u32 stuck)
 {
 	int parent = src->domains[domain].parent;
 	unsigned int i;
 
-	for (i = 0; i < src->n_domains && parent >= 0 && still & BIT(parent); i++)
+	for (i = 0; i < src->n_domains && parent >= 0 && stuck & BIT(parent); i++)
 		parent = src->domains[parent].parent;
 	return i < src->n_domains ? parent : -1;
 }
 
 static int msg_put_domain(struct sk_buff *skb, const struct kjoule_source *src, u32 index,
-			  u32 still)
+			  u32 stuck)
 {
 	const struct kjoule_domain *d = &src->domains[index];
 	struct nlattr *nest = nla_nest_start(skb, KJOULE_A_SOURCE_DOMAIN);
@@ -38,7 +38,7 @@ static int msg_put_domain(struct sk_buff *skb, const struct kjoule_source *src, 
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_WIDTH, d->width) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UNIT_MULT, d->unit_mult, 0) ||
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_UNIT_SHIFT, d->unit_shift) ||
-	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, msg_domain_parent(src, index, still)) ||
+	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, msg_domain_parent(src, index, stuck)) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UPDATE_PERIOD_NS, d->update_period_ns, 0) ||
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_QUANTITY, d->quantity) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_RANGE, d->range, 0))
@@ -48,7 +48,7 @@ static int msg_put_domain(struct sk_buff *skb, const struct kjoule_source *src, 
 }
 
 /* Put a source's attributes, without absent domains; kjoule_msg_source() adds its availability. */
-static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 still)
+static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 stuck)
 {
 	unsigned int i;
 	int err;
@@ -62,7 +62,7 @@ static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u
 	    (src->ops->start && nla_put_u64_64bit(skb, KJOULE_A_SOURCE_READY_NS, src->ready_ns, 0)))
 		return -EMSGSIZE;
 	for (i = 0; i < src->n_domains; i++) {
-		err = still & BIT(i) ? 0 : msg_put_domain(skb, src, i, still);
+		err = stuck & BIT(i) ? 0 : msg_put_domain(skb, src, i, stuck);
 		if (err)
 			return err;
 	}
@@ -107,7 +107,7 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (msg_put_source_info(skb, src, READ_ONCE(src->still)) ||
+	if (msg_put_source_info(skb, src, READ_ONCE(src->stuck)) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_AVAILABLE, !unavailable) ||
 	    (unavailable && nla_put_string(skb, KJOULE_A_SOURCE_REASON, why)) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_DEFAULT, is_default)) {
@@ -130,7 +130,7 @@ static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 ind
 	scope = nla_data(attr);
 	for (i = 0; i < s->n; i++) {
 		scope[i] = s->sampler[i]->cpu;
-		/* pairs with sampler_join_on_cpu(): meters may be added */
+		/* pairs with sampler_add_meter_on_cpu(): meters may be added */
 		n = smp_load_acquire(&s->sampler[i]->n_meters);
 		for (j = 0; j < n; j++) {
 			const struct kjoule_meter *m = READ_ONCE(s->sampler[i]->meter[j]);
@@ -145,9 +145,9 @@ static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 ind
 /* Put the counters of a poller's thread. */
 static int msg_put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
 {
-	struct kjoule_poller_books b;
+	struct kjoule_poller_stats b;
 
-	kjoule_poller_get_books(p, &b);
+	kjoule_poller_get_stats(p, &b);
 	return nla_put_u64_64bit(skb, KJOULE_A_SOURCE_PERIOD_NS, p->period_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_READS, b.reads, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_ERRORS, b.errors, 0) ?:
@@ -170,7 +170,7 @@ static int msg_put_sources(struct sk_buff *skb, struct kjoule_session *s)
 
 	for (i = 0; i < s->n_sources; i++) {
 		nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
-		if (!nest || msg_put_source_info(skb, s->source[i], s->still[i]) ||
+		if (!nest || msg_put_source_info(skb, s->source[i], s->stuck[i]) ||
 		    nla_put_u32(skb, KJOULE_A_SOURCE_ORIGIN, s->source[i]->origin) ||
 		    msg_put_use(skb, s, i))
 			return -EMSGSIZE;
@@ -236,7 +236,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 		       struct kjoule_session *s)
 {
 	const struct kjoule_session_config *c = &s->config;
-	const struct kjoule_family *family = s->plan.whom.family;
+	const struct kjoule_family *family = s->plan.target.family;
 	void *hdr = msg_begin(skb, to, cmd);
 
 	if (!hdr)
@@ -256,7 +256,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_STOP_NS, s->stop_ns, 0) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_USER, from_kuid_munged(&init_user_ns, s->maker)) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_USER, from_kuid_munged(&init_user_ns, s->creator)) ||
 	    msg_put_sources(skb, s) ||
 	    kjoule_methods_put_attrs(s, skb) ||
 	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
@@ -281,7 +281,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
  * Return: 0 or -EMSGSIZE.
  */
 int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 session, int cpu,
-		     const struct kjoule_books *b)
+		     const struct kjoule_stats *b)
 {
 	u64 consumed = b->records - b->lost - b->waiting;
 	void *hdr = msg_begin(skb, to, KJOULE_CMD_STATS_GET);
@@ -365,7 +365,7 @@ none:
  * Return: 0 or -EMSGSIZE.
  */
 int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
-		      const struct kjoule_notice *n)
+		      const struct kjoule_event *n)
 {
 	void *hdr = msg_begin(skb, to, KJOULE_CMD_NOTICE);
 

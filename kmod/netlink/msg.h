@@ -10,8 +10,8 @@
 
 struct genl_family;
 struct genl_info;
-struct kjoule_books;
-struct kjoule_notice;
+struct kjoule_stats;
+struct kjoule_event;
 struct kjoule_sampler;
 struct kjoule_session;
 struct kjoule_source;
@@ -39,11 +39,11 @@ size_t kjoule_msg_session_size(const struct kjoule_session *s);
 int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd,
 		       struct kjoule_session *s);
 int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 session, int cpu,
-		     const struct kjoule_books *b);
+		     const struct kjoule_stats *b);
 ssize_t kjoule_msg_records(struct sk_buff *skb, const struct kjoule_msg_to *to,
 			   struct kjoule_session *s, struct kjoule_sampler *sampler, u64 head);
 int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
-		      const struct kjoule_notice *n);
+		      const struct kjoule_event *n);
 
 int kjoule_msg_get_specs(struct genl_info *info, struct kjoule_spec *specs, unsigned int max);
 

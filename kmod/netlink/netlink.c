@@ -259,7 +259,7 @@ struct kjoule_session *kjoule_netlink_find_session(struct genl_info *info, int i
 	s = kjoule_session_get(nr);
 	if (!s)
 		return ERR_PTR(kjoule_netlink_refuse_unknown(info->extack, nr));
-	if (own && !kjoule_port_owns(own, s->owner)) {
+	if (own && !kjoule_socket_owns(own, s->owner)) {
 		kjoule_session_put(s);
 		kjoule_netlink_refuse(info, "the session belongs to another socket");
 		return ERR_PTR(-EPERM);
@@ -329,7 +329,7 @@ int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	/* check the capability last: a refusal is audited */
-	if (kjoule_port_owns(skb, s->owner)) {
+	if (kjoule_socket_owns(skb, s->owner)) {
 		kjoule_session_end(s);
 	} else if (netlink_capable(skb, CAP_SYS_ADMIN)) {
 		kjoule_session_end_by(s, current_euid());
@@ -455,7 +455,7 @@ int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_STATS_SESSION, NULL);
 	struct kjoule_msg_to to = msg_to_sender(info);
-	struct kjoule_books b;
+	struct kjoule_stats b;
 	struct sk_buff *answer;
 	u32 id;
 	int err;
@@ -463,7 +463,7 @@ int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	id = s->id;
-	kjoule_session_books(s, &b);
+	kjoule_session_get_stats(s, &b);
 	kjoule_session_put(s);
 	answer = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!answer)
@@ -513,9 +513,9 @@ int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		return 0;
 	for (; cb->args[1] < s->n; cb->args[1]++) {
 		struct kjoule_sampler *sampler = s->sampler[cb->args[1]];
-		struct kjoule_books b;
+		struct kjoule_stats b;
 
-		kjoule_sampler_books(sampler, &b);
+		kjoule_sampler_get_stats(sampler, &b);
 		err = kjoule_msg_stats(skb, &to, s->id, sampler->cpu, &b);
 		if (err)
 			break;
@@ -551,7 +551,7 @@ static int netlink_socket_released(struct notifier_block *nb, unsigned long even
 
 	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
 	    net_eq(notify->net, &init_net))
-		kjoule_port_released(notify->portid);
+		kjoule_socket_released(notify->portid);
 	return NOTIFY_DONE;
 }
 
@@ -588,5 +588,5 @@ void kjoule_netlink_exit(void)
 	genl_unregister_family(&kjoule_family);
 	netlink_unregister_notifier(&socket_notifier);
 	kjoule_netlink_notice_exit();
-	kjoule_port_exit();
+	kjoule_socket_exit();
 }

@@ -27,18 +27,18 @@ struct kjoule_netlink_op {
 };
 
 /**
- * struct kjoule_netlink_part - what a method adds to the family
+ * struct kjoule_netlink_method - what a method adds to the family
  * @ops:	its operations
  * @n_ops:	how many
  * @released:	a socket was closed: what it owned ends; or NULL
  */
-struct kjoule_netlink_part {
+struct kjoule_netlink_method {
 	const struct kjoule_netlink_op *ops;
 	unsigned int n_ops;
 	void (*released)(u64 owner);
 };
 
-void kjoule_netlink_add(const struct kjoule_netlink_part *part);
+void kjoule_netlink_add_method(const struct kjoule_netlink_method *method);
 int kjoule_netlink_init(void);
 void kjoule_netlink_exit(void);
 
@@ -53,17 +53,17 @@ int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char 
 struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
 						   const struct nlattr *id);
 
-void kjoule_netlink_parts_released(u64 owner);
+void kjoule_netlink_methods_released(u64 owner);
 void kjoule_netlink_notice_init(void);
 void kjoule_netlink_notice_exit(void);
 
-u64 kjoule_port_owner(const struct sk_buff *skb);
-bool kjoule_port_owns(const struct sk_buff *skb, u64 owner);
-int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_t len);
-void kjoule_port_tell(void (*tell)(u32 portid, const struct kjoule_notice *n),
-		      const struct kjoule_notice *n);
-void kjoule_port_released(u32 portid);
-void kjoule_port_exit(void);
+u64 kjoule_socket_owner(const struct sk_buff *skb);
+bool kjoule_socket_owns(const struct sk_buff *skb, u64 owner);
+int kjoule_socket_listen(const struct sk_buff *skb, bool admin, char *words, size_t len);
+void kjoule_socket_notify(void (*send)(u32 portid, const struct kjoule_event *n),
+			  const struct kjoule_event *n);
+void kjoule_socket_released(u32 portid);
+void kjoule_socket_exit(void);
 
 static inline struct kjoule_msg_to kjoule_netlink_dumper(const struct netlink_callback *cb)
 {

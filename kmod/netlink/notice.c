@@ -17,7 +17,7 @@
 #include "netlink/gen.h"
 #include "netlink/netlink.h"
 #include "source/spec.h"
-#include "source/watch.h"
+#include "source/notifier.h"
 
 /**
  * kjoule_notice_listen_doit() - KJOULE_CMD_NOTICE_LISTEN
@@ -25,22 +25,22 @@
  * @info:	its attributes
  *
  * Context: process.
- * Return: 0, see kjoule_port_listen().
+ * Return: 0, see kjoule_socket_listen().
  */
 int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	char words[KJOULE_WORDS_LEN];
-	int err = kjoule_port_listen(skb, false, words, sizeof(words));
+	int err = kjoule_socket_listen(skb, false, words, sizeof(words));
 
 	/* check the capability last: a refusal is audited */
 	if (err == -EUSERS && netlink_capable(skb, CAP_SYS_ADMIN))
-		err = kjoule_port_listen(skb, true, words, sizeof(words));
+		err = kjoule_socket_listen(skb, true, words, sizeof(words));
 	if (err == -EUSERS)
 		kjoule_netlink_refuse_words(info->extack, words);
 	return err;
 }
 
-static struct sk_buff *notice_build_msg(const struct kjoule_notice *n)
+static struct sk_buff *notice_build_msg(const struct kjoule_event *n)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	struct kjoule_msg_to nobody = {};
@@ -52,7 +52,7 @@ static struct sk_buff *notice_build_msg(const struct kjoule_notice *n)
 	return skb;
 }
 
-static void notice_send_group(const struct kjoule_notice *n)
+static void notice_send_group(const struct kjoule_event *n)
 {
 	struct sk_buff *skb;
 
@@ -64,7 +64,7 @@ static void notice_send_group(const struct kjoule_notice *n)
 		genlmsg_multicast(&kjoule_family, skb, 0, KJOULE_NLGRP_EVENTS, GFP_KERNEL);
 }
 
-static void notice_send_listener(u32 portid, const struct kjoule_notice *n)
+static void notice_send_listener(u32 portid, const struct kjoule_event *n)
 {
 	struct sk_buff *skb = notice_build_msg(n);
 
@@ -72,15 +72,15 @@ static void notice_send_listener(u32 portid, const struct kjoule_notice *n)
 		genlmsg_unicast(&init_net, skb, portid);
 }
 
-static void notice_send(const struct kjoule_notice *n)
+static void notice_send(const struct kjoule_event *n)
 {
 	if (security_locked_down(LOCKDOWN_PERF))
 		return;
 	notice_send_group(n);
-	kjoule_port_tell(notice_send_listener, n);
+	kjoule_socket_notify(notice_send_listener, n);
 }
 
-static struct kjoule_watch watch = { .notice = notice_send };
+static struct kjoule_notifier notifier = { .event = notice_send };
 
 /**
  * kjoule_netlink_notice_init() - tell from now on
@@ -89,7 +89,7 @@ static struct kjoule_watch watch = { .notice = notice_send };
  */
 void kjoule_netlink_notice_init(void)
 {
-	kjoule_watch_add(&watch);
+	kjoule_notifier_add(&notifier);
 }
 
 /**
@@ -99,5 +99,5 @@ void kjoule_netlink_notice_init(void)
  */
 void kjoule_netlink_notice_exit(void)
 {
-	kjoule_watch_remove(&watch);
+	kjoule_notifier_remove(&notifier);
 }

@@ -47,7 +47,7 @@ static bool drain_may_see_stacks(struct netlink_callback *cb, const struct kjoul
 
 static int drain_check(struct netlink_callback *cb, const struct kjoule_session *s)
 {
-	if (!kjoule_port_owns(cb->skb, s->owner))
+	if (!kjoule_socket_owns(cb->skb, s->owner))
 		return kjoule_netlink_refuse_dump(cb, -EPERM,
 						  "the session belongs to another socket");
 	if (!drain_may_see_kernel(cb, s))
@@ -141,11 +141,11 @@ int kjoule_records_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		struct kjoule_sampler *sampler = s->sampler[d->at];
 		u64 head = d->head[d->at];
 
-		if (kjoule_ring_left(&sampler->ring, head) &&
+		if (kjoule_ring_unread_to(&sampler->ring, head) &&
 		    !kjoule_msg_records(skb, &to, s, sampler, head) &&
-		    kjoule_ring_left(&sampler->ring, head))
+		    kjoule_ring_unread_to(&sampler->ring, head))
 			return skb->len ?: -EMSGSIZE;	/* no room for another message */
-		if (!kjoule_ring_left(&sampler->ring, head))
+		if (!kjoule_ring_unread_to(&sampler->ring, head))
 			d->at++;
 	}
 	return skb->len;

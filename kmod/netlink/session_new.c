@@ -90,7 +90,7 @@ static int request_parse(struct sk_buff *skb, struct genl_info *info, struct req
 		return request_refuse(info, "interval is missing");
 	request_parse_numbers(&r->config, attrs);
 	r->config.kernel_ip = netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYSLOG);
-	r->config.may_hold = netlink_capable(skb, CAP_SYS_NICE);
+	r->config.may_pause = netlink_capable(skb, CAP_SYS_NICE);
 	r->config.any_memory = netlink_capable(skb, CAP_IPC_LOCK);
 	r->config.admin = netlink_capable(skb, CAP_SYS_ADMIN);
 	r->config.any_stack = r->config.flags & KJOULE_FLAG_USER_STACK &&
@@ -131,7 +131,7 @@ static struct kjoule_session *request_create_session(struct sk_buff *skb, struct
 
 	if (err)
 		return ERR_PTR(err);
-	owner = kjoule_port_owner(skb);
+	owner = kjoule_socket_owner(skb);
 	if (!owner)
 		return ERR_PTR(-ENOMEM);
 	s = kjoule_session_create(&r->config, owner, &why);

@@ -177,14 +177,14 @@ static void ring_find_clear(struct kjoule_ring_buffer *ring)
 }
 
 /**
- * kjoule_ring_lose() - book a record for which there is no room
+ * kjoule_ring_count_lost() - book a record for which there is no room
  * @ring:	the ring
  * @type:	what it would have been
  * @tick:	at which tick, low 32 bits
  *
  * Context: producer.
  */
-void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
+void kjoule_ring_count_lost(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
 {
 	if (!ring->lost++)
 		ring->lost_tick = tick;
@@ -205,14 +205,14 @@ static void ring_write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost 
 }
 
 /**
- * kjoule_ring_tell_lost() - write a pending loss record when no more records will come
+ * kjoule_ring_flush_lost() - write a pending loss record when no more records will come
  * @ring:	the ring
  *
  * There always is room for that.
  *
  * Context: producer.
  */
-void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring)
+void kjoule_ring_flush_lost(struct kjoule_ring_buffer *ring)
 {
 	struct kjoule_lost *lost;
 
@@ -254,7 +254,7 @@ void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u1
 		return rec;
 	}
 lose:
-	kjoule_ring_lose(ring, type, tick);
+	kjoule_ring_count_lost(ring, type, tick);
 	return NULL;
 }
 
@@ -318,18 +318,18 @@ u64 kjoule_ring_head(struct kjoule_ring_buffer *ring)
  */
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
 {
-	return kjoule_ring_left(ring, kjoule_ring_head(ring));
+	return kjoule_ring_unread_to(ring, kjoule_ring_head(ring));
 }
 
 /**
- * kjoule_ring_left() - bytes that wait for the reader, of those there were
+ * kjoule_ring_unread_to() - bytes that wait for the reader, of those there were
  * @ring:	the ring
  * @head:	up to where: a head that the ring has had
  *
  * Context: any.
  * Return: bytes, pads included.
  */
-u64 kjoule_ring_left(struct kjoule_ring_buffer *ring, u64 head)
+u64 kjoule_ring_unread_to(struct kjoule_ring_buffer *ring, u64 head)
 {
 	return head - ring_reader_tail(ring, head);
 }

@@ -51,19 +51,19 @@ struct kjoule_ring_buffer {
 int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes);
 void kjoule_ring_free(struct kjoule_ring_buffer *ring);
 void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u32 tick);
-void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick);
-void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring);
+void kjoule_ring_count_lost(struct kjoule_ring_buffer *ring, u8 type, u32 tick);
+void kjoule_ring_flush_lost(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written);
 u64 kjoule_ring_head(struct kjoule_ring_buffer *ring);
-u64 kjoule_ring_left(struct kjoule_ring_buffer *ring, u64 head);
+u64 kjoule_ring_unread_to(struct kjoule_ring_buffer *ring, u64 head);
 u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head);
 ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_iter *to);
 int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
 int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
 
 /**
- * kjoule_ring_reserve_quickly() - kjoule_ring_reserve() for what comes with every tick
+ * kjoule_ring_reserve_fast() - kjoule_ring_reserve() for what comes with every tick
  * @ring:	the ring
  * @type:	KJOULE_RECORD_*
  * @flags:	of the record
@@ -75,8 +75,8 @@ int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct 
  * Context: producer.
  * Return: as there.
  */
-static __always_inline void *kjoule_ring_reserve_quickly(struct kjoule_ring_buffer *ring, u8 type,
-							 u8 flags, u16 size, u32 tick)
+static __always_inline void *kjoule_ring_reserve_fast(struct kjoule_ring_buffer *ring, u8 type,
+						      u8 flags, u16 size, u32 tick)
 {
 	u64 head = ring->head;
 	struct kjoule_record *rec;

@@ -51,7 +51,7 @@ void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags)
 }
 
 /**
- * kjoule_sampler_book_parked() - the CPU has been idle until now
+ * kjoule_sampler_count_idle() - the CPU has been idle until now
  * @s:		parked
  * @now:	CLOCK_MONOTONIC
  *
@@ -59,7 +59,7 @@ void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags)
  *
  * Context: see grid.h; the books are open.
  */
-void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now)
+void kjoule_sampler_count_idle(struct kjoule_sampler *s, u64 now)
 {
 	u64 count = kjoule_grid_elapsed(s, now);
 	struct kjoule_idle *rec;
@@ -69,16 +69,16 @@ void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now)
 		if (rec) {
 			rec->tick = s->tick;
 			rec->count = count;
-			rec->begin_ns = s->told_ns;
+			rec->begin_ns = s->idle_recorded_ns;
 			rec->end_ns = now;
-			s->told_ns = now;
+			s->idle_recorded_ns = now;
 		}
 		s->ring.page->skipped += count;
 		kjoule_grid_expect(s, s->plan, s->tick + count,
 				   s->grid_ns + count * s->plan->interval_ns);
 	}
-	s->ring.page->idle_ns += now - s->parked_ns;
-	s->parked_ns = now;
+	s->ring.page->idle_ns += now - s->idle_counted_ns;
+	s->idle_counted_ns = now;
 }
 
 /**
@@ -104,7 +104,7 @@ void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns,
 			continue;
 		kjoule_sampler_read_meter(s, m, now);
 		/* its time is told from the last tick that was due; before the first is none */
-		if (!m->moved || !s->tick)
+		if (!m->updated || !s->tick)
 			continue;
 		last = s->tick - 1;
 		due = kjoule_grid_due(s->plan, last, s->grid_ns - s->plan->interval_ns);

@@ -50,15 +50,15 @@ static inline u64 kjoule_grid_elapsed(const struct kjoule_sampler *s, u64 now)
 }
 
 /* The books are written between these two; see struct kjoule_ring_head.seq. */
-static inline void kjoule_books_open(struct kjoule_ring_head *page)
+static inline void kjoule_stats_begin_write(struct kjoule_ring_head *page)
 {
 	WRITE_ONCE(page->seq, page->seq + 1);
-	smp_wmb();	/* E, pairs with F in kjoule_sampler_books() and in user space */
+	smp_wmb();	/* E, pairs with F in kjoule_sampler_get_stats() and in user space */
 }
 
-static inline void kjoule_books_close(struct kjoule_ring_head *page)
+static inline void kjoule_stats_end_write(struct kjoule_ring_head *page)
 {
-	smp_wmb();	/* E, pairs with F in kjoule_sampler_books() */
+	smp_wmb();	/* E, pairs with F in kjoule_sampler_get_stats() */
 	WRITE_ONCE(page->seq, page->seq + 1);
 }
 
@@ -72,8 +72,8 @@ static inline void kjoule_sampler_publish(struct kjoule_sampler *s)
 /* Does the reader have to be woken, or somebody be told? Mostly there is nothing to look at. */
 static inline void kjoule_sampler_wake_reader(struct kjoule_sampler *s)
 {
-	if (unlikely(s->ring.head >= s->look_at || s->ring.lost))
-		kjoule_sampler_look(s);
+	if (unlikely(s->ring.head >= s->check_at || s->ring.lost))
+		kjoule_sampler_check_ring(s);
 }
 
 static inline void kjoule_sampler_read_meter(struct kjoule_sampler *s, struct kjoule_meter *m,
@@ -89,7 +89,7 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer);
 bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now);
 u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took);
 void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags);
-void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now);
+void kjoule_sampler_count_idle(struct kjoule_sampler *s, u64 now);
 void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch);
 
 #endif /* KJOULE_GRID_H */

@@ -24,11 +24,11 @@
 #define PERCENT		40
 
 /* Measurement of the bare timer interrupt. */
-#define BARE_TIMES	16
+#define BARE_SAMPLES	16
 #define BARE_EVERY_NS	(50 * NSEC_PER_USEC)
 #define BARE_MAX_NS	(10 * NSEC_PER_MSEC)
 #define BARE_UNKNOWN_NS	NSEC_PER_USEC
-#define BARE_MOST_NS	(50 * NSEC_PER_USEC)	/* longer is due to a hypervisor */
+#define BARE_LIMIT_NS	(50 * NSEC_PER_USEC)	/* longer is due to a hypervisor */
 
 u64 kjoule_load_bare_ns __read_mostly;
 
@@ -80,7 +80,7 @@ static int load_compare_ns(const void *a, const void *b)
 static u64 load_measure_bare(void)
 {
 	static struct hrtimer timer;
-	u64 begin, last, now, hole[BARE_TIMES];
+	u64 begin, last, now, hole[BARE_SAMPLES];
 	unsigned int seen = 0, n = 0;
 
 	hrtimer_setup(&timer, load_timer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
@@ -97,11 +97,11 @@ static u64 load_measure_bare(void)
 			hole[n++] = now - last;
 		}
 		last = now;
-	} while (seen < BARE_TIMES && now - begin < BARE_MAX_NS);
+	} while (seen < BARE_SAMPLES && now - begin < BARE_MAX_NS);
 	preempt_enable();
 	hrtimer_cancel(&timer);
 	sort(hole, n, sizeof(*hole), load_compare_ns, NULL);
-	return n ? min_t(u64, hole[n / 4], BARE_MOST_NS) : BARE_UNKNOWN_NS;
+	return n ? min_t(u64, hole[n / 4], BARE_LIMIT_NS) : BARE_UNKNOWN_NS;
 }
 
 /**
@@ -139,7 +139,7 @@ u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns)
 {
 	u64 until;
 
-	if (took_ns > KJOULE_LOAD_STILL_NS) {
+	if (took_ns > KJOULE_LOAD_STALL_NS) {
 		load->left_ns += took_ns;
 		if (load->left_ns >= 0)
 			return now;

@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 /* Nothing of ours takes so long: the host has stood still meanwhile, and the CPU was nobody's. */
-#define KJOULE_LOAD_STILL_NS	(10 * NSEC_PER_MSEC)
+#define KJOULE_LOAD_STALL_NS	(10 * NSEC_PER_MSEC)
 
 /**
  * struct kjoule_load - what ticks have taken of one CPU
@@ -46,15 +46,15 @@ static __always_inline bool kjoule_load_add(struct kjoule_load *load, u64 took_n
 }
 
 /**
- * kjoule_load_take() - something has been done for sessions, a tick at a switch of tasks for one
+ * kjoule_load_charge() - something has been done for sessions, a tick at a switch of tasks for one
  * @load:	of this CPU
  * @took_ns:	what it took; the next tick waits for it if that was much
  *
  * Context: interrupts off, on that CPU.
  */
-static inline void kjoule_load_take(struct kjoule_load *load, u64 took_ns)
+static inline void kjoule_load_charge(struct kjoule_load *load, u64 took_ns)
 {
-	if (took_ns <= KJOULE_LOAD_STILL_NS)
+	if (took_ns <= KJOULE_LOAD_STALL_NS)
 		load->left_ns -= took_ns;
 }
 

@@ -60,7 +60,7 @@ static int poller_write_value(struct kjoule_poller *p, struct kjoule_value *rec)
 
 	poller_restore_affinity(p);
 	local_irq_save(flags);
-	s = READ_ONCE(p->cut) ? NULL : poller_local_sampler(p);
+	s = READ_ONCE(p->aborted) ? NULL : poller_local_sampler(p);
 	if (s) {
 		rec->tick = s->tick;
 		err = kjoule_sampler_emit(s, KJOULE_RECORD_VALUE, p->number, rec, sizeof(*rec));
@@ -76,7 +76,7 @@ static int poller_add_counter(struct kjoule_poller *p, unsigned int i, u64 raw, 
 	struct kjoule_counter *c = &p->counter[i];
 	u64 range = d->range ?: d->width < 64 ? (1ULL << d->width) - 1 : 0;
 	u64 most = U64_MAX;
-	bool moved = true;
+	bool updated = true;
 
 	if (!(p->known & BIT(i))) {
 		if (range && raw > range)
@@ -86,13 +86,13 @@ static int poller_add_counter(struct kjoule_poller *p, unsigned int i, u64 raw, 
 	} else {
 		/* a step back: a wrap or a reset */
 		if (raw < c->last_raw && range)
-			most = kjoule_meter_most(d, now - p->moved_ns[i]);
-		moved = raw != c->last_raw;
+			most = kjoule_meter_max_counts(d, now - p->updated_ns[i]);
+		updated = raw != c->last_raw;
 		if (!kjoule_counter_add_range(c, raw, range, most))
 			return -ERANGE;
 	}
-	if (moved)
-		p->moved_ns[i] = now;
+	if (updated)
+		p->updated_ns[i] = now;
 	*value = min_t(u64, kjoule_counter_scale(c->total, d->unit_mult, d->unit_shift), S64_MAX);
 	return 0;
 }
@@ -115,47 +115,47 @@ static int poller_read_domain(struct kjoule_poller *p, unsigned int i)
 		rec.value = kjoule_gauge_scale(raw, d->unit_mult, d->unit_shift);
 	if (err)
 		return err;
-	if (counter && p->told_once & BIT(i) && p->told[i] == rec.value)
+	if (counter && p->has_recorded & BIT(i) && p->recorded[i] == rec.value)
 		return 0;
 	err = poller_write_value(p, &rec);
 	if (!err) {
-		WRITE_ONCE(p->told[i], rec.value);
+		WRITE_ONCE(p->recorded[i], rec.value);
 		/* T, pairs with U in kjoule_poller_get_value() */
-		smp_store_release(&p->told_once, p->told_once | BIT(i));
+		smp_store_release(&p->has_recorded, p->has_recorded | BIT(i));
 	}
 	/* losses are counted by the ring; a counter's next record has the sum */
 	return err == -ENOSPC ? 0 : err;
 }
 
-/* Do not count once cut off: the cutter waits for RCU readers, as for @cut above. */
+/* Do not count once cut off: the cutter waits for RCU readers, as for @aborted above. */
 static void poller_count(struct kjoule_poller *p, u64 *number)
 {
 	rcu_read_lock();
-	if (!READ_ONCE(p->cut))
+	if (!READ_ONCE(p->aborted))
 		WRITE_ONCE(*number, *number + 1);
 	rcu_read_unlock();
 }
 
 static void poller_read_source(struct kjoule_poller *p)
 {
-	u64 begin = ktime_get_ns(), errors = p->books.errors;
+	u64 begin = ktime_get_ns(), errors = p->stats.errors;
 	unsigned int i;
 
 	poller_restore_affinity(p);
-	for (i = 0; i < p->src->n_domains && !READ_ONCE(p->cut); i++) {
+	for (i = 0; i < p->src->n_domains && !READ_ONCE(p->aborted); i++) {
 		if (poller_read_domain(p, i)) {
-			poller_count(p, &p->books.errors);
+			poller_count(p, &p->stats.errors);
 			atomic64_inc(&p->src->errors);
 		}
 	}
-	if (READ_ONCE(p->cut))
+	if (READ_ONCE(p->aborted))
 		return;
-	p->failures = p->books.errors != errors ? p->failures + 1 : 0;
+	p->failures = p->stats.errors != errors ? p->failures + 1 : 0;
 	if (p->failures == KJOULE_SOURCE_LOST_READS)
 		kjoule_poller_lost(p);
 	if (ktime_get_ns() - begin > p->period_ns)
-		poller_count(p, &p->books.overruns);
-	poller_count(p, &p->books.reads);
+		poller_count(p, &p->stats.overruns);
+	poller_count(p, &p->stats.reads);
 }
 
 static bool poller_should_stop(const struct kjoule_poller *p)
@@ -299,13 +299,13 @@ void kjoule_poller_finish(struct kjoule_poller *p)
  */
 bool kjoule_poller_wait(struct kjoule_poller *p, unsigned long until)
 {
-	long patience = max_t(long, until - jiffies, 0);
+	long timeout = max_t(long, until - jiffies, 0);
 
 	/* once is enough */
-	if (wait_for_completion_timeout(&p->done, READ_ONCE(p->cut) ? 0 : patience))
+	if (wait_for_completion_timeout(&p->done, READ_ONCE(p->aborted) ? 0 : timeout))
 		return true;
-	if (!xchg(&p->cut, true))
-		WRITE_ONCE(p->lost_untold, true);
+	if (!xchg(&p->aborted, true))
+		WRITE_ONCE(p->lost_pending, true);
 	return false;
 }
 
@@ -351,23 +351,23 @@ void kjoule_poller_destroy(struct kjoule_poller *p)
 int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value)
 {
 	/* U, pairs with T in poller_read_domain() */
-	if (!(smp_load_acquire(&p->told_once) & BIT(domain)))
+	if (!(smp_load_acquire(&p->has_recorded) & BIT(domain)))
 		return -ENODATA;
-	*value = READ_ONCE(p->told[domain]);
+	*value = READ_ONCE(p->recorded[domain]);
 	return 0;
 }
 
 /**
- * kjoule_poller_get_books() - what it has done so far
+ * kjoule_poller_get_stats() - what it has done so far
  * @p:		the poller
- * @books:	to be filled
+ * @stats:	to be filled
  *
  * Context: any.
  */
-void kjoule_poller_get_books(const struct kjoule_poller *p, struct kjoule_poller_books *books)
+void kjoule_poller_get_stats(const struct kjoule_poller *p, struct kjoule_poller_stats *stats)
 {
-	books->reads = READ_ONCE(p->books.reads);
+	stats->reads = READ_ONCE(p->stats.reads);
 	/* the reading that was cut off counts as missing */
-	books->errors = READ_ONCE(p->books.errors) + READ_ONCE(p->cut);
-	books->overruns = READ_ONCE(p->books.overruns);
+	stats->errors = READ_ONCE(p->stats.errors) + READ_ONCE(p->aborted);
+	stats->overruns = READ_ONCE(p->stats.overruns);
 }

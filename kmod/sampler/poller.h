@@ -16,12 +16,12 @@
 struct kjoule_sampler;
 
 /**
- * struct kjoule_poller_books - what a poller has done
+ * struct kjoule_poller_stats - what a poller has done
  * @reads:	readings; each asks all domains of the source
  * @errors:	values that were not got or, on a CPU without a ring, could not be told
  * @overruns:	readings that took longer than the period
  */
-struct kjoule_poller_books {
+struct kjoule_poller_stats {
 	u64 reads;
 	u64 errors;
 	u64 overruns;
@@ -38,18 +38,18 @@ struct kjoule_poller_books {
  * @running:	it was started
  * @stopping:	it is to read once more and end
  * @done:	it has
- * @cut:	nobody waits for that any more: nothing is written or counted
+ * @aborted:	nobody waits for that any more: nothing is written or counted
  * @cpus:	of the session
  * @sampler:	the session's samplers
  * @n:		number of samplers
- * @books:	written by the thread
+ * @stats:	written by the thread
  * @failures:	readings in a row in which something failed
- * @lost_untold: they are enough to be told
+ * @lost_pending: they are enough to be told
  * @counter:	of each domain that is a counter
  * @known:	domains whose counter has been read
- * @moved_ns:	CLOCK_MONOTONIC at which each was last seen to move
- * @told:	value of each domain in its last record
- * @told_once:	domains that have had a record
+ * @updated_ns:	CLOCK_MONOTONIC at which each was last seen to move
+ * @recorded:	value of each domain in its last record
+ * @has_recorded:	domains that have had a record
  */
 struct kjoule_poller {
 	struct kjoule_source *src;
@@ -61,18 +61,18 @@ struct kjoule_poller {
 	bool running;
 	bool stopping;
 	struct completion done;
-	bool cut;
+	bool aborted;
 	cpumask_var_t cpus;
 	struct kjoule_sampler *const *sampler;
 	unsigned int n;
-	struct kjoule_poller_books books;
+	struct kjoule_poller_stats stats;
 	u32 failures;
-	bool lost_untold;
+	bool lost_pending;
 	struct kjoule_counter counter[KJOULE_MAX_DOMAINS];
 	u32 known;
-	u64 moved_ns[KJOULE_MAX_DOMAINS];
-	s64 told[KJOULE_MAX_DOMAINS];
-	u32 told_once;
+	u64 updated_ns[KJOULE_MAX_DOMAINS];
+	s64 recorded[KJOULE_MAX_DOMAINS];
+	u32 has_recorded;
 };
 
 struct kjoule_poller *kjoule_poller_create(struct kjoule_source *src, u8 number, u64 period_ns,
@@ -83,6 +83,6 @@ bool kjoule_poller_wait(struct kjoule_poller *p, unsigned long until);
 void kjoule_poller_join(struct kjoule_poller *p);
 void kjoule_poller_destroy(struct kjoule_poller *p);
 int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value);
-void kjoule_poller_get_books(const struct kjoule_poller *p, struct kjoule_poller_books *books);
+void kjoule_poller_get_stats(const struct kjoule_poller *p, struct kjoule_poller_stats *stats);
 
 #endif /* KJOULE_POLLER_H */

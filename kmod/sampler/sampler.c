@@ -15,7 +15,7 @@
 
 #include "compat/compat.h"
 #include "sampler/grid.h"
-#include "sampler/park.h"
+#include "sampler/idle.h"
 #include "sampler/sampler.h"
 
 static void sampler_release_meters(struct kjoule_sampler *s)
@@ -31,7 +31,7 @@ static void sampler_wake_work(struct irq_work *work)
 	struct kjoule_sampler *s = container_of(work, struct kjoule_sampler, wake);
 
 	wake_up_interruptible(s->plan->reader);
-	kjoule_notices_kick(s->plan->notices);
+	kjoule_pending_post(s->plan->pending);
 }
 
 /**
@@ -51,7 +51,7 @@ int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan
 	s->cpu = cpu;
 	s->load = kjoule_load_of(cpu);
 	init_irq_work(&s->wake, sampler_wake_work);
-	kjoule_park_prepare(s);
+	kjoule_idle_init(s);
 	hrtimer_setup(&s->timer, kjoule_tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	return kjoule_ring_alloc(&s->ring, cpu, ring_bytes);
 }
@@ -78,7 +78,7 @@ static void sampler_read_baseline(struct kjoule_sampler *s)
 	u64 now = ktime_get_ns();
 	unsigned int i;
 
-	kjoule_books_open(s->ring.page);
+	kjoule_stats_begin_write(s->ring.page);
 	for (i = 0; i < s->n_meters; i++) {
 		if (kjoule_meter_is_mine(s->meter[i], s->cpu, now))
 			kjoule_sampler_read_meter(s, s->meter[i], now);
@@ -88,7 +88,7 @@ static void sampler_read_baseline(struct kjoule_sampler *s)
 		if (!s->cycles_known)
 			kjoule_sampler_cycles_failed(s);
 	}
-	kjoule_books_close(s->ring.page);
+	kjoule_stats_end_write(s->ring.page);
 }
 
 static void sampler_start_timer(struct kjoule_sampler *s)
@@ -103,9 +103,9 @@ static void sampler_start_on_cpu(void *data)
 	sampler_read_baseline(s);
 	kjoule_grid_expect(s, s->plan, 0, s->plan->t0_ns);
 	s->running = true;
-	if (s->plan->parks)
-		kjoule_park_add(s);
-	if (!s->parked)
+	if (s->plan->skips_idle)
+		kjoule_idle_add(s);
+	if (!s->tick_stopped)
 		sampler_start_timer(s);
 }
 
@@ -122,94 +122,94 @@ int kjoule_sampler_start(struct kjoule_sampler *s)
 }
 
 /**
- * kjoule_sampler_start_away() - begin without the CPU, which is offline
+ * kjoule_sampler_start_suspended() - begin without the CPU, which is offline
  * @s:	initialised, its plan complete
  *
- * kjoule_sampler_return() lets it tick when the CPU comes.
+ * kjoule_sampler_resume() lets it tick when the CPU comes.
  *
  * Context: process, the caller holds off CPU hotplug.
  */
-void kjoule_sampler_start_away(struct kjoule_sampler *s)
+void kjoule_sampler_start_suspended(struct kjoule_sampler *s)
 {
 	kjoule_grid_expect(s, s->plan, 0, s->plan->t0_ns);
-	s->away = KJOULE_GAP_OFFLINE;
+	s->suspended = KJOULE_GAP_OFFLINE;
 	s->running = true;
 }
 
 /* Read the meters a last time: an idle CPU has not read them for a while. */
-static void sampler_pause_on_cpu(void *data)
+static void sampler_halt_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 	u64 now = ktime_get_ns();
 
-	kjoule_books_open(s->ring.page);
-	if (s->parked)
-		kjoule_sampler_book_parked(s, now);
+	kjoule_stats_begin_write(s->ring.page);
+	if (s->tick_stopped)
+		kjoule_sampler_count_idle(s, now);
 	kjoule_sampler_read_meters(s, now, 0, false);
 	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
-	if (s->plan->parks)
-		kjoule_park_remove(s);
+	kjoule_stats_end_write(s->ring.page);
+	if (s->plan->skips_idle)
+		kjoule_idle_remove(s);
 	/* no tick runs: this is its CPU, with interrupts off */
 	hrtimer_try_to_cancel(&s->timer);
 	sampler_release_meters(s);
 }
 
 /**
- * kjoule_sampler_pause() - the session is about to stop: no more ticks
+ * kjoule_sampler_halt() - the session is about to stop: no more ticks
  * @s:	running or not
  *
  * Context: process, sleeps; the caller keeps the CPU from coming and going.
  */
-void kjoule_sampler_pause(struct kjoule_sampler *s)
+void kjoule_sampler_halt(struct kjoule_sampler *s)
 {
-	if (s->running && !s->away)
-		smp_call_function_single(s->cpu, sampler_pause_on_cpu, s, 1);
+	if (s->running && !s->suspended)
+		smp_call_function_single(s->cpu, sampler_halt_on_cpu, s, 1);
 }
 
-static void sampler_leave_on_cpu(void *data)
+static void sampler_suspend_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 
-	sampler_pause_on_cpu(s);
-	s->parked = false;
+	sampler_halt_on_cpu(s);
+	s->tick_stopped = false;
 }
 
 /**
- * kjoule_sampler_leave() - the CPU is going offline, or the machine to sleep
+ * kjoule_sampler_suspend() - the CPU is going offline, or the machine to sleep
  * @s:		running; its ticks are missed from here on
  * @reason:	one of KJOULE_GAP_*
  *
  * Context: process, sleeps; the caller keeps the CPU from coming and going.
  */
-void kjoule_sampler_leave(struct kjoule_sampler *s, u8 reason)
+void kjoule_sampler_suspend(struct kjoule_sampler *s, u8 reason)
 {
-	if (!s->away)
-		smp_call_function_single(s->cpu, sampler_leave_on_cpu, s, 1);
-	s->away |= reason;
+	if (!s->suspended)
+		smp_call_function_single(s->cpu, sampler_suspend_on_cpu, s, 1);
+	s->suspended |= reason;
 }
 
-static void sampler_return_on_cpu(void *data)
+static void sampler_resume_on_cpu(void *data)
 {
 	struct kjoule_sampler *s = data;
 	u64 now = ktime_get_ns(), count = kjoule_grid_elapsed(s, now);
 
-	kjoule_books_open(s->ring.page);
+	kjoule_stats_begin_write(s->ring.page);
 	if (count)
-		kjoule_sampler_miss(s, count, s->away);
-	s->away = 0;
+		kjoule_sampler_miss(s, count, s->suspended);
+	s->suspended = 0;
 	/* restart: counters may have changed while the CPU was offline */
 	s->cycles_known = false;
 	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
-	if (s->plan->parks)
-		kjoule_park_add(s);
-	if (!s->parked)
+	kjoule_stats_end_write(s->ring.page);
+	if (s->plan->skips_idle)
+		kjoule_idle_add(s);
+	if (!s->tick_stopped)
 		sampler_start_timer(s);
 }
 
 /**
- * kjoule_sampler_return() - the CPU is online again, or the machine awake
+ * kjoule_sampler_resume() - the CPU is online again, or the machine awake
  * @s:		left before, for @reason or another one that still holds
  * @reason:	one of KJOULE_GAP_*
  *
@@ -217,12 +217,12 @@ static void sampler_return_on_cpu(void *data)
  *
  * Context: process, sleeps; the caller keeps the CPU from coming and going.
  */
-void kjoule_sampler_return(struct kjoule_sampler *s, u8 reason)
+void kjoule_sampler_resume(struct kjoule_sampler *s, u8 reason)
 {
-	if (s->away == reason)
-		smp_call_function_single(s->cpu, sampler_return_on_cpu, s, 1);
+	if (s->suspended == reason)
+		smp_call_function_single(s->cpu, sampler_resume_on_cpu, s, 1);
 	else
-		s->away &= ~reason;
+		s->suspended &= ~reason;
 }
 
 /**
@@ -241,83 +241,83 @@ void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
 	s->running = false;
 	/* the timer is stopped, so that nothing raises the wake work any more */
 	hrtimer_cancel(&s->timer);
-	kjoule_park_finish(s);
+	kjoule_idle_sync(s);
 	irq_work_sync(&s->wake);
 	preempt_disable();	/* readers of the counters spin while they are open */
-	kjoule_books_open(s->ring.page);
-	if (s->parked)
-		kjoule_sampler_book_parked(s, stop_ns);
+	kjoule_stats_begin_write(s->ring.page);
+	if (s->tick_stopped)
+		kjoule_sampler_count_idle(s, stop_ns);
 	count = kjoule_grid_elapsed(s, stop_ns);
 	if (count)
-		kjoule_sampler_miss(s, count, s->away);
-	kjoule_ring_tell_lost(&s->ring);
+		kjoule_sampler_miss(s, count, s->suspended);
+	kjoule_ring_flush_lost(&s->ring);
 	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
+	kjoule_stats_end_write(s->ring.page);
 	preempt_enable();
 }
 
-struct join {
+struct change {
 	struct kjoule_sampler *sampler;
-	struct kjoule_meter *meter, *instead;
+	struct kjoule_meter *meter, *old;
 };
 
-static void sampler_join_on_cpu(void *data)
+static void sampler_add_meter_on_cpu(void *data)
 {
-	struct join *join = data;
-	struct kjoule_sampler *s = join->sampler;
+	struct change *change = data;
+	struct kjoule_sampler *s = change->sampler;
 	unsigned int i;
 
-	if (s->awake && join->meter->kept)
-		atomic_inc(&join->meter->awake);
+	if (s->busy && change->meter->has_owner)
+		atomic_inc(&change->meter->busy_cpus);
 	for (i = 0; i < s->n_meters; i++) {
-		if (s->meter[i] != join->instead)
+		if (s->meter[i] != change->old)
 			continue;
-		kjoule_meter_release(join->instead, s->cpu);
-		if (s->awake && join->instead->kept)
-			atomic_dec(&join->instead->awake);
-		WRITE_ONCE(s->meter[i], join->meter);
+		kjoule_meter_release(change->old, s->cpu);
+		if (s->busy && change->old->has_owner)
+			atomic_dec(&change->old->busy_cpus);
+		WRITE_ONCE(s->meter[i], change->meter);
 		return;
 	}
-	s->meter[i] = join->meter;
+	s->meter[i] = change->meter;
 	smp_store_release(&s->n_meters, i + 1);		/* pairs with msg_put_scopes() */
 }
 
 /**
- * kjoule_sampler_join() - there is one more meter that it may have to read
+ * kjoule_sampler_add_meter() - there is one more meter that it may have to read
  * @s:	the sampler, ticking or not
  * @m:	the meter
- * @instead: one of its own that @m takes the place of, or NULL
+ * @old: one of its own that @m takes the place of, or NULL
  *
  * Context: process, sleeps; the caller holds the session, so that the CPU does not go meanwhile.
  */
-void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
-			 struct kjoule_meter *instead)
+void kjoule_sampler_add_meter(struct kjoule_sampler *s, struct kjoule_meter *m,
+			      struct kjoule_meter *old)
 {
-	struct join join = { .sampler = s, .meter = m, .instead = instead };
+	struct change change = { .sampler = s, .meter = m, .old = old };
 
 	/* outside of ticks only if the timer runs */
-	if (s->running && !s->away)
-		smp_call_function_single(s->cpu, sampler_join_on_cpu, &join, 1);
+	if (s->running && !s->suspended)
+		smp_call_function_single(s->cpu, sampler_add_meter_on_cpu, &change, 1);
 	else
-		sampler_join_on_cpu(&join);
+		sampler_add_meter_on_cpu(&change);
 }
 
 static void sampler_recheck_on_cpu(void *data)
 {
-	kjoule_park_recheck(data);
+	kjoule_idle_recheck(data);
 }
 
 /**
- * kjoule_sampler_owner_moved() - it has to read a meter from now on, or need not any more
+ * kjoule_sampler_owner_changed() - it has to read a meter from now on, or need not any more
  * @s:	running
  *
  * An idle CPU that is the only reader of a meter has to tick.
  *
  * Context: process, sleeps; the caller keeps the session running.
  */
-void kjoule_sampler_owner_moved(struct kjoule_sampler *s)
+void kjoule_sampler_owner_changed(struct kjoule_sampler *s)
 {
-	if (s->plan->parks && !s->away)
+	if (s->plan->skips_idle && !s->suspended)
 		smp_call_function_single(s->cpu, sampler_recheck_on_cpu, s, 1);
 }
 
@@ -334,15 +334,15 @@ static void sampler_sweep_on_cpu(void *data)
 	u64 now = ktime_get_ns();
 
 	/* a CPU that is neither parked nor going offline reads at its next tick */
-	sweep->done = !s->parked && !s->away;
-	if (!s->parked || !kjoule_meter_is_mine(sweep->meter, s->cpu, now))
+	sweep->done = !s->tick_stopped && !s->suspended;
+	if (!s->tick_stopped || !kjoule_meter_is_mine(sweep->meter, s->cpu, now))
 		return;
 	sweep->done = true;
-	kjoule_books_open(s->ring.page);
-	kjoule_sampler_book_parked(s, now);
+	kjoule_stats_begin_write(s->ring.page);
+	kjoule_sampler_count_idle(s, now);
 	kjoule_sampler_read_meters(s, now, 0, false);
 	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
+	kjoule_stats_end_write(s->ring.page);
 	sampler_release_meters(s);
 }
 
@@ -382,24 +382,24 @@ int kjoule_sampler_emit(struct kjoule_sampler *s, u8 type, u8 flags, const void 
 	struct kjoule_record *rec;
 
 	lockdep_assert_irqs_disabled();
-	kjoule_books_open(s->ring.page);
+	kjoule_stats_begin_write(s->ring.page);
 	rec = kjoule_ring_reserve(&s->ring, type, flags, size, s->tick);
 	if (rec)
 		memcpy(rec + 1, record + sizeof(*rec), size - sizeof(*rec));
 	kjoule_sampler_wake_reader(s);
 	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
+	kjoule_stats_end_write(s->ring.page);
 	return rec ? 0 : -ENOSPC;
 }
 
 /**
- * kjoule_sampler_books() - the books as of the last tick, all of one moment
+ * kjoule_sampler_get_stats() - the books as of the last tick, all of one moment
  * @s:		running or not
- * @books:	to be filled
+ * @stats:	to be filled
  *
  * Context: process, sleeps.
  */
-void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
+void kjoule_sampler_get_stats(struct kjoule_sampler *s, struct kjoule_stats *stats)
 {
 	const struct kjoule_ring_head *page = s->ring.page;
 	u64 head;
@@ -408,24 +408,24 @@ void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
 	do {
 		while ((seq = READ_ONCE(page->seq)) & 1)
 			cpu_relax();
-		smp_rmb();	/* F, pairs with E in kjoule_books_open() and _close() */
-		books->due = page->due;
-		books->taken = page->taken;
-		books->missed = page->missed;
-		books->skipped = page->skipped;
-		books->filtered = page->filtered;
-		books->records = page->records;
-		books->lost = page->lost;
-		books->samples = page->samples;
-		books->tick_ns = page->tick_ns;
-		books->source_errors = page->source_errors;
-		books->idle_ns = page->idle_ns;
-		books->stacks_withheld = page->stacks_withheld;
+		smp_rmb();	/* F, pairs with E in kjoule_stats_begin_write() and _close() */
+		stats->due = page->due;
+		stats->taken = page->taken;
+		stats->missed = page->missed;
+		stats->skipped = page->skipped;
+		stats->filtered = page->filtered;
+		stats->records = page->records;
+		stats->lost = page->lost;
+		stats->samples = page->samples;
+		stats->tick_ns = page->tick_ns;
+		stats->source_errors = page->source_errors;
+		stats->idle_ns = page->idle_ns;
+		stats->stacks_withheld = page->stacks_withheld;
 		head = page->head;
-		books->delay_max_ns = s->delay_max_ns;
-		smp_rmb();	/* F, pairs with E in kjoule_books_open() and _close() */
+		stats->delay_max_ns = s->delay_max_ns;
+		smp_rmb();	/* F, pairs with E in kjoule_stats_begin_write() and _close() */
 	} while (READ_ONCE(page->seq) != seq);
-	books->waiting = kjoule_ring_waiting(&s->ring, head, books->records - books->lost);
+	stats->waiting = kjoule_ring_waiting(&s->ring, head, stats->records - stats->lost);
 }
 
 /**

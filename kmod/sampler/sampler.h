@@ -16,7 +16,7 @@
 #include "counter/meter.h"
 #include "ring/ring.h"
 #include "sampler/load.h"
-#include "sampler/notice.h"
+#include "sampler/pending.h"
 #include "sampler/stack_access.h"
 #include "sampler/target.h"
 #include "source/source.h"
@@ -31,8 +31,8 @@
  * @interval_ns:	between ticks
  * @jitter_ns:		tick k is due kjoule_jitter(seed, k, jitter_ns) late; < @interval_ns
  * @seed:		of the jitter
- * @whom:		which tasks are sampled
- * @parks:		idle CPUs are left alone
+ * @target:		which tasks are sampled
+ * @skips_idle:		idle CPUs are left alone
  * @kernel_ip:		kernel addresses may be shown
  * @chain:		KJOULE_FLAG_* of what is written with each sample, see callchain.h
  * @chain_depth:	at most so many frames of each kind
@@ -41,15 +41,15 @@
  * @wakeup_bytes:	wake the reader when a ring has got so many more
  * @frequency:		frequency source or NULL
  * @reader:		where the reader waits
- * @notices:		where notices are left
+ * @pending:		where notices are left
  */
 struct kjoule_plan {
 	u64 t0_ns;
 	u64 interval_ns;
 	u64 jitter_ns;
 	u64 seed;
-	struct kjoule_whom whom;
-	bool parks;
+	struct kjoule_target target;
+	bool skips_idle;
 	bool kernel_ip;
 	u32 chain;
 	u32 chain_depth;
@@ -58,7 +58,7 @@ struct kjoule_plan {
 	u64 wakeup_bytes;
 	struct kjoule_source *frequency;
 	wait_queue_head_t *reader;
-	struct kjoule_notices *notices;
+	struct kjoule_pending *pending;
 };
 
 /*
@@ -66,7 +66,7 @@ struct kjoule_plan {
  * kjoule_ring_head, and besides how late the latest tick has been and how many of the
  * records waited for the reader.
  */
-struct kjoule_books {
+struct kjoule_stats {
 	u64 due;
 	u64 taken;
 	u64 missed;
@@ -92,16 +92,16 @@ struct kjoule_books {
  * @plan:	what to do at a tick
  * @cpu:	whose ticks
  * @running:	between start and stop
- * @away:	KJOULE_GAP_*: why there are no ticks for the time being
- * @parked:	the CPU is idle and the timer off
- * @parked_ns:	idle time is counted up to here
- * @told_ns:	parked ticks have been told up to here
- * @parking:	in park.c's list of this CPU
- * @awake:	the CPU is not idle: counted in the @awake of its meters
- * @asleep:	parked, or about to be: who wakes has it tick for what only it can read
- * @held:	the CPU is idle but ticks for others
- * @kicked:	@kick is on its way
- * @looking:	@kick is being carried out
+ * @suspended:	KJOULE_GAP_*: why there are no ticks for the time being
+ * @tick_stopped:	the CPU is idle and the timer off
+ * @idle_counted_ns:	idle time is counted up to here
+ * @idle_recorded_ns:	parked ticks have been told up to here
+ * @idle_node:	in park.c's list of this CPU
+ * @busy:	the CPU is not idle: counted in the @awake of its meters
+ * @idle:	parked, or about to be: who wakes has it tick for what only it can read
+ * @ticks_while_idle:	the CPU is idle but ticks for others
+ * @kick_pending:	@kick is on its way
+ * @kick_running:	@kick is being carried out
  * @kick:	has its CPU look again whether it has to tick
  * @tick:	k of the next tick
  * @grid_ns:	when it is due, jitter left out
@@ -115,15 +115,15 @@ struct kjoule_books {
  * @task_known:	@pid and @tgid have been told to the reader
  * @pid:	of the last sample
  * @tgid:	of the last sample
- * @look_at:	head of the ring at which to look whether the mark is reached
+ * @check_at:	head of the ring at which to look whether the mark is reached
  * @woken_at:	head of the ring when the reader was last woken
  * @near_full:	the ring was seen nearly full, and not half empty since
  * @full_bytes:	bytes that waited then, until it has been told
  * @freq_failures: failed reads of the frequency source in a row
- * @lost_untold: they are enough to be told
+ * @lost_pending: they are enough to be told
  * @delay_max_ns: the latest that a tick has been
  * @delay_ticks:	how many ticks were late by less than 2^i ns, and not less than half of that
- * @placed:	the CPU has been online in this session: who shares @meter with it is known
+ * @meters_known:	the CPU has been online in this session: who shares @meter with it is known
  * @n_meters:	how many energy counters it may have to read
  * @meter:	these; shared with other samplers
  * @ring:	where the records go
@@ -136,16 +136,16 @@ struct kjoule_sampler {
 	const struct kjoule_plan *plan;
 	unsigned int cpu;
 	bool running;
-	u8 away;
-	bool parked;
-	u64 parked_ns;
-	u64 told_ns;
-	struct hlist_node parking;
-	bool awake;
-	bool asleep;
-	bool held;
-	atomic_t kicked;
-	bool looking;
+	u8 suspended;
+	bool tick_stopped;
+	u64 idle_counted_ns;
+	u64 idle_recorded_ns;
+	struct hlist_node idle_node;
+	bool busy;
+	bool idle;
+	bool ticks_while_idle;
+	atomic_t kick_pending;
+	bool kick_running;
 	call_single_data_t kick;
 	u64 tick;
 	u64 grid_ns;
@@ -159,15 +159,15 @@ struct kjoule_sampler {
 	bool task_known;
 	u32 pid;
 	u32 tgid;
-	u64 look_at;
+	u64 check_at;
 	u64 woken_at;
 	bool near_full;
 	u64 full_bytes;
 	u32 freq_failures;
-	bool lost_untold;
+	bool lost_pending;
 	u64 delay_max_ns;
 	u64 delay_ticks[KJOULE_DELAY_BUCKETS];
-	bool placed;
+	bool meters_known;
 	unsigned int n_meters;
 	struct kjoule_meter *meter[KJOULE_METERS_MAX];
 	struct kjoule_ring_buffer ring;
@@ -178,18 +178,18 @@ int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan
 			unsigned int cpu, u64 ring_bytes);
 void kjoule_sampler_exit(struct kjoule_sampler *s);
 int kjoule_sampler_start(struct kjoule_sampler *s);
-void kjoule_sampler_start_away(struct kjoule_sampler *s);
-void kjoule_sampler_pause(struct kjoule_sampler *s);
-void kjoule_sampler_leave(struct kjoule_sampler *s, u8 reason);
-void kjoule_sampler_return(struct kjoule_sampler *s, u8 reason);
+void kjoule_sampler_start_suspended(struct kjoule_sampler *s);
+void kjoule_sampler_halt(struct kjoule_sampler *s);
+void kjoule_sampler_suspend(struct kjoule_sampler *s, u8 reason);
+void kjoule_sampler_resume(struct kjoule_sampler *s, u8 reason);
 void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns);
-void kjoule_sampler_owner_moved(struct kjoule_sampler *s);
-void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
-			 struct kjoule_meter *instead);
+void kjoule_sampler_owner_changed(struct kjoule_sampler *s);
+void kjoule_sampler_add_meter(struct kjoule_sampler *s, struct kjoule_meter *m,
+			      struct kjoule_meter *old);
 bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m);
-int kjoule_sampler_place(struct kjoule_sampler *s);
+int kjoule_sampler_find_ip(struct kjoule_sampler *s);
 int kjoule_sampler_emit(struct kjoule_sampler *s, u8 type, u8 flags, const void *record, u16 size);
-void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books);
+void kjoule_sampler_get_stats(struct kjoule_sampler *s, struct kjoule_stats *stats);
 void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state);
 
 /**

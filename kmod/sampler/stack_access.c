@@ -16,13 +16,13 @@
 #include "sampler/target.h"
 
 /* As for ptrace, without capabilities over the task's user namespace. */
-static bool stack_cred_may_trace(const struct cred *maker, const struct cred *task)
+static bool stack_cred_may_trace(const struct cred *creator, const struct cred *task)
 {
-	return uid_eq(maker->uid, task->uid) && uid_eq(maker->uid, task->euid) &&
-	       uid_eq(maker->uid, task->suid) && gid_eq(maker->gid, task->gid) &&
-	       gid_eq(maker->gid, task->egid) && gid_eq(maker->gid, task->sgid) &&
-	       maker->user_ns == task->user_ns &&
-	       cap_issubset(task->cap_permitted, maker->cap_permitted);
+	return uid_eq(creator->uid, task->uid) && uid_eq(creator->uid, task->euid) &&
+	       uid_eq(creator->uid, task->suid) && gid_eq(creator->gid, task->gid) &&
+	       gid_eq(creator->gid, task->egid) && gid_eq(creator->gid, task->sgid) &&
+	       creator->user_ns == task->user_ns &&
+	       cap_issubset(task->cap_permitted, creator->cap_permitted);
 }
 
 /*
@@ -34,19 +34,19 @@ static bool stack_task_is_child(const struct task_struct *task)
 	return same_thread_group(rcu_dereference(task->real_parent), current);
 }
 
-static int stack_check_task(const struct kjoule_stack_access *a, const struct kjoule_whom *whom,
+static int stack_check_task(const struct kjoule_stack_access *a, const struct kjoule_target *target,
 			    const char **why)
 {
-	bool process = whom->kind == KJOULE_TARGET_PROCESS;
+	bool process = target->kind == KJOULE_TARGET_PROCESS;
 	struct task_struct *task;
 	int err = 0;
 
 	rcu_read_lock();
-	task = pid_task(whom->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
+	task = pid_task(target->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
 	if (!task) {
 		*why = "the process has ended";
 		err = -ESRCH;
-	} else if (!stack_cred_may_trace(a->maker, __task_cred(task)) ||
+	} else if (!stack_cred_may_trace(a->creator, __task_cred(task)) ||
 		   (!kjoule_task_is_dumpable(task) && !stack_task_is_child(task))) {
 		*why = "its stack is not yours to trace: CAP_SYS_PTRACE or CAP_SYS_ADMIN may";
 		err = -EPERM;
@@ -58,25 +58,25 @@ static int stack_check_task(const struct kjoule_stack_access *a, const struct kj
 /**
  * kjoule_stack_access_init() - may a session copy the stacks of its target?
  * @a:		to be filled, zeroed; to be given to kjoule_stack_access_exit() in any case
- * @whom:	its target
+ * @target:	its target
  * @any:	the caller has CAP_SYS_PTRACE or CAP_SYS_ADMIN
  * @why:	set to the reason of a refusal, or left alone
  *
  * Context: process; the caller's credentials count.
  * Return: 0, -EPERM or -ESRCH.
  */
-int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_whom *whom,
+int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_target *target,
 			     bool any, const char **why)
 {
 	a->any = any;
 	if (any)
 		return 0;
-	if (!whom->pid) {
+	if (!target->pid) {
 		*why = "stacks of a cgroup or of all processes need CAP_SYS_PTRACE";
 		return -EPERM;
 	}
-	a->maker = get_current_cred();
-	return stack_check_task(a, whom, why);
+	a->creator = get_current_cred();
+	return stack_check_task(a, target, why);
 }
 
 /**
@@ -87,9 +87,9 @@ int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_
  */
 void kjoule_stack_access_exit(struct kjoule_stack_access *a)
 {
-	if (a->maker)
-		put_cred(a->maker);
-	a->maker = NULL;
+	if (a->creator)
+		put_cred(a->creator);
+	a->creator = NULL;
 }
 
 /**
@@ -106,7 +106,7 @@ bool kjoule_stack_access_current(const struct kjoule_stack_access *a)
 	if (a->any)
 		return true;
 	rcu_read_lock();
-	may = a->maker && stack_cred_may_trace(a->maker, __task_cred(current)) &&
+	may = a->creator && stack_cred_may_trace(a->creator, __task_cred(current)) &&
 	      kjoule_task_is_dumpable(current);
 	rcu_read_unlock();
 	return may;

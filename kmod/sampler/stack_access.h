@@ -8,19 +8,19 @@
 
 #include <linux/cred.h>
 
-struct kjoule_whom;
+struct kjoule_target;
 
 /**
  * struct kjoule_stack_access - whose stacks may be copied
  * @any:	everybody's
- * @maker:	otherwise, stacks of tasks that these credentials may trace; NULL: of no task
+ * @creator:	otherwise, stacks of tasks that these credentials may trace; NULL: of no task
  */
 struct kjoule_stack_access {
 	bool any;
-	const struct cred *maker;
+	const struct cred *creator;
 };
 
-int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_whom *whom,
+int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_target *target,
 			     bool any, const char **why);
 void kjoule_stack_access_exit(struct kjoule_stack_access *a);
 bool kjoule_stack_access_current(const struct kjoule_stack_access *a);

@@ -11,7 +11,7 @@
 
 #include "sampler/grid.h"
 #include "sampler/load.h"
-#include "sampler/park.h"
+#include "sampler/idle.h"
 #include "sampler/sampler.h"
 #include "sampler/switch.h"
 #include "sampler/tracepoint.h"
@@ -20,27 +20,27 @@
 static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			       struct task_struct *next, unsigned int prev_state)
 {
-	struct hlist_head *head = this_cpu_ptr(&kjoule_parking);
+	struct hlist_head *head = this_cpu_ptr(&kjoule_idle_samplers);
 	struct kjoule_sampler *s;
 	u64 now;
 
 	if (hlist_empty(head))
 		return;
 	now = ktime_get_ns();
-	hlist_for_each_entry(s, head, parking) {
+	hlist_for_each_entry(s, head, idle_node) {
 		/* do not attribute the time to the next task */
-		if (!s->parked && kjoule_tick_at_switch(s, now))
+		if (!s->tick_stopped && kjoule_tick_at_switch(s, now))
 			now = ktime_get_ns();
 	}
-	if (likely(!kjoule_park_is_idle(prev) && !kjoule_park_is_idle(next)))
+	if (likely(!kjoule_idle_is_task(prev) && !kjoule_idle_is_task(next)))
 		return;
-	hlist_for_each_entry(s, head, parking) {
-		if (kjoule_park_is_idle(next))
-			kjoule_park_enter(s, now, true);
+	hlist_for_each_entry(s, head, idle_node) {
+		if (kjoule_idle_is_task(next))
+			kjoule_idle_enter(s, now, true);
 		else
-			kjoule_park_leave(s, now);
+			kjoule_idle_leave(s, now);
 	}
-	kjoule_load_take(kjoule_load_of(smp_processor_id()), ktime_get_ns() - now);
+	kjoule_load_charge(kjoule_load_of(smp_processor_id()), ktime_get_ns() - now);
 }
 
 static struct kjoule_probe probe[] = {

@@ -165,21 +165,21 @@ static struct kjoule_probe probe[] = {
 static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
 
 /**
- * kjoule_target_init() - make ready
+ * kjoule_targets_init() - make ready
  *
  * Context: module init.
  */
-void kjoule_target_init(void)
+void kjoule_targets_init(void)
 {
 	kjoule_probes_init(&probes);
 }
 
 /**
- * kjoule_target_exit() - undo kjoule_target_init()
+ * kjoule_targets_exit() - undo kjoule_targets_init()
  *
  * Context: module exit.
  */
-void kjoule_target_exit(void)
+void kjoule_targets_exit(void)
 {
 	kjoule_probes_exit(&probes);
 	member_free_spare();
@@ -199,7 +199,7 @@ static void family_free(struct rcu_head *rcu)
 	kfree(f);
 }
 
-static int family_new(struct kjoule_whom *whom, struct task_struct *leader, const char **why)
+static int family_new(struct kjoule_target *target, struct task_struct *leader, const char **why)
 {
 	struct kjoule_family *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 	struct member *m = kmalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
@@ -226,14 +226,14 @@ static int family_new(struct kjoule_whom *whom, struct task_struct *leader, cons
 	raw_spin_lock_irqsave(&families_lock, flags);
 	list_add_rcu(&f->node, &families);
 	raw_spin_unlock_irqrestore(&families_lock, flags);
-	whom->family = f;
+	target->family = f;
 	/*
 	 * A process that was reaped before probe_sched_process_free() could see the family would
 	 * stay in it for ever, and its signal_struct would be reused by another process. One that
 	 * still has its pid is freed after this RCU section at the earliest.
 	 */
 	rcu_read_lock();
-	if (!pid_task(whom->pid, PIDTYPE_TGID))
+	if (!pid_task(target->pid, PIDTYPE_TGID))
 		err = -ESRCH;
 	rcu_read_unlock();
 	if (err)
@@ -264,25 +264,25 @@ static struct task_struct *target_get_living(struct pid *pid, enum pid_type type
 	return NULL;
 }
 
-static int target_find_task(struct kjoule_whom *whom, u32 nr, bool inherit, const char **why)
+static int target_find_task(struct kjoule_target *target, u32 nr, bool inherit, const char **why)
 {
-	bool process = whom->kind == KJOULE_TARGET_PROCESS;
+	bool process = target->kind == KJOULE_TARGET_PROCESS;
 	struct task_struct *task;
 	int err = 0;
 
-	whom->pid = find_get_pid(nr);
-	task = target_get_living(whom->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
+	target->pid = find_get_pid(nr);
+	task = target_get_living(target->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
 	if (!task) {
 		*why = process ? "no process with that pid" : "no thread with that id";
 		return -ESRCH;
 	}
 	if (inherit)
-		err = family_new(whom, task, why);
+		err = family_new(target, task, why);
 	put_task_struct(task);
 	return err;
 }
 
-static int target_find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why)
+static int target_find_cgroup(struct kjoule_target *target, u32 fd, const char **why)
 {
 	struct cgroup *cgroup = kjoule_cgroup_get(fd);
 
@@ -292,13 +292,13 @@ static int target_find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why
 		       "this kernel has no cgroups";
 		return PTR_ERR(cgroup);
 	}
-	whom->cgroup = cgroup;
+	target->cgroup = cgroup;
 	return 0;
 }
 
 /**
- * kjoule_whom_init() - set up whom to sample
- * @whom:	to be filled, zeroed; to be given to kjoule_whom_exit() in any case
+ * kjoule_target_init() - set up whom to sample
+ * @target:	to be filled, zeroed; to be given to kjoule_target_exit() in any case
  * @kind:	enum kjoule_target_kind
  * @nr:		process or thread id in the caller's pid namespace
  * @inherit:	the children of the process that are forked from now on as well
@@ -308,57 +308,57 @@ static int target_find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why
  * Context: process, sleeps; the caller's namespace and files count.
  * Return: 0, -ESRCH, -EBADF, -EINVAL, -EOPNOTSUPP or -ENOMEM.
  */
-int kjoule_whom_init(struct kjoule_whom *whom, u32 kind, u32 nr, bool inherit, u32 cgroup_fd,
-		     const char **why)
+int kjoule_target_init(struct kjoule_target *target, u32 kind, u32 nr, bool inherit, u32 cgroup_fd,
+		       const char **why)
 {
-	whom->kind = kind;
+	target->kind = kind;
 	switch (kind) {
 	case KJOULE_TARGET_PROCESS:
 	case KJOULE_TARGET_THREAD:
-		return target_find_task(whom, nr, inherit, why);
+		return target_find_task(target, nr, inherit, why);
 	case KJOULE_TARGET_CGROUP:
-		return target_find_cgroup(whom, cgroup_fd, why);
+		return target_find_cgroup(target, cgroup_fd, why);
 	default:
 		return 0;
 	}
 }
 
 /**
- * kjoule_whom_exit() - undo kjoule_whom_init(), finished or not
- * @whom:	no tick asks for it any more
+ * kjoule_target_exit() - undo kjoule_target_init(), finished or not
+ * @target:	no tick asks for it any more
  *
  * Context: process, sleeps.
  */
-void kjoule_whom_exit(struct kjoule_whom *whom)
+void kjoule_target_exit(struct kjoule_target *target)
 {
-	if (whom->family)
-		family_end(whom->family);
-	if (whom->cgroup)
-		kjoule_cgroup_put(whom->cgroup);
-	put_pid(whom->pid);
+	if (target->family)
+		family_end(target->family);
+	if (target->cgroup)
+		kjoule_cgroup_put(target->cgroup);
+	put_pid(target->pid);
 }
 
 /**
- * kjoule_whom_search() - is the current task to be sampled? The less frequent kinds
- * @whom:	who is
+ * kjoule_target_search() - is the current task to be sampled? The less frequent kinds
+ * @target:	who is
  *
  * Context: hard interrupt, or a switch of tasks.
  * Return: true if so.
  */
-bool kjoule_whom_search(const struct kjoule_whom *whom)
+bool kjoule_target_search(const struct kjoule_target *target)
 {
 	bool found;
 
 	rcu_read_lock();
-	switch (whom->kind) {
+	switch (target->kind) {
 	case KJOULE_TARGET_PROCESS:
-		found = family_find(whom->family, current->signal);
+		found = family_find(target->family, current->signal);
 		break;
 	case KJOULE_TARGET_THREAD:
-		found = task_pid(current) == whom->pid;
+		found = task_pid(current) == target->pid;
 		break;
 	case KJOULE_TARGET_CGROUP:
-		found = task_under_cgroup_hierarchy(current, whom->cgroup);
+		found = task_under_cgroup_hierarchy(current, target->cgroup);
 		break;
 	default:
 		found = false;
@@ -380,29 +380,29 @@ static bool target_has_thread_in(struct task_struct *leader, struct cgroup *cgro
 }
 
 /**
- * kjoule_whom_has() - is anything of a process to be sampled, as things are now?
- * @whom:	who is
+ * kjoule_target_has_process() - is anything of a process to be sampled, as things are now?
+ * @target:	who is
  * @leader:	of the process; it may have ended before its threads
  *
  * Context: RCU read section.
  * Return: true if so.
  */
-bool kjoule_whom_has(const struct kjoule_whom *whom, struct task_struct *leader)
+bool kjoule_target_has_process(const struct kjoule_target *target, struct task_struct *leader)
 {
 	struct task_struct *thread;
 
-	switch (whom->kind) {
+	switch (target->kind) {
 	case KJOULE_TARGET_SYSTEM:
 		return true;
 	case KJOULE_TARGET_PROCESS:
-		if (whom->family)
-			return family_find(whom->family, leader->signal);
-		return task_tgid(leader) == whom->pid;
+		if (target->family)
+			return family_find(target->family, leader->signal);
+		return task_tgid(leader) == target->pid;
 	case KJOULE_TARGET_THREAD:
-		thread = pid_task(whom->pid, PIDTYPE_PID);
+		thread = pid_task(target->pid, PIDTYPE_PID);
 		return thread && same_thread_group(thread, leader);
 	case KJOULE_TARGET_CGROUP:
-		return target_has_thread_in(leader, whom->cgroup);
+		return target_has_thread_in(leader, target->cgroup);
 	default:
 		return false;
 	}

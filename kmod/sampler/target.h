@@ -38,41 +38,41 @@ struct kjoule_family {
 };
 
 /**
- * struct kjoule_whom - the target: which tasks to sample
+ * struct kjoule_target - the target: which tasks to sample
  * @kind:	enum kjoule_target_kind
  * @pid:	of the process or thread
  * @family:	the process with its children, or NULL for the process alone
  * @cgroup:	for KJOULE_TARGET_CGROUP
  */
-struct kjoule_whom {
+struct kjoule_target {
 	u32 kind;
 	struct pid *pid;
 	struct kjoule_family *family;
 	struct cgroup *cgroup;
 };
 
-void kjoule_target_init(void);
-void kjoule_target_exit(void);
-int kjoule_whom_init(struct kjoule_whom *whom, u32 kind, u32 nr, bool inherit, u32 cgroup_fd,
-		     const char **why);
-void kjoule_whom_exit(struct kjoule_whom *whom);
-bool kjoule_whom_search(const struct kjoule_whom *whom);
-bool kjoule_whom_has(const struct kjoule_whom *whom, struct task_struct *leader);
+void kjoule_targets_init(void);
+void kjoule_targets_exit(void);
+int kjoule_target_init(struct kjoule_target *target, u32 kind, u32 nr, bool inherit, u32 cgroup_fd,
+		       const char **why);
+void kjoule_target_exit(struct kjoule_target *target);
+bool kjoule_target_search(const struct kjoule_target *target);
+bool kjoule_target_has_process(const struct kjoule_target *target, struct task_struct *leader);
 
 /**
- * kjoule_whom_runs() - is the current task to be sampled?
- * @whom:	who is
+ * kjoule_target_is_current() - is the current task to be sampled?
+ * @target:	who is
  *
  * Context: any.
  * Return: true if so.
  */
-static __always_inline bool kjoule_whom_runs(const struct kjoule_whom *whom)
+static __always_inline bool kjoule_target_is_current(const struct kjoule_target *target)
 {
-	if (whom->kind == KJOULE_TARGET_SYSTEM)
+	if (target->kind == KJOULE_TARGET_SYSTEM)
 		return true;
-	if (likely(whom->kind == KJOULE_TARGET_PROCESS && !whom->family))
-		return task_tgid(current) == whom->pid;
-	return kjoule_whom_search(whom);
+	if (likely(target->kind == KJOULE_TARGET_PROCESS && !target->family))
+		return task_tgid(current) == target->pid;
+	return kjoule_target_search(target);
 }
 
 #endif /* KJOULE_TARGET_H */

@@ -19,7 +19,7 @@
 #include "counter/meter.h"
 #include "sampler/callchain.h"
 #include "sampler/grid.h"
-#include "sampler/park.h"
+#include "sampler/idle.h"
 #include "sampler/sampler.h"
 
 /* Read the mean frequency since the last tick while not idle; the last one if always idle. */
@@ -99,7 +99,7 @@ static __always_inline u8 tick_find_ip(struct kjoule_sampler *s, const struct kj
 }
 
 /**
- * kjoule_sampler_place() - find the interrupted task and code
+ * kjoule_sampler_find_ip() - find the interrupted task and code
  * @s:	the sampler; @ip is set, 0 if hidden or not the target
  *
  * A task record is written if the task is another than before.
@@ -107,16 +107,16 @@ static __always_inline u8 tick_find_ip(struct kjoule_sampler *s, const struct kj
  * Context: hard interrupt of a timer on the sampler's CPU.
  * Return: KJOULE_SAMPLE_*, or -ENOENT if the target does not run.
  */
-int kjoule_sampler_place(struct kjoule_sampler *s)
+int kjoule_sampler_find_ip(struct kjoule_sampler *s)
 {
 	int flags = -ENOENT;
 
 	s->ip = 0;
-	kjoule_books_open(s->ring.page);
-	if (kjoule_whom_runs(&s->plan->whom) && tick_write_task(s, current))
+	kjoule_stats_begin_write(s->ring.page);
+	if (kjoule_target_is_current(&s->plan->target) && tick_write_task(s, current))
 		flags = tick_find_ip(s, s->plan, false);
 	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
+	kjoule_stats_end_write(s->ring.page);
 	return flags;
 }
 
@@ -128,12 +128,12 @@ static __always_inline void tick_write_sample(struct kjoule_sampler *s,
 	u8 flags;
 
 	if (!tick_write_task(s, current)) {
-		kjoule_ring_lose(&s->ring, KJOULE_RECORD_SAMPLE, tick);
+		kjoule_ring_count_lost(&s->ring, KJOULE_RECORD_SAMPLE, tick);
 		return;
 	}
 	flags = tick_find_ip(s, plan, in_switch);
-	rec = kjoule_ring_reserve_quickly(&s->ring, KJOULE_RECORD_SAMPLE, flags, sizeof(*rec),
-					  tick);
+	rec = kjoule_ring_reserve_fast(&s->ring, KJOULE_RECORD_SAMPLE, flags, sizeof(*rec),
+				       tick);
 	if (!rec)
 		return;
 	rec->tick = tick;
@@ -158,7 +158,7 @@ static __always_inline void tick_read_meters(struct kjoule_sampler *s, u64 now, 
 		if (!kjoule_meter_is_mine(m, s->cpu, now))
 			continue;
 		kjoule_sampler_read_meter(s, m, now);
-		if (m->moved)
+		if (m->updated)
 			kjoule_meter_write(m, &s->ring, tick, delay_ns);
 	}
 }
@@ -176,7 +176,7 @@ static __always_inline void tick_take(struct kjoule_sampler *s, const struct kjo
 	tick_read_meters(s, now, tick, delay_ns, in_switch);
 	if (plan->frequency && !in_switch)
 		tick_read_frequency(s, plan->frequency);
-	if (kjoule_whom_runs(&plan->whom))
+	if (kjoule_target_is_current(&plan->target))
 		tick_write_sample(s, plan, tick, delay_ns, in_switch);
 	else
 		page->filtered++;
@@ -219,14 +219,14 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	/* the timer is set later than due if ticks use much of the CPU */
 	if (likely(now < (u64)ktime_to_ns(hrtimer_get_expires(&s->timer))) || now < s->due_ns)
 		return false;
-	kjoule_books_open(page);
+	kjoule_stats_begin_write(page);
 	tick_take_due(s, s->plan, page, now, true);
 	took = ktime_get_ns() - now;
 	page->tick_ns += took;
 	/* do not count time that a hypervisor took */
-	kjoule_load_take(s->load, took + kjoule_load_bare_ns);
+	kjoule_load_charge(s->load, took + kjoule_load_bare_ns);
 	kjoule_sampler_publish(s);
-	kjoule_books_close(page);
+	kjoule_stats_end_write(page);
 	return true;
 }
 
@@ -262,7 +262,7 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 		hrtimer_set_expires(timer, ns_to_ktime(kjoule_tick_due(s, begin, 0)));
 		return HRTIMER_RESTART;
 	}
-	kjoule_books_open(page);
+	kjoule_stats_begin_write(page);
 	tick_take_due(s, plan, page, begin, false);
 
 	end = ktime_get_ns();
@@ -276,9 +276,9 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 	if (unlikely(kjoule_load_add(s->load, took)) || unlikely(end >= due))
 		due = kjoule_tick_due(s, end, took);
 	kjoule_sampler_publish(s);
-	kjoule_books_close(page);
+	kjoule_stats_end_write(page);
 
-	if (unlikely(s->held) && kjoule_park_at_tick(s))
+	if (unlikely(s->ticks_while_idle) && kjoule_idle_at_tick(s))
 		return HRTIMER_NORESTART;
 	hrtimer_set_expires(timer, ns_to_ktime(due));
 	return HRTIMER_RESTART;

@@ -8,7 +8,7 @@
 
 #include "session/list.h"
 #include "session/session.h"
-#include "source/watch.h"
+#include "source/notifier.h"
 
 static struct workqueue_struct *end_queue;
 
@@ -22,8 +22,8 @@ static bool session_stop_all(struct kjoule_session *s)
 	WRITE_ONCE(s->over, true);
 	mutex_unlock(&s->lock);
 	wake_up_interruptible(&s->reader);
-	kjoule_notice_post(s, KJOULE_EVENT_SESSION_ENDED, -1);
-	kjoule_watch_gone(s);
+	kjoule_event_post(s, KJOULE_EVENT_SESSION_ENDED, -1);
+	kjoule_notify_session_ended(s);
 	return all;
 }
 

@@ -8,11 +8,11 @@
 #include <linux/suspend.h>
 #include <linux/xarray.h>
 
-#include "session/hold.h"
+#include "session/pause.h"
 #include "session/list.h"
 #include "session/quota.h"
 #include "session/session.h"
-#include "source/watch.h"
+#include "source/notifier.h"
 
 /* Remembered endings by another user than the creator: as many as there can be sessions. */
 #define ENDINGS		KJOULE_SHARE_ALL
@@ -36,7 +36,7 @@ static struct {
 
 static unsigned int n_endings;
 static int prepare_state, hotplug_state;
-static bool asleep;
+static bool suspended;
 
 /*
  * Allocate an id that was not used recently, so that a stale one finds nothing; the session is not
@@ -51,8 +51,8 @@ static int session_alloc_id(struct kjoule_session *s, const struct kjoule_sessio
 
 	mutex_lock(&sessions_lock);
 	list_for_each_entry(other, &counted, counted)
-		share.user[share.n++] = other->maker;
-	err = kjoule_share_check(&share, s->maker, c->admin, "sessions", c->words,
+		share.user[share.n++] = other->creator;
+	err = kjoule_share_check(&share, s->creator, c->admin, "sessions", c->words,
 				 KJOULE_WORDS_LEN);
 	if (err)
 		*why = c->words;
@@ -84,7 +84,7 @@ int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_co
 	if (err)
 		return err;
 	/* before it is published: it cannot end before its creation is notified */
-	err = kjoule_watch_made(s);
+	err = kjoule_notify_session_created(s);
 	mutex_lock(&sessions_lock);
 	if (err) {
 		xa_erase(&sessions, s->id);
@@ -274,26 +274,26 @@ static void session_post_cpu(struct kjoule_session *s, unsigned int cpu, u32 eve
 
 	for (i = 0; i < s->n && s->state == KJOULE_SESSION_RUNNING; i++) {
 		if (s->sampler[i]->cpu == cpu)
-			kjoule_notice_post(s, event, cpu);
+			kjoule_event_post(s, event, cpu);
 	}
 }
 
 /* The CPU that reads a source may have changed. */
 static void session_update_owners(struct kjoule_session *s, int cpu)
 {
-	kjoule_session_ask_owners(s);
+	kjoule_session_update_owners(s);
 }
 
-static void session_move_owners(struct kjoule_session *s, int cpu)
+static void session_change_owners(struct kjoule_session *s, int cpu)
 {
-	kjoule_methods_pause(s);
+	kjoule_methods_suspend(s);
 	session_update_owners(s, cpu);
 	kjoule_methods_resume(s);
 }
 
-static void session_pause_methods(struct kjoule_session *s, int cpu)
+static void session_suspend_methods(struct kjoule_session *s, int cpu)
 {
-	kjoule_methods_pause(s);
+	kjoule_methods_suspend(s);
 }
 
 static void session_resume_methods(struct kjoule_session *s, int cpu)
@@ -305,17 +305,17 @@ static void session_cpu_came(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_methods_pause(s);
+	kjoule_methods_suspend(s);
 	for (i = 0; i < s->n_sources; i++) {
-		if (s->source[i]->ops->cpu_comes)
-			s->source[i]->ops->cpu_comes(s->source[i], cpu);
+		if (s->source[i]->ops->online)
+			s->source[i]->ops->online(s->source[i], cpu);
 	}
 	for (i = 0; i < s->n && s->state == KJOULE_SESSION_RUNNING; i++) {
 		if (s->sampler[i]->cpu == cpu)
-			kjoule_session_place(s, s->sampler[i]);
+			kjoule_session_assign_meters(s, s->sampler[i]);
 	}
 	session_update_owners(s, cpu);
-	session_call_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_OFFLINE);
+	session_call_samplers(s, cpu, kjoule_sampler_resume, KJOULE_GAP_OFFLINE);
 	kjoule_methods_resume(s);
 	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_ONLINE);
 }
@@ -324,11 +324,11 @@ static void session_cpu_leaves(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_methods_pause(s);
-	session_call_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_OFFLINE);
+	kjoule_methods_suspend(s);
+	session_call_samplers(s, cpu, kjoule_sampler_suspend, KJOULE_GAP_OFFLINE);
 	for (i = 0; i < s->n_sources; i++) {
-		if (s->source[i]->ops->cpu_goes)
-			s->source[i]->ops->cpu_goes(s->source[i], cpu);
+		if (s->source[i]->ops->offline)
+			s->source[i]->ops->offline(s->source[i], cpu);
 	}
 	session_update_owners(s, cpu);
 	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_OFFLINE);
@@ -336,25 +336,25 @@ static void session_cpu_leaves(struct kjoule_session *s, int cpu)
 
 static void session_suspend(struct kjoule_session *s, int cpu)
 {
-	kjoule_methods_pause(s);
-	session_call_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_SUSPENDED);
+	kjoule_methods_suspend(s);
+	session_call_samplers(s, cpu, kjoule_sampler_suspend, KJOULE_GAP_SUSPENDED);
 }
 
 static void session_resume(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_methods_pause(s);
+	kjoule_methods_suspend(s);
 	for (i = 0; i < s->n_meters; i++)
 		kjoule_meter_restart(s->meter[i]);
-	session_call_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_SUSPENDED);
+	session_call_samplers(s, cpu, kjoule_sampler_resume, KJOULE_GAP_SUSPENDED);
 	kjoule_methods_resume(s);
 }
 
-static void sessions_source_moved(void)
+static void sessions_owner_changed(void)
 {
 	cpus_read_lock();
-	sessions_for_each(session_move_owners, ALL_CPUS);
+	sessions_for_each(session_change_owners, ALL_CPUS);
 	cpus_read_unlock();
 }
 
@@ -369,28 +369,28 @@ static void sessions_source_moved(void)
  */
 static int sessions_cpu_prepare(unsigned int cpu)
 {
-	kjoule_hold_moves(cpu, true);
-	sessions_for_each(session_pause_methods, cpu);
+	kjoule_pause_hotplug(cpu, true);
+	sessions_for_each(session_suspend_methods, cpu);
 	return 0;
 }
 
 static int sessions_cpu_online(unsigned int cpu)
 {
-	kjoule_hold_moves(cpu, false);
+	kjoule_pause_hotplug(cpu, false);
 	sessions_for_each(session_cpu_came, cpu);
 	return 0;
 }
 
 static int sessions_cpu_offline(unsigned int cpu)
 {
-	kjoule_hold_moves(cpu, true);
+	kjoule_pause_hotplug(cpu, true);
 	sessions_for_each(session_cpu_leaves, cpu);
 	return 0;
 }
 
 static int sessions_cpu_dead(unsigned int cpu)
 {
-	kjoule_hold_moves(cpu, false);
+	kjoule_pause_hotplug(cpu, false);
 	sessions_for_each(session_resume_methods, cpu);
 	return 0;
 }
@@ -407,7 +407,7 @@ static int sessions_pm_notify(struct notifier_block *nb, unsigned long event, vo
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
 		cpus_read_lock();
-		WRITE_ONCE(asleep, true);
+		WRITE_ONCE(suspended, true);
 		sessions_for_each(session_suspend, ALL_CPUS);
 		cpus_read_unlock();
 		break;
@@ -416,7 +416,7 @@ static int sessions_pm_notify(struct notifier_block *nb, unsigned long event, vo
 	case PM_POST_RESTORE:
 		cpus_read_lock();
 		sessions_for_each(session_resume, ALL_CPUS);
-		WRITE_ONCE(asleep, false);
+		WRITE_ONCE(suspended, false);
 		cpus_read_unlock();
 		break;
 	}
@@ -426,14 +426,14 @@ static int sessions_pm_notify(struct notifier_block *nb, unsigned long event, vo
 static struct notifier_block sleep_notifier = { .notifier_call = sessions_pm_notify };
 
 /**
- * kjoule_sessions_asleep() - is the machine about to sleep?
+ * kjoule_sessions_suspended() - is the machine about to sleep?
  *
  * Context: any.
  * Return: true if no session can be started for that.
  */
-bool kjoule_sessions_asleep(void)
+bool kjoule_sessions_suspended(void)
 {
-	return READ_ONCE(asleep);
+	return READ_ONCE(suspended);
 }
 
 /*
@@ -481,7 +481,7 @@ int kjoule_sessions_init(void)
 		unregister_pm_notifier(&sleep_notifier);
 		return err;
 	}
-	kjoule_source_on_move(sessions_source_moved);
+	kjoule_source_on_owner_change(sessions_owner_changed);
 	return 0;
 }
 
@@ -494,7 +494,7 @@ int kjoule_sessions_init(void)
  */
 void kjoule_sessions_exit(void)
 {
-	kjoule_source_on_move(NULL);
+	kjoule_source_on_owner_change(NULL);
 	cpuhp_remove_state_nocalls(hotplug_state);
 	cpuhp_remove_state_nocalls(prepare_state);
 	unregister_pm_notifier(&sleep_notifier);

@@ -23,6 +23,6 @@ struct kjoule_session *kjoule_session_get(u32 id);
 struct kjoule_session *kjoule_session_get_next(u32 id);
 void kjoule_session_end_owned(u64 owner);
 unsigned int kjoule_session_count(void);
-bool kjoule_sessions_asleep(void);
+bool kjoule_sessions_suspended(void);
 
 #endif /* KJOULE_SESSION_LIST_H */

@@ -99,18 +99,18 @@ void kjoule_methods_halt(struct kjoule_session *s)
 }
 
 /**
- * kjoule_methods_pause() - the session's CPUs or what they read is about to change
+ * kjoule_methods_suspend() - the session's CPUs or what they read is about to change
  * @s:	the session, locked
  *
  * Context: process, sleeps.
  */
-void kjoule_methods_pause(struct kjoule_session *s)
+void kjoule_methods_suspend(struct kjoule_session *s)
 {
 	unsigned int i;
 
 	for (i = 0; i < n_methods; i++) {
-		if (s->method[i] && methods[i]->pause)
-			methods[i]->pause(s->method[i]);
+		if (s->method[i] && methods[i]->suspend)
+			methods[i]->suspend(s->method[i]);
 	}
 }
 

@@ -21,9 +21,9 @@ struct sk_buff;
  *		and is not found yet
  * @start:	the samplers run; may fail. NULL: nothing to do
  * @halt:	the samplers are about to stop
- * @pause:	CPUs are about to come or go, sources to be read elsewhere, the machine to sleep;
+ * @suspend:	CPUs are about to come or go, sources to be read elsewhere, the machine to sleep;
  *		may be called twice. NULL: nothing to do
- * @resume:	that is over; also without @pause before
+ * @resume:	that is over; also without @suspend before
  * @put_attrs:	its attributes of the session's message; 0, or not if there is no room
  * @free:	undo @make
  *
@@ -35,7 +35,7 @@ struct kjoule_method_ops {
 		    const char **why);
 	int (*start)(void *made, const char **why);
 	void (*halt)(void *made);
-	void (*pause)(void *made);
+	void (*suspend)(void *made);
 	void (*resume)(void *made);
 	int (*put_attrs)(void *made, struct sk_buff *skb);
 	void (*free)(void *made);
@@ -48,7 +48,7 @@ int kjoule_methods_make(struct kjoule_session *s, const struct kjoule_session_co
 			const char **why);
 int kjoule_methods_start(struct kjoule_session *s, const char **why);
 void kjoule_methods_halt(struct kjoule_session *s);
-void kjoule_methods_pause(struct kjoule_session *s);
+void kjoule_methods_suspend(struct kjoule_session *s);
 void kjoule_methods_resume(struct kjoule_session *s);
 int kjoule_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb);
 void kjoule_methods_free(struct kjoule_session *s);

@@ -100,9 +100,9 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
 		       const char *things, char *words, size_t len)
 {
 	unsigned int most = admin ? KJOULE_SHARE_ALL : KJOULE_SHARE_USER;
-	unsigned int all = KJOULE_SHARE_ALL - (admin ? 0 : KJOULE_SHARE_KEPT);
+	unsigned int all = KJOULE_SHARE_ALL - (admin ? 0 : KJOULE_SHARE_RESERVED);
 	unsigned int own = quota_count_user(share, user), i, n, greatest = 0;
-	static const char kept[] = ", " __stringify(KJOULE_SHARE_KEPT) " kept";
+	static const char kept[] = ", " __stringify(KJOULE_SHARE_RESERVED) " kept";
 	kuid_t whose = user;
 
 	if (own < most && share->n < all)
@@ -121,7 +121,7 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
 }
 
 /**
- * kjoule_quota_take() - a user is about to have more memory for rings
+ * kjoule_quota_charge() - a user is about to have more memory for rings
  * @user:	the user; the caller's RLIMIT_MEMLOCK counts
  * @bytes:	how much, at least 1
  * @words:	set to the reason of a refusal
@@ -130,7 +130,7 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
  * Context: process, sleeps.
  * Return: 0, -EDQUOT if that exceeds the user's limit, -ENOMEM.
  */
-int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len)
+int kjoule_quota_charge(kuid_t user, u64 bytes, char *words, size_t len)
 {
 	u64 limit = quota_limit_bytes();
 	struct account *a;
@@ -154,13 +154,13 @@ int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len)
 }
 
 /**
- * kjoule_quota_give() - undo kjoule_quota_take()
+ * kjoule_quota_uncharge() - undo kjoule_quota_charge()
  * @user:	the user
  * @bytes:	how much was charged, or 0
  *
  * Context: process, sleeps.
  */
-void kjoule_quota_give(kuid_t user, u64 bytes)
+void kjoule_quota_uncharge(kuid_t user, u64 bytes)
 {
 	struct account *a;
 

@@ -14,7 +14,7 @@
 #define KJOULE_SHARE_ALL	64
 /* ... so many for a user without CAP_SYS_ADMIN, and so many kept for who has it. */
 #define KJOULE_SHARE_USER	16
-#define KJOULE_SHARE_KEPT	16
+#define KJOULE_SHARE_RESERVED	16
 
 /**
  * struct kjoule_share - how many there are of something, and whose they are
@@ -28,7 +28,7 @@ struct kjoule_share {
 
 int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin,
 		       const char *things, char *words, size_t len);
-int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len);
-void kjoule_quota_give(kuid_t user, u64 bytes);
+int kjoule_quota_charge(kuid_t user, u64 bytes, char *words, size_t len);
+void kjoule_quota_uncharge(kuid_t user, u64 bytes);
 
 #endif /* KJOULE_QUOTA_H */

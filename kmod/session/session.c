@@ -28,18 +28,18 @@ static void session_free(struct kref *ref)
 	unsigned int i;
 
 	cancel_delayed_work_sync(&s->sweep);
-	kjoule_notices_cancel(s);
+	kjoule_events_cancel(s);
 	kjoule_methods_free(s);
 	for (i = 0; i < s->n; i++) {
 		kjoule_sampler_exit(s->sampler[i]);
 		kfree(s->sampler[i]);
 	}
-	if (s->plan.parks)
+	if (s->plan.skips_idle)
 		kjoule_switch_put();
 	kjoule_session_drop_sources(s);
 	kjoule_stack_access_exit(&s->plan.stacks);
-	kjoule_whom_exit(&s->plan.whom);
-	kjoule_quota_give(s->maker, s->quota);
+	kjoule_target_exit(&s->plan.target);
+	kjoule_quota_uncharge(s->creator, s->quota);
 	mutex_destroy(&s->lock);
 	kfree(s);
 	module_put(THIS_MODULE);
@@ -129,7 +129,7 @@ static int session_charge_quota(struct kjoule_session *s, const struct kjoule_se
 
 	if (c->any_memory)
 		return 0;
-	err = kjoule_quota_take(s->maker, bytes, c->words, KJOULE_WORDS_LEN);
+	err = kjoule_quota_charge(s->creator, bytes, c->words, KJOULE_WORDS_LEN);
 	if (!err)
 		s->quota = bytes;
 	else if (err == -EDQUOT)
@@ -184,7 +184,7 @@ static void session_sweep_meter(struct kjoule_session *s, struct kjoule_meter *m
 	    ktime_get_ns() - READ_ONCE(m->read_ns) < m->sweep_ns / 2)
 		return;
 	for (i = 0; i < s->n; i++) {
-		if (m->owner >= 0 && s->sampler[i] != m->keeper)
+		if (m->owner >= 0 && s->sampler[i] != m->owner_sampler)
 			continue;
 		if (kjoule_sampler_shares(s->sampler[i], m) &&
 		    kjoule_sampler_sweep(s->sampler[i], m))
@@ -220,7 +220,7 @@ static struct kjoule_session *session_alloc(const struct kjoule_session_config *
 	mutex_init(&s->lock);
 	init_waitqueue_head(&s->reader);
 	s->owner = owner;
-	s->maker = current_euid();
+	s->creator = current_euid();
 	s->ended_by = INVALID_UID;
 	s->all_cpus = !c->cpus;
 	s->state = KJOULE_SESSION_NEW;
@@ -240,11 +240,11 @@ static struct kjoule_session *session_alloc(const struct kjoule_session_config *
 	/* records that do not fit leave a gap: a mark at the very end may never be reached */
 	s->plan.wakeup_bytes = min(c->wakeup_bytes, c->ring_bytes - c->ring_bytes / 4);
 	s->plan.reader = &s->reader;
-	s->plan.notices = &s->notices;
+	s->plan.pending = &s->pending;
 	s->plan.seed = get_random_u64();
 	INIT_DELAYED_WORK(&s->sweep, session_sweep_work);
 	kjoule_session_end_prepare(s);
-	kjoule_notices_init(s);
+	kjoule_events_init(s);
 	return s;
 }
 
@@ -253,7 +253,7 @@ static int session_check_stacks(struct kjoule_session *s, const struct kjoule_se
 {
 	if (!(c->flags & KJOULE_FLAG_USER_STACK))
 		return 0;
-	return kjoule_stack_access_init(&s->plan.stacks, &s->plan.whom, c->any_stack, why);
+	return kjoule_stack_access_init(&s->plan.stacks, &s->plan.target, c->any_stack, why);
 }
 
 static int session_get_switch(struct kjoule_session *s, const struct kjoule_session_config *c,
@@ -266,7 +266,7 @@ static int session_get_switch(struct kjoule_session *s, const struct kjoule_sess
 	err = kjoule_switch_get();
 	if (err)
 		*why = "this kernel does not tell of idle CPUs: flag wake-idle is needed";
-	s->plan.parks = !err;
+	s->plan.skips_idle = !err;
 	return err;
 }
 
@@ -278,8 +278,8 @@ static int session_init(struct kjoule_session *s, const struct kjoule_session_co
 
 	return session_charge_quota(s, c, n, why) ?:
 	       kjoule_session_choose_sources(s, c, cpus, why) ?:
-	       kjoule_whom_init(&s->plan.whom, c->target, c->pid, c->flags & KJOULE_FLAG_INHERIT,
-				c->cgroup_fd, why) ?:
+	       kjoule_target_init(&s->plan.target, c->target, c->pid,
+				  c->flags & KJOULE_FLAG_INHERIT, c->cgroup_fd, why) ?:
 	       session_check_stacks(s, c, why) ?:
 	       session_get_switch(s, c, why) ?:
 	       session_make_samplers(s, cpus, n) ?:
@@ -289,18 +289,14 @@ static int session_init(struct kjoule_session *s, const struct kjoule_session_co
 	       kjoule_session_list(s, c, why);
 }
 
-/**
- * kjoule_session_create() - make a session that does not run yet
- * @config:	what is wanted
- * @owner:	a number for kjoule_session_end_owned()
- * @why:	set to the reason of a refusal, or left alone
- *
- * Context: process, sleeps; the caller is whose pid namespace counts.
+/*
+ * kjoule_session_create() - make a session that does not run yet. @owner: a number for
+ * kjoule_session_end_owned(). Context: process, sleeps; the caller is whose pid namespace counts.
  * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (CPU
  * not online, or a source is read on one that is not of the session), -ESRCH (no such process),
  * -ENOENT or -ENODEV (source, or module going), -EINTR (killed), -EUSERS (too many sessions),
- * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() and the methods say;
- * -EPERM (a method that holds CPUs, without may_hold; stacks that the caller may not see).
+ * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_get_source() and the methods
+ * say; -EPERM (a method that holds CPUs, without may_pause; stacks that the caller may not see).
  */
 struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u64 owner,
 					     const char **why)
@@ -371,13 +367,13 @@ void kjoule_session_halt(struct kjoule_session *s)
 	kjoule_methods_halt(s);
 	/* cancel all timers first, so that all CPUs end with the same tick */
 	for (i = 0; i < s->n; i++)
-		kjoule_sampler_pause(s->sampler[i]);
+		kjoule_sampler_halt(s->sampler[i]);
 	s->stop_ns = ktime_get_ns();
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_stop(s->sampler[i], s->stop_ns);
 	session_set_state(s, KJOULE_SESSION_STOPPED);
-	kjoule_notices_finish(s);
-	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STOPPED, -1);
+	kjoule_events_finish(s);
+	kjoule_event_post(s, KJOULE_EVENT_SESSION_STOPPED, -1);
 	wake_up_interruptible(&s->reader);
 }
 
@@ -410,7 +406,7 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 		err = -EBUSY;
 		goto out;
 	}
-	if (kjoule_sessions_asleep()) {
+	if (kjoule_sessions_suspended()) {
 		*why = "the machine is about to sleep";
 		err = -EBUSY;
 		goto out;
@@ -418,15 +414,15 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 	s->plan.t0_ns = ktime_get_ns() + START_LEAD_NS +
 			mul_u64_u64_shr(get_random_u64(), s->plan.interval_ns, 64);
 	session_set_state(s, KJOULE_SESSION_RUNNING);
-	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STARTED, -1);
+	kjoule_event_post(s, KJOULE_EVENT_SESSION_STARTED, -1);
 	for (i = 0; i < s->n && !err; i++) {
 		struct kjoule_sampler *sampler = s->sampler[i];
 
 		if (cpu_online(sampler->cpu)) {
-			kjoule_session_place(s, sampler);
+			kjoule_session_assign_meters(s, sampler);
 			err = kjoule_sampler_start(sampler);
 		} else if (s->all_cpus) {
-			kjoule_sampler_start_away(sampler);
+			kjoule_sampler_start_suspended(sampler);
 		} else {
 			err = -ENXIO;
 		}
@@ -456,7 +452,7 @@ out:
  * @s:		the session
  * @why:	set to the reason of a refusal, or left alone
  *
- * The books are final at the return. Slow sources have KJOULE_STOP_PATIENCE_MS for their last
+ * The books are final at the return. Slow sources have KJOULE_STOP_TIMEOUT_MS for their last
  * reading.
  *
  * Context: process, sleeps.
@@ -502,7 +498,7 @@ bool kjoule_session_has_ended(struct kjoule_session *s)
 }
 
 /**
- * kjoule_session_books() - the books of all its CPUs added up
+ * kjoule_session_get_stats() - the books of all its CPUs added up
  * @s:		the session
  * @sum:	to be filled; the latest tick is the latest of all
  *
@@ -510,14 +506,14 @@ bool kjoule_session_has_ended(struct kjoule_session *s)
  *
  * Context: process, sleeps.
  */
-void kjoule_session_books(struct kjoule_session *s, struct kjoule_books *sum)
+void kjoule_session_get_stats(struct kjoule_session *s, struct kjoule_stats *sum)
 {
-	struct kjoule_books b;
+	struct kjoule_stats b;
 	unsigned int i;
 
 	memset(sum, 0, sizeof(*sum));
 	for (i = 0; i < s->n; i++) {
-		kjoule_sampler_books(s->sampler[i], &b);
+		kjoule_sampler_get_stats(s->sampler[i], &b);
 		sum->due += b.due;
 		sum->taken += b.taken;
 		sum->missed += b.missed;

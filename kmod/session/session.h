@@ -18,11 +18,11 @@
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
 #include "session/method.h"
-#include "session/notice.h"
+#include "session/event.h"
 #include "source/spec.h"
 
 /* So long the stop of a session waits for slow sources. */
-#define KJOULE_STOP_PATIENCE_MS	1000
+#define KJOULE_STOP_TIMEOUT_MS	1000
 
 struct nlattr;
 
@@ -49,7 +49,7 @@ struct nlattr;
  * @any_stack:		stacks of all processes may be copied for this caller
  * @chain_depth:	frames of each kind, 0 for the default
  * @stack_bytes:	of the user stack, 0 for the default
- * @may_hold:		this caller may have CPUs held
+ * @may_pause:		this caller may have CPUs held
  * @attrs:		KJOULE_A_SESSION_* of the request, for methods
  */
 struct kjoule_session_config {
@@ -74,7 +74,7 @@ struct kjoule_session_config {
 	bool any_stack;
 	u32 chain_depth;
 	u32 stack_bytes;
-	bool may_hold;
+	bool may_pause;
 	struct nlattr **attrs;
 };
 
@@ -83,9 +83,9 @@ struct kjoule_session_config {
  * @ref:	one for being listed, one for each user
  * @id:		its name outside
  * @owner:	whoever made it, so that it can be ended with its maker
- * @maker:	the user who made it, who alone may read it
+ * @creator:	the user who made it, who alone may read it
  * @counted:	among all that count for a user's limit; under the list's lock
- * @quota:	bytes of rings that are on @maker's account
+ * @quota:	bytes of rings that are on @creator's account
  * @lock:	held for changes of @state and @attached
  * @state:	enum kjoule_session_state
  * @attached:	it has a reader
@@ -99,16 +99,16 @@ struct kjoule_session_config {
  * @plan:	what the samplers follow
  * @n_sources:	how many energy sources and gauges
  * @source:	these; a record's source number is the index here
- * @still:	domains of each that are not there, as of the session's making
+ * @stuck:	domains of each that are not there, as of the session's making
  * @poller:	of those that are slow, NULL for the others
  * @n_meters:	how many scopes their counters have, together
  * @meter:	these
  * @method:	what each method has made for it, NULL: it does not have that
  * @sweep:	reads the meters of packages that are idle for long
- * @notices:	what its ticks have marked to be told
- * @notice_work: tells that
- * @lost_told:	records lost, as told last
- * @lost_told_ns: CLOCK_MONOTONIC when that was
+ * @pending:	what its ticks have marked to be told
+ * @event_work: tells that
+ * @lost_posted:	records lost, as told last
+ * @lost_posted_ns: CLOCK_MONOTONIC when that was
  * @reader:	where the reader waits
  * @all_cpus:	CPUs that are offline join it when they come
  * @stop_ns:	CLOCK_MONOTONIC when it was stopped
@@ -119,7 +119,7 @@ struct kjoule_session {
 	struct kref ref;
 	u32 id;
 	u64 owner;
-	kuid_t maker;
+	kuid_t creator;
 	struct list_head counted;
 	u64 quota;
 	struct mutex lock;	/* see above */
@@ -135,16 +135,16 @@ struct kjoule_session {
 	struct kjoule_plan plan;
 	unsigned int n_sources;
 	struct kjoule_source *source[KJOULE_METERS_MAX];
-	u32 still[KJOULE_METERS_MAX];
+	u32 stuck[KJOULE_METERS_MAX];
 	struct kjoule_poller *poller[KJOULE_METERS_MAX];
 	unsigned int n_meters;
 	struct kjoule_meter **meter;
 	void *method[KJOULE_METHODS_MAX];
 	struct delayed_work sweep;
-	struct kjoule_notices notices;
-	struct delayed_work notice_work;
-	u64 lost_told;
-	u64 lost_told_ns;
+	struct kjoule_pending pending;
+	struct delayed_work event_work;
+	u64 lost_posted;
+	u64 lost_posted_ns;
 	wait_queue_head_t reader;
 	bool all_cpus;
 	u64 stop_ns;
@@ -163,7 +163,7 @@ void kjoule_session_end_by(struct kjoule_session *s, kuid_t user);
 void kjoule_session_end_soon(struct kjoule_session *s);
 int kjoule_session_attach(struct kjoule_session *s);
 void kjoule_session_detach(struct kjoule_session *s);
-void kjoule_session_books(struct kjoule_session *s, struct kjoule_books *sum);
+void kjoule_session_get_stats(struct kjoule_session *s, struct kjoule_stats *sum);
 
 /* session.c and end.c, for one another and for the module's init */
 void kjoule_session_halt(struct kjoule_session *s);
@@ -176,8 +176,8 @@ int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_
 				  const struct cpumask *cpus, const char **why);
 int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_session_config *c,
 			       const char **why);
-void kjoule_session_ask_owners(struct kjoule_session *s);
-void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampler);
+void kjoule_session_update_owners(struct kjoule_session *s);
+void kjoule_session_assign_meters(struct kjoule_session *s, struct kjoule_sampler *sampler);
 int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c,
 				const char **why);
 void kjoule_session_recheck_sources(struct kjoule_session *s);

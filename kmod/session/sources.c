@@ -12,11 +12,11 @@
 #include "session/session.h"
 
 static int session_get_source(enum kjoule_source_kind kind, const char *name,
-			      struct kjoule_source **src, u32 *still, const char **why)
+			      struct kjoule_source **src, u32 *stuck, const char **why)
 {
 	if (name && !*name)
 		return 0;
-	*src = kjoule_source_get(kind, name, still);
+	*src = kjoule_source_get(kind, name, stuck);
 	if (!IS_ERR(*src) || *src == ERR_PTR(-EINTR))
 		return PTR_ERR_OR_ZERO(*src);
 	/* the default may be no source at all */
@@ -30,9 +30,9 @@ static int session_get_source(enum kjoule_source_kind kind, const char *name,
 }
 
 /* Domains that were not updating when chosen stay absent from this session. */
-static void session_add_source(struct kjoule_session *s, struct kjoule_source *src, u32 still)
+static void session_add_source(struct kjoule_session *s, struct kjoule_source *src, u32 stuck)
 {
-	s->still[s->n_sources] = still;
+	s->stuck[s->n_sources] = stuck;
 	s->source[s->n_sources++] = src;
 }
 
@@ -40,22 +40,22 @@ static int session_add_specs(struct kjoule_session *s, const struct kjoule_sessi
 			     const struct cpumask *cpus, const char **why)
 {
 	unsigned int i;
-	u32 still;
+	u32 stuck;
 
 	if (s->n_sources + c->n_specs > KJOULE_METERS_MAX) {
 		*why = "a session uses at most 8 sources";
 		return -EINVAL;
 	}
 	for (i = 0; i < c->n_specs; i++) {
-		struct kjoule_source *src = kjoule_spec_take(&c->specs[i], cpus, c->words,
-							     &still);
+		struct kjoule_source *src = kjoule_spec_get_source(&c->specs[i], cpus, c->words,
+								   &stuck);
 
 		if (IS_ERR(src)) {
 			if (c->words[0])
 				*why = c->words;
 			return PTR_ERR(src);
 		}
-		session_add_source(s, src, still);
+		session_add_source(s, src, stuck);
 	}
 	return 0;
 }
@@ -66,27 +66,25 @@ static int session_add_specs(struct kjoule_session *s, const struct kjoule_sessi
  * @c:		what is asked for
  * @cpus:	of the session
  * @why:	set to the reason of a refusal, or left alone
- *
- * Context: process, sleeps.
- * Return: 0, -ENOENT, -ENODEV, -EINTR or what kjoule_spec_take() says; what was found is kept for
- * kjoule_session_drop_sources().
+ * Return: 0, -ENOENT, -ENODEV, -EINTR or what kjoule_spec_get_source() says; what was found is kept
+ * for kjoule_session_drop_sources().
  */
 int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_session_config *c,
 				  const struct cpumask *cpus, const char **why)
 {
 	struct kjoule_source *src = NULL;
-	u32 still = 0;
+	u32 stuck = 0;
 	int err;
 
 	/* no default if sources are named */
 	if (c->energy || !c->n_specs) {
-		err = session_get_source(KJOULE_KIND_ENERGY, c->energy, &src, &still, why);
+		err = session_get_source(KJOULE_KIND_ENERGY, c->energy, &src, &stuck, why);
 		if (err)
 			return err;
 	}
 	if (src) {
-		session_add_source(s, src, still);
-		err = kjoule_spec_watch(src, c->words);
+		session_add_source(s, src, stuck);
+		err = kjoule_spec_check_updates(src, c->words);
 		if (err) {
 			*why = c->words;
 			return err;
@@ -96,7 +94,7 @@ int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_
 	if (err)
 		return err;
 	src = NULL;
-	err = session_get_source(KJOULE_KIND_FREQUENCY, c->frequency, &src, &still, why);
+	err = session_get_source(KJOULE_KIND_FREQUENCY, c->frequency, &src, &stuck, why);
 	if (!err)
 		s->plan.frequency = src;
 	return err;
@@ -134,13 +132,13 @@ static struct kjoule_sampler *meter_find_keeper(const struct kjoule_session *s,
 
 static void meter_update_keeper(const struct kjoule_session *s, struct kjoule_meter *m)
 {
-	WRITE_ONCE(m->keeper, meter_find_keeper(s, m));
+	WRITE_ONCE(m->owner_sampler, meter_find_keeper(s, m));
 }
 
 /* Can a CPU of the session read it, as far as the source knows? */
 static bool meter_is_reachable(const struct kjoule_meter *m)
 {
-	return m->owner < 0 || m->keeper;
+	return m->owner < 0 || m->owner_sampler;
 }
 
 /* A PMU's counter can be created only while its CPU is online, and not on every CPU. */
@@ -165,7 +163,7 @@ static int session_share_meter(struct kjoule_session *s, u32 index, struct kjoul
 	struct kjoule_meter *m = session_find_meter(s, index, sampler->cpu);
 
 	if (!m) {
-		m = kjoule_meter_new(s->source[index], index, s->still[index], sampler->cpu);
+		m = kjoule_meter_new(s->source[index], index, s->stuck[index], sampler->cpu);
 		if (!m)
 			return -ENOMEM;
 		meter_update_keeper(s, m);
@@ -195,9 +193,8 @@ static int session_share_meter(struct kjoule_session *s, u32 index, struct kjoul
  * @why:	set to the reason of a refusal, or left alone
  *
  * Where a CPU that is offline belongs may not be known before it comes: see
- * kjoule_session_place(). A PMU's counter can only be made then: see kjoule_session_ask_owners().
- *
- * Context: process, sleeps.
+ * kjoule_session_assign_meters(). A PMU's counter can only be made then: see
+ * kjoule_session_update_owners().
  * Return: 0, -ENXIO if the only CPU that can read a counter is not of the session, -ERANGE if one
  * may go round between two ticks, -ENOMEM.
  */
@@ -232,14 +229,14 @@ static struct kjoule_meter *session_add_meter(struct kjoule_session *s, u32 inde
 	struct kjoule_meter *m = NULL;
 
 	if (s->n_meters < s->n_sources * s->n)
-		m = kjoule_meter_new(s->source[index], index, s->still[index], cpu);
+		m = kjoule_meter_new(s->source[index], index, s->stuck[index], cpu);
 	if (!m)
 		return NULL;
 	meter_update_keeper(s, m);
 	s->meter[s->n_meters] = m;
 	smp_store_release(&s->n_meters, s->n_meters + 1);	/* pairs with use_get_sum() */
 	if (!meter_is_reachable(m))
-		kjoule_notices_out_of_reach(s, m);
+		kjoule_events_report_unreachable(s, m);
 	return m;
 }
 
@@ -280,20 +277,20 @@ static bool session_add_missing_meters(struct kjoule_session *s, u32 index)
 		m = session_find_meter(s, index, sampler->cpu) ?:
 		    session_add_meter(s, index, sampler->cpu);
 		if (!m) {
-			kjoule_notices_no_meter(s, index, sampler->cpu);
+			kjoule_events_report_no_meter(s, index, sampler->cpu);
 			continue;
 		}
 		if (old)
 			old->cpus--;
 		m->cpus++;
-		kjoule_sampler_join(sampler, m, old);
+		kjoule_sampler_add_meter(sampler, m, old);
 		added = true;
 	}
 	return added;
 }
 
 /**
- * kjoule_session_ask_owners() - sources may be read on other CPUs from now on
+ * kjoule_session_update_owners() - sources may be read on other CPUs from now on
  * @s:	the session
  *
  * A meter that only a CPU outside of the session can read is not read by any tick, so that is
@@ -301,9 +298,9 @@ static bool session_add_missing_meters(struct kjoule_session *s, u32 index)
  *
  * Context: process, sleeps; the session is locked.
  */
-void kjoule_session_ask_owners(struct kjoule_session *s)
+void kjoule_session_update_owners(struct kjoule_session *s)
 {
-	bool moved = false;
+	bool updated = false;
 	unsigned int i;
 
 	lockdep_assert_held(&s->lock);
@@ -311,20 +308,20 @@ void kjoule_session_ask_owners(struct kjoule_session *s)
 		struct kjoule_meter *m = s->meter[i];
 		bool before = meter_is_reachable(m);
 
-		if (!kjoule_meter_ask_owner(m))
+		if (!kjoule_meter_update_owner(m))
 			continue;
 		meter_update_keeper(s, m);
-		moved = true;
+		updated = true;
 		if (before && m->cpus && !meter_is_reachable(m))
-			kjoule_notices_out_of_reach(s, m);
+			kjoule_events_report_unreachable(s, m);
 	}
 	for (i = 0; i < s->n_sources && s->state != KJOULE_SESSION_STOPPED; i++) {
 		if (!kjoule_source_is_slow(s->source[i]))
-			moved |= session_add_missing_meters(s, i);
+			updated |= session_add_missing_meters(s, i);
 	}
 	/* the new reader may be parked, the old one need not tick any more */
-	for (i = 0; i < s->n && moved && s->state == KJOULE_SESSION_RUNNING; i++)
-		kjoule_sampler_owner_moved(s->sampler[i]);
+	for (i = 0; i < s->n && updated && s->state == KJOULE_SESSION_RUNNING; i++)
+		kjoule_sampler_owner_changed(s->sampler[i]);
 }
 
 /*
@@ -339,7 +336,7 @@ static bool meter_is_read_in_package(const struct kjoule_session *s, const struc
 	for (i = 0; i < s->n; i++) {
 		const struct kjoule_sampler *other = s->sampler[i];
 
-		if (other->placed && other->cpu != cpu && cpu_online(other->cpu) &&
+		if (other->meters_known && other->cpu != cpu && cpu_online(other->cpu) &&
 		    kjoule_source_package(m->src, other->cpu) == package &&
 		    kjoule_sampler_shares(other, m))
 			return true;
@@ -371,17 +368,17 @@ static struct kjoule_meter *session_meter_for_cpu(struct kjoule_session *s, stru
 }
 
 /**
- * kjoule_session_place() - a CPU is online: now it is known which counters it shares
+ * kjoule_session_assign_meters() - a CPU is online: now it is known which counters it shares
  * @s:		the session
  * @sampler:	of the CPU, not ticking
  *
  * While a CPU has never been online, the kernel may say anything about its package. Counters of
  * which have no meter for want of memory are left out, until
- * kjoule_session_ask_owners() finds some.
+ * kjoule_session_update_owners() finds some.
  *
  * Context: process, sleeps; the caller holds the session and keeps the CPU from going.
  */
-void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampler)
+void kjoule_session_assign_meters(struct kjoule_session *s, struct kjoule_sampler *sampler)
 {
 	unsigned int i, n = 0;
 
@@ -398,7 +395,7 @@ void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampl
 		sampler->meter[n++] = right;
 	}
 	sampler->n_meters = n;
-	sampler->placed = true;
+	sampler->meters_known = true;
 }
 
 /* As meter_is_read_in_time(), for a slow source. The rate of events is not known. */
@@ -473,10 +470,10 @@ void kjoule_session_recheck_sources(struct kjoule_session *s)
 		struct kjoule_source *src = s->source[i];
 
 		if (src->origin == KJOULE_ORIGIN_PERF_PMU)
-			src->ops->cpu_comes(src, s->sampler[0]->cpu);
+			src->ops->online(src, s->sampler[0]->cpu);
 	}
 	mutex_lock(&s->lock);
-	kjoule_session_ask_owners(s);
+	kjoule_session_update_owners(s);
 	mutex_unlock(&s->lock);
 	cpus_read_unlock();
 }
@@ -528,7 +525,7 @@ bool kjoule_session_is_slow(const struct kjoule_session *s)
  */
 bool kjoule_session_stop_pollers(struct kjoule_session *s)
 {
-	unsigned long until = jiffies + msecs_to_jiffies(KJOULE_STOP_PATIENCE_MS);
+	unsigned long until = jiffies + msecs_to_jiffies(KJOULE_STOP_TIMEOUT_MS);
 	bool all = true;
 	unsigned int i;
 

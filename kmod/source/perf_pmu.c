@@ -29,13 +29,13 @@
  * struct slot - a counter, of the CPUs of the session whose @of_cpu it is
  * @event:	the counter, NULL while there is none
  * @owner:	the CPU that has to read it
- * @joined:	the slot that these CPUs are about to share instead, or NULL
+ * @merged_into:	the slot that these CPUs are about to share instead, or NULL
  * @base:	what the counters before this one have counted
  */
 struct slot {
 	struct perf_event *event;
 	int owner;
-	struct slot *joined;
+	struct slot *merged_into;
 	u64 base;
 };
 
@@ -45,7 +45,7 @@ struct slot {
  * @spec:	as asked for
  * @cpus:	of the session, whether they are online or not
  * @lock:	held for changes of @slot and @of_cpu
- * @mend:	makes counters anew where they are gone, and those of CPUs that have come
+ * @repair:	makes counters anew where they are gone, and those of CPUs that have come
  * @of_cpu:	the slot of each CPU of the session; NULL for others, for those that were not there
  *		yet, and for those of which the PMU counts nothing
  * @n:		number of slots
@@ -56,7 +56,7 @@ struct pmu_source {
 	struct kjoule_spec spec;
 	cpumask_var_t cpus;
 	struct mutex lock;	/* see above */
-	struct work_struct mend;
+	struct work_struct repair;
 	struct slot **of_cpu;
 	unsigned int n;
 	struct slot slot[];
@@ -75,9 +75,10 @@ static struct slot *pmu_slot_of(struct pmu_source *p, unsigned int cpu)
 /* The slot whose counter counts for a CPU; sessions see it before ticks read it. */
 static struct slot *pmu_counting_slot(struct pmu_source *p, unsigned int cpu)
 {
-	struct slot *slot = pmu_slot_of(p, cpu), *joined = slot ? READ_ONCE(slot->joined) : NULL;
+	struct slot *slot = pmu_slot_of(p, cpu);
+	struct slot *other = slot ? READ_ONCE(slot->merged_into) : NULL;
 
-	return joined ?: slot;
+	return other ?: slot;
 }
 
 static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
@@ -244,7 +245,7 @@ static int pmu_add_cpu(struct pmu_source *p, unsigned int cpu, char *words)
  * slots that count the same. Sessions see by pmu_package() that these CPUs have another meter; only
  * then may the CPUs read it, or the old meter would add its count again.
  */
-static void pmu_join_slots(struct pmu_source *p)
+static void pmu_merge_slots(struct pmu_source *p)
 {
 	unsigned int i, cpu;
 
@@ -252,13 +253,13 @@ static void pmu_join_slots(struct pmu_source *p)
 	for (i = 0; i < p->n; i++) {
 		struct slot *slot = &p->slot[i];
 
-		if (!slot->joined)
+		if (!slot->merged_into)
 			continue;
 		for_each_cpu(cpu, p->cpus) {
 			if (pmu_slot_of(p, cpu) == slot)
-				slot_share(p, slot->joined, cpu);
+				slot_share(p, slot->merged_into, cpu);
 		}
-		slot->joined = NULL;
+		slot->merged_into = NULL;
 	}
 }
 
@@ -316,7 +317,7 @@ static void slot_repair(struct pmu_source *p, struct slot *slot)
 		}
 		if (other) {
 			perf_event_release_kernel(event);
-			WRITE_ONCE(slot->joined, other);
+			WRITE_ONCE(slot->merged_into, other);
 			return;
 		}
 		WRITE_ONCE(slot->owner, reader);
@@ -351,7 +352,7 @@ static void pmu_add_late_cpu(struct pmu_source *p, unsigned int cpu)
 
 static void pmu_repair_work(struct work_struct *work)
 {
-	struct pmu_source *p = container_of(work, struct pmu_source, mend);
+	struct pmu_source *p = container_of(work, struct pmu_source, repair);
 	unsigned int i, cpu;
 
 	/* wait for the hotplug that queued this; the next one queues it again */
@@ -365,21 +366,21 @@ static void pmu_repair_work(struct work_struct *work)
 			pmu_add_late_cpu(p, cpu);
 	}
 	mutex_unlock(&p->lock);
-	kjoule_source_moved();
+	kjoule_source_owner_changed();
 	mutex_lock(&p->lock);
-	pmu_join_slots(p);
+	pmu_merge_slots(p);
 	mutex_unlock(&p->lock);
 }
 
 static void pmu_cpu_changes(struct kjoule_source *src, unsigned int cpu)
 {
-	queue_work(system_dfl_wq, &pmu_source_of(src)->mend);
+	queue_work(system_dfl_wq, &pmu_source_of(src)->repair);
 }
 
 /* A counter without room stays in error: a new one may find room. */
 static void pmu_fails(struct kjoule_source *src)
 {
-	queue_work(system_dfl_wq, &pmu_source_of(src)->mend);
+	queue_work(system_dfl_wq, &pmu_source_of(src)->repair);
 }
 
 static u64 slot_value(struct pmu_source *p, struct slot *slot)
@@ -396,7 +397,7 @@ static u64 slot_value(struct pmu_source *p, struct slot *slot)
 /* Energy has to update, on each CPU or package. */
 static int pmu_probe(struct kjoule_source *src, char *why, size_t len)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_MOVE_TIMEOUT_MS);
+	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_UPDATE_TIMEOUT_MS);
 	struct pmu_source *p = pmu_source_of(src);
 	unsigned int i;
 
@@ -421,7 +422,7 @@ static void pmu_release(struct kjoule_source *src)
 	struct pmu_source *p = pmu_source_of(src);
 	unsigned int i;
 
-	cancel_work_sync(&p->mend);
+	cancel_work_sync(&p->repair);
 	for (i = 0; i < p->n; i++) {
 		if (p->slot[i].event)
 			perf_event_release_kernel(p->slot[i].event);
@@ -436,9 +437,9 @@ static const struct kjoule_source_ops pmu_ops = {
 	.read_energy = pmu_read,
 	.package = pmu_package,
 	.owner = pmu_owner,
-	.cpu_comes = pmu_cpu_changes,
-	.cpu_goes = pmu_cpu_changes,
-	.fails = pmu_fails,
+	.online = pmu_cpu_changes,
+	.offline = pmu_cpu_changes,
+	.read_failing = pmu_fails,
 	.probe = pmu_probe,
 	.release = pmu_release,
 };
@@ -523,7 +524,7 @@ struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
 	kjoule_spec_describe(&p->spec, &p->src);
 	p->src.ops = &pmu_ops;
 	mutex_init(&p->lock);
-	INIT_WORK(&p->mend, pmu_repair_work);
+	INIT_WORK(&p->repair, pmu_repair_work);
 	err = pmu_add_cpus(p, words);
 	if (err) {
 		pmu_release(&p->src);

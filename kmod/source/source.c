@@ -13,12 +13,12 @@
 
 #include "source/update.h"
 #include "source/source.h"
-#include "source/watch.h"
+#include "source/notifier.h"
 
 static DEFINE_MUTEX(sources_lock);
 static LIST_HEAD(sources);
 static u32 next_id;
-static void (*ask_owners)(void);
+static void (*owner_changed)(void);
 
 static bool domain_is_sane(const struct kjoule_source *src, const struct kjoule_domain *d)
 {
@@ -109,7 +109,7 @@ int kjoule_source_register(struct kjoule_source *src)
 	}
 	mutex_unlock(&sources_lock);
 	if (!err)
-		kjoule_watch_source_comes(src);
+		kjoule_notify_source_added(src);
 	return err;
 }
 EXPORT_SYMBOL_GPL(kjoule_source_register);
@@ -126,7 +126,7 @@ EXPORT_SYMBOL_GPL(kjoule_source_register);
  */
 void kjoule_source_unregister(struct kjoule_source *src)
 {
-	kjoule_watch_source_goes(src);
+	kjoule_notify_source_removed(src);
 	mutex_lock(&sources_lock);
 	list_del(&src->node);
 	mutex_unlock(&sources_lock);
@@ -139,7 +139,7 @@ static int source_ask(struct kjoule_source *src, char *why)
 	if (src->ops->probe)
 		return src->ops->probe(src, why, KJOULE_WHY_LEN);
 	if (src->kind == KJOULE_KIND_ENERGY && !kjoule_source_is_slow(src))
-		return kjoule_source_move(src, why);
+		return kjoule_source_check_updates(src, why);
 	return 0;
 }
 
@@ -193,14 +193,14 @@ static struct kjoule_source *source_default(enum kjoule_source_kind kind, u64 si
  * kjoule_source_get() - choose a source and pin it
  * @kind:	what it has to deliver
  * @name:	which, NULL for the default
- * @still:	set to the domains that were found not to be there; others may find otherwise later
+ * @stuck:	set to the domains that were found not to be there; others may find otherwise later
  *
  * Context: process, sleeps.
  * Return: the source, to be given back with kjoule_source_put(); or an ERR_PTR: -ENOENT if there
  * is none of that name and kind, -ENODEV if it does not work here, -EINTR if the caller is being
  * killed.
  */
-struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *still)
+struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *stuck)
 {
 	u64 since = ktime_get_ns();
 	struct kjoule_source *src;
@@ -219,20 +219,20 @@ struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char
 		err = -ENODEV;
 	if (!err && !try_module_get(src->owner))
 		err = -ENODEV;
-	*still = src->still;
+	*stuck = src->stuck;
 out:
 	mutex_unlock(&sources_lock);
 	return err ? ERR_PTR(err) : src;
 }
 
 /**
- * kjoule_source_get_started() - choose a meter that starts on command and pin it
+ * kjoule_source_get_startable() - choose a meter that starts on command and pin it
  * @name:	which, NULL or "" for the first one that works
  *
  * Context: process, sleeps.
  * Return: as kjoule_source_get(); -EOPNOTSUPP if the one of that name does not start on command.
  */
-struct kjoule_source *kjoule_source_get_started(const char *name)
+struct kjoule_source *kjoule_source_get_startable(const char *name)
 {
 	struct kjoule_source *src, *found = NULL;
 	u64 since = ktime_get_ns();
@@ -275,29 +275,29 @@ void kjoule_source_put(struct kjoule_source *src)
 }
 
 /**
- * kjoule_source_moved() - another CPU has to read a source from now on
+ * kjoule_source_owner_changed() - another CPU has to read a source from now on
  *
  * Context: process, sleeps; the caller holds nothing that cpu_comes or cpu_goes of a source take,
  * does not hold off CPU hotplug, and is none of its callbacks.
  */
-void kjoule_source_moved(void)
+void kjoule_source_owner_changed(void)
 {
-	typeof(ask_owners) ask = READ_ONCE(ask_owners);
+	typeof(owner_changed) ask = READ_ONCE(owner_changed);
 
 	if (ask)
 		ask();
 }
-EXPORT_SYMBOL_GPL(kjoule_source_moved);
+EXPORT_SYMBOL_GPL(kjoule_source_owner_changed);
 
 /**
- * kjoule_source_on_move() - set the callback of kjoule_source_moved()
+ * kjoule_source_on_owner_change() - set the callback of kjoule_source_owner_changed()
  * @ask:	called to ask each source for its owner again; NULL for no more
  *
  * Context: process, while there are no sessions.
  */
-void kjoule_source_on_move(void (*ask)(void))
+void kjoule_source_on_owner_change(void (*ask)(void))
 {
-	WRITE_ONCE(ask_owners, ask);
+	WRITE_ONCE(owner_changed, ask);
 }
 
 /**
@@ -364,18 +364,18 @@ int kjoule_source_package(struct kjoule_source *src, unsigned int cpu)
 }
 
 /**
- * kjoule_source_name_all() - go through the list, whether they work or not
- * @see:	called for each; must not register or choose sources
+ * kjoule_source_walk() - go through the list, whether they work or not
+ * @visit:	called for each; must not register or choose sources
  *
  * Context: process, sleeps.
  */
-void kjoule_source_name_all(void (*see)(struct kjoule_source *src))
+void kjoule_source_walk(void (*visit)(struct kjoule_source *src))
 {
 	struct kjoule_source *src;
 
 	mutex_lock(&sources_lock);
 	list_for_each_entry(src, &sources, node)
-		see(src);
+		visit(src);
 	mutex_unlock(&sources_lock);
 }
 

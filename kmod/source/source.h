@@ -83,40 +83,40 @@ struct kjoule_source;
 
 /**
  * struct kjoule_source_ops - what a source can do
- * @read_energy:	raw value of a domain of the package that this CPU belongs to.
- *			Gives 0, or -errno (counted as a read error)
+ * @read_energy:	raw value of a domain of the package that this CPU belongs to. Gives 0, or
+ *			-errno (counted as a read error)
  * @read_cycles:	cycles and reference of this CPU. Gives 0 or -errno
  * @read_khz:		for a frequency source without counters: the frequency of this CPU, 0 if
  *			unknown. Used where @read_cycles is NULL
- * @precise_ip:		the instruction on which time was passing when the interrupt that is
- *			being handled came, where the hardware knows it. @regs is what was
- *			interrupted. Gives 0 and *@ip, or -ENODATA
+ * @precise_ip:		the instruction on which time was passing when the interrupt that is being
+ *			handled came, where the hardware knows it. @regs is what was interrupted.
+ *			Gives 0 and *@ip, or -ENODATA
  * @read_value:		makes a slow source. Process context, may sleep, several at once. Raw value
  *			of a domain: of a counter, or what a gauge shows now. Gives 0 or -errno
  *			(counted)
  * @start:		of a meter that starts on command: start it now; its domain is a gauge of
  *			power. Gives 0, or -errno (it is in use, or does not answer)
- * @read_started:	the mean since the last @start, when @ready_ns have passed. Gives 0,
- *			-EAGAIN as long as it is not ready, -ECANCELED if it was started by
- *			somebody else since, -errno
+ * @read_started:	the mean since the last @start, when @ready_ns have passed. Gives 0, -EAGAIN
+ *			as long as it is not ready, -ECANCELED if it was started by somebody else
+ *			since, -errno
  * @package:		optional: which package (the scope of the energy counters) a CPU belongs to;
  *			the physical package if left out
- * @owner:		optional: the only CPU that can read the counters of the scope of @cpu,
- *			or -1 if all of them can. May change with CPU hotplug; a source that knows
- *			later only calls kjoule_source_moved(). A session without that CPU is
- *			refused, or told that the source is lost
- * @cpu_comes:		optional, process context, CPU hotplug is held off: @cpu is online again,
+ * @owner:		optional: the only CPU that can read the counters of the scope of @cpu, or
+ *			-1 if all of them can. May change with CPU hotplug; a source that knows
+ *			later only calls kjoule_source_owner_changed(). A session without that CPU
+ *			is refused, or told that the source is lost
+ * @online:		optional, process context, CPU hotplug is held off: @cpu is online again,
  *			before it ticks. Called once for each session that uses the source, so not
  *			at all while there is none. Of a PMU's counter also once the session is
  *			listed, for what it has missed until then; @cpu may be any then
- * @cpu_goes:		optional, likewise: @cpu goes offline and ticks no more
- * @fails:		optional, process context: reading in the tick has failed many times in a
- *			row. Called again each second while it goes on to fail. Like @cpu_comes and
- *			@cpu_goes it must not call or wait for kjoule_source_moved(), but may
+ * @offline:		optional, likewise: @cpu goes offline and ticks no more
+ * @read_failing:	optional, process context: reading in the tick has failed many times in a
+ *			row. Called again each second while it goes on to fail. Like @online and
+ *			@offline it must not call or wait for kjoule_source_owner_changed(), but may
  *			leave that to a work item
- * @probe:		optional, process context: does the counter move, is the unit sane?
- *			Gives 0, or -errno with a reason in @why. Called when listed or chosen. The
- *			counters of a fast source without it are watched instead: see @still
+ * @probe:		optional, process context: does the counter move, is the unit sane? Gives 0,
+ *			or -errno with a reason in @why. Called when listed or chosen. The counters
+ *			of a fast source without it are watched instead: see @stuck
  * @release:		of a source that was made for one session: called when it is given back
  */
 struct kjoule_source_ops {
@@ -129,9 +129,9 @@ struct kjoule_source_ops {
 	int (*read_started)(struct kjoule_source *src, unsigned int domain, s64 *raw);
 	int (*package)(struct kjoule_source *src, unsigned int cpu);
 	int (*owner)(struct kjoule_source *src, unsigned int cpu);
-	void (*cpu_comes)(struct kjoule_source *src, unsigned int cpu);
-	void (*cpu_goes)(struct kjoule_source *src, unsigned int cpu);
-	void (*fails)(struct kjoule_source *src);
+	void (*online)(struct kjoule_source *src, unsigned int cpu);
+	void (*offline)(struct kjoule_source *src, unsigned int cpu);
+	void (*read_failing)(struct kjoule_source *src);
 	int (*probe)(struct kjoule_source *src, char *why, size_t len);
 	void (*release)(struct kjoule_source *src);
 };
@@ -156,7 +156,7 @@ struct kjoule_source_ops {
  * @reference_khz:	frequency sources: rate of the reference counter
  * @priv:		the registrant's
  *
- * @still:		fast energy sources: domains that were found to stand still when it was last
+ * @stuck:		fast energy sources: domains that were found to stand still when it was last
  *			listed or chosen; they are not there, until they are found to move. The
  *			registry's, or for @probe to set
  * @probed_ns:		the registry's: CLOCK_MONOTONIC at which it was last asked whether it works
@@ -182,7 +182,7 @@ struct kjoule_source {
 	u64 reference_khz;
 	void *priv;
 
-	u32 still;
+	u32 stuck;
 	u64 probed_ns;
 	int probed;
 	char why[KJOULE_WHY_LEN];
@@ -201,19 +201,19 @@ struct kjoule_source {
 
 int kjoule_source_register(struct kjoule_source *src);
 void kjoule_source_unregister(struct kjoule_source *src);
-void kjoule_source_moved(void);
+void kjoule_source_owner_changed(void);
 
 /* For the module's own use from here. */
 
-struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *still);
-struct kjoule_source *kjoule_source_get_started(const char *name);
+struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *stuck);
+struct kjoule_source *kjoule_source_get_startable(const char *name);
 void kjoule_source_put(struct kjoule_source *src);
-void kjoule_source_on_move(void (*ask)(void));
+void kjoule_source_on_owner_change(void (*ask)(void));
 bool kjoule_source_is_slow(const struct kjoule_source *src);
 bool kjoule_source_is_registered(const char *name);
 int kjoule_source_probe(struct kjoule_source *src, char *why);
 int kjoule_source_package(struct kjoule_source *src, unsigned int cpu);
-void kjoule_source_name_all(void (*see)(struct kjoule_source *src));
+void kjoule_source_walk(void (*visit)(struct kjoule_source *src));
 int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailable,
 					const char *why, bool is_default, void *data),
 			   void *data);

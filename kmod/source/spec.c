@@ -112,9 +112,9 @@ static int spec_check_name(const struct kjoule_spec *spec, char *words)
 }
 
 /* Does a slow source have a value, and does its energy update? */
-static int spec_watch_domain(struct kjoule_source *src, unsigned int domain, char *words)
+static int spec_check_domain(struct kjoule_source *src, unsigned int domain, char *words)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_MOVE_TIMEOUT_MS);
+	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_UPDATE_TIMEOUT_MS);
 	s64 first, now;
 	int err;
 
@@ -137,13 +137,13 @@ static int spec_watch_domain(struct kjoule_source *src, unsigned int domain, cha
 	return -ENODEV;
 }
 
-static int spec_watch(struct kjoule_source *src, char *words)
+static int spec_check_updates(struct kjoule_source *src, char *words)
 {
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < src->n_domains && !err && kjoule_source_is_slow(src); i++)
-		err = spec_watch_domain(src, i, words);
+		err = spec_check_domain(src, i, words);
 	return err;
 }
 
@@ -154,30 +154,30 @@ static int spec_probe(struct kjoule_source *src, char *words)
 
 	if (err)
 		snprintf(words, KJOULE_WORDS_LEN, "%s: %s", src->name, why);
-	return err ?: spec_watch(src, words);
+	return err ?: spec_check_updates(src, words);
 }
 
 /**
- * kjoule_spec_watch() - does a registered source that a session is to use answer, and move?
+ * kjoule_spec_check_updates() - does a registered source that a session is to use answer, and move?
  * @src:	chosen by kjoule_source_get(), which has looked at those that ticks read
  * @words:	set to the reason if not
  *
  * Context: process, sleeps.
  * Return: 0, -ENODEV (also if the caller is being killed while it looks) or -ENOMEM.
  */
-int kjoule_spec_watch(struct kjoule_source *src, char *words)
+int kjoule_spec_check_updates(struct kjoule_source *src, char *words)
 {
-	return src->ops->probe ? 0 : spec_watch(src, words);
+	return src->ops->probe ? 0 : spec_check_updates(src, words);
 }
 
 static struct kjoule_source *spec_get_registered(const struct kjoule_spec *spec, char *words,
-						 u32 *still)
+						 u32 *stuck)
 {
-	struct kjoule_source *src = kjoule_source_get(KJOULE_KIND_ENERGY, spec->name, still);
+	struct kjoule_source *src = kjoule_source_get(KJOULE_KIND_ENERGY, spec->name, stuck);
 	int err = 0;
 
 	if (src == ERR_PTR(-ENOENT))
-		src = kjoule_source_get(KJOULE_KIND_GAUGE, spec->name, still);
+		src = kjoule_source_get(KJOULE_KIND_GAUGE, spec->name, stuck);
 	if (src == ERR_PTR(-ENOENT))
 		snprintf(words, KJOULE_WORDS_LEN, "%s: there is no source of that name",
 			 spec->name);
@@ -191,7 +191,7 @@ static struct kjoule_source *spec_get_registered(const struct kjoule_spec *spec,
 			 spec->name);
 		err = -EINVAL;
 	} else {
-		err = kjoule_spec_watch(src, words);
+		err = kjoule_spec_check_updates(src, words);
 	}
 	if (err) {
 		kjoule_source_put(src);
@@ -201,11 +201,11 @@ static struct kjoule_source *spec_get_registered(const struct kjoule_spec *spec,
 }
 
 /**
- * kjoule_spec_take() - make or find the source that is asked for, and see whether it works
+ * kjoule_spec_get_source() - make or find the source that is asked for, and see whether it works
  * @spec:	what is asked for; the caller's descriptors and rights count
  * @cpus:	of the session
  * @words:	of KJOULE_WORDS_LEN, set to the reason of a refusal or left alone
- * @still:	set to its domains that are not there
+ * @stuck:	set to its domains that are not there
  *
  * Context: process, sleeps.
  * Return: the source, to be given back with kjoule_source_put(), or an ERR_PTR: -EINVAL, -ERANGE,
@@ -213,8 +213,8 @@ static struct kjoule_source *spec_get_registered(const struct kjoule_spec *spec,
  * not work), -ENXIO (it is read on a CPU that is not of the session), -ENOMEM, or what the PMU
  * says.
  */
-struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const struct cpumask *cpus,
-				       char *words, u32 *still)
+struct kjoule_source *kjoule_spec_get_source(const struct kjoule_spec *spec,
+					     const struct cpumask *cpus, char *words, u32 *stuck)
 {
 	struct kjoule_source *src;
 	int err;
@@ -233,9 +233,9 @@ struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const str
 		src = kjoule_power_supply_create(spec, words);
 		break;
 	default:
-		return spec_get_registered(spec, words, still);
+		return spec_get_registered(spec, words, stuck);
 	}
-	*still = 0;
+	*stuck = 0;
 	if (IS_ERR(src))
 		return src;
 	err = spec_probe(src, words);

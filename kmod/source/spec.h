@@ -18,7 +18,7 @@
 #define KJOULE_WORDS_LEN	128
 
 /* Long enough for hardware that updates slowly while idle. */
-#define KJOULE_MOVE_TIMEOUT_MS	300
+#define KJOULE_UPDATE_TIMEOUT_MS	300
 
 /**
  * struct kjoule_spec - a source that a session is to use; see source-spec of the netlink interface
@@ -50,9 +50,9 @@ struct kjoule_spec {
 	u64 perf_config;
 };
 
-struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const struct cpumask *cpus,
-				       char *words, u32 *still);
-int kjoule_spec_watch(struct kjoule_source *src, char *words);
+struct kjoule_source *kjoule_spec_get_source(const struct kjoule_spec *spec,
+					     const struct cpumask *cpus, char *words, u32 *stuck);
+int kjoule_spec_check_updates(struct kjoule_source *src, char *words);
 void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *src);
 
 static inline bool kjoule_spec_is_counter(const struct kjoule_spec *spec)

@@ -17,49 +17,49 @@
 #include "source/source.h"
 
 /* Wait for this many update periods, and for one count at 1 W. */
-#define MOVE_PERIODS	20
-#define MOVE_MIN_NS	(40 * NSEC_PER_MSEC)
-#define MOVE_MAX_NS	(300 * NSEC_PER_MSEC)
+#define UPDATE_PERIODS	20
+#define TIMEOUT_MIN_NS	(40 * NSEC_PER_MSEC)
+#define TIMEOUT_MAX_NS	(300 * NSEC_PER_MSEC)
 
-struct look {
+struct reading {
 	struct kjoule_source *src;
 	u64 raw[KJOULE_MAX_DOMAINS];
 	int err[KJOULE_MAX_DOMAINS];
 };
 
-static void move_read_on_cpu(void *data)
+static void update_read_on_cpu(void *data)
 {
-	struct look *look = data;
+	struct reading *reading = data;
 	unsigned int i;
 
-	for (i = 0; i < look->src->n_domains; i++)
-		look->err[i] = look->src->ops->read_energy(look->src, i, &look->raw[i]);
+	for (i = 0; i < reading->src->n_domains; i++)
+		reading->err[i] = reading->src->ops->read_energy(reading->src, i, &reading->raw[i]);
 }
 
 /* Read on a CPU that can. Hotplug is not locked: a CPU that goes offline is one read less. */
-static void move_read(struct look *look)
+static void update_read(struct reading *reading)
 {
 	unsigned int cpu = cpumask_any(cpu_online_mask), i;
-	struct kjoule_source *src = look->src;
+	struct kjoule_source *src = reading->src;
 	int owner = src->ops->owner ? src->ops->owner(src, cpu) : -1;
-	int err = smp_call_function_single(owner < 0 ? cpu : owner, move_read_on_cpu, look, 1);
+	int err = smp_call_function_single(owner < 0 ? cpu : owner, update_read_on_cpu, reading, 1);
 
 	for (i = 0; i < src->n_domains && err; i++)
-		look->err[i] = err;
+		reading->err[i] = err;
 }
 
-static u64 move_timeout_ns(const struct kjoule_domain *d)
+static u64 update_timeout_ns(const struct kjoule_domain *d)
 {
 	u64 count_ns = mul_u64_u64_shr(d->unit_mult, NSEC_PER_USEC, d->unit_shift);
-	u64 ns = MOVE_MAX_NS;
+	u64 ns = TIMEOUT_MAX_NS;
 
 	if (d->update_period_ns)
-		ns = min(d->update_period_ns, MOVE_MAX_NS) * MOVE_PERIODS;
-	return clamp_t(u64, max(ns, count_ns), MOVE_MIN_NS, MOVE_MAX_NS);
+		ns = min(d->update_period_ns, TIMEOUT_MAX_NS) * UPDATE_PERIODS;
+	return clamp_t(u64, max(ns, count_ns), TIMEOUT_MIN_NS, TIMEOUT_MAX_NS);
 }
 
 /**
- * kjoule_source_move() - see which energy counters of a fast source move
+ * kjoule_source_check_updates() - see which energy counters of a fast source move
  * @src:	the source, for reading in the tick
  * @why:	of KJOULE_WHY_LEN: set to what stands still
  *
@@ -68,40 +68,40 @@ static u64 move_timeout_ns(const struct kjoule_domain *d)
  * Context: process, sleeps, one at a time.
  * Return: 0, -ENODEV if none moves, or -EINTR: the caller is being killed and nothing was found.
  */
-int kjoule_source_move(struct kjoule_source *src, char *why)
+int kjoule_source_check_updates(struct kjoule_source *src, char *why)
 {
-	u32 still = 0, known = 0, all = BIT(src->n_domains) - 1;
-	struct look first = { .src = src }, now = { .src = src };
+	u32 stuck = 0, known = 0, all = BIT(src->n_domains) - 1;
+	struct reading first = { .src = src }, now = { .src = src };
 	u64 begin = ktime_get_ns(), passed = 0, longest = 0;
 	unsigned int i;
 
 	for (i = 0; i < src->n_domains; i++) {
 		if (src->domains[i].quantity != KJOULE_QUANTITY_ENERGY)
 			continue;
-		still |= BIT(i);
-		longest = max(longest, move_timeout_ns(&src->domains[i]));
+		stuck |= BIT(i);
+		longest = max(longest, update_timeout_ns(&src->domains[i]));
 	}
-	while (still && passed < longest) {
+	while (stuck && passed < longest) {
 		/* later updates may follow; others use @src->still */
 		if (fatal_signal_pending(current)) {
 			snprintf(why, KJOULE_WHY_LEN, "whoever asked was killed");
 			return -EINTR;
 		}
-		move_read(&now);
+		update_read(&now);
 		passed = ktime_get_ns() - begin;
 		for (i = 0; i < src->n_domains; i++) {
 			if (now.err[i])
 				continue;
 			if (known & BIT(i) && now.raw[i] != first.raw[i])
-				still &= ~BIT(i);
+				stuck &= ~BIT(i);
 			first.raw[i] = now.raw[i];
 			known |= BIT(i);
 		}
-		if (still)
+		if (stuck)
 			usleep_range(2000, 2500);
 	}
-	WRITE_ONCE(src->still, still);
-	if (still != all)
+	WRITE_ONCE(src->stuck, stuck);
+	if (stuck != all)
 		return 0;
 	if (known & BIT(0))
 		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" stands still at 0x%llx",

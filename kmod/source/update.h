@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Which counters of a fast energy source move; for the registry. */
-#ifndef KJOULE_COUNTER_MOVE_H
-#define KJOULE_COUNTER_MOVE_H
+#ifndef KJOULE_SOURCE_UPDATE_H
+#define KJOULE_SOURCE_UPDATE_H
 
 struct kjoule_source;
 
-int kjoule_source_move(struct kjoule_source *src, char *why);
+int kjoule_source_check_updates(struct kjoule_source *src, char *why);
 
-#endif /* KJOULE_COUNTER_MOVE_H */
+#endif /* KJOULE_SOURCE_UPDATE_H */

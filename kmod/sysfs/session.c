@@ -12,17 +12,17 @@
 
 #include "session/list.h"
 #include "session/session.h"
-#include "source/watch.h"
+#include "source/notifier.h"
 #include "sysfs/sysfs.h"
 
 /* A session's folder. */
 struct folder {
 	struct kobject kobj;
 	u32 id;
-	struct kobject *uses[KJOULE_STATS_USES];
+	struct kobject *uses[KJOULE_SYSFS_USES];
 };
 
-/* A number of struct kjoule_books. */
+/* A number of struct kjoule_stats. */
 struct number {
 	struct kobj_attribute attr;
 	size_t offset;
@@ -36,17 +36,17 @@ static struct kjoule_session *folder_get_session(struct kobject *kobj)
 	return kjoule_session_get(container_of(kobj, struct folder, kobj)->id);
 }
 
-static int folder_get_books(struct kobject *kobj, struct kjoule_books *b)
+static int folder_get_books(struct kobject *kobj, struct kjoule_stats *b)
 {
 	struct kjoule_session *s;
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	if (err)
 		return err;
 	s = folder_get_session(kobj);
 	if (!s)
 		return -ENODEV;
-	kjoule_session_books(s, b);
+	kjoule_session_get_stats(s, b);
 	kjoule_session_put(s);
 	return 0;
 }
@@ -54,7 +54,7 @@ static int folder_get_books(struct kobject *kobj, struct kjoule_books *b)
 static ssize_t session_number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct number *number = container_of(attr, struct number, attr);
-	struct kjoule_books b;
+	struct kjoule_stats b;
 
 	return folder_get_books(kobj, &b) ?:
 	       sysfs_emit(buf, "%llu\n", *(u64 *)((char *)&b + number->offset));
@@ -62,7 +62,7 @@ static ssize_t session_number_show(struct kobject *kobj, struct kobj_attribute *
 
 static ssize_t session_consumed_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct kjoule_books b;
+	struct kjoule_stats b;
 
 	return folder_get_books(kobj, &b) ?:
 	       sysfs_emit(buf, "%llu\n", b.records - b.lost - b.waiting);
@@ -78,7 +78,7 @@ static ssize_t session_state_show(struct kobject *kobj, struct kobj_attribute *a
 		[KJOULE_SESSION_STOPPED] = "stopped",
 	};
 	struct kjoule_session *s;
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 	u32 state;
 
 	if (err)
@@ -95,72 +95,72 @@ static struct kobj_attribute state = __ATTR(state, 0400, session_state_show, NUL
 
 static struct number due = {
 	.attr = __ATTR(due, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, due),
+	.offset = offsetof(struct kjoule_stats, due),
 };
 
 static struct number taken = {
 	.attr = __ATTR(taken, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, taken),
+	.offset = offsetof(struct kjoule_stats, taken),
 };
 
 static struct number missed = {
 	.attr = __ATTR(missed, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, missed),
+	.offset = offsetof(struct kjoule_stats, missed),
 };
 
 static struct number skipped = {
 	.attr = __ATTR(skipped, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, skipped),
+	.offset = offsetof(struct kjoule_stats, skipped),
 };
 
 static struct number filtered = {
 	.attr = __ATTR(filtered, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, filtered),
+	.offset = offsetof(struct kjoule_stats, filtered),
 };
 
 static struct number records = {
 	.attr = __ATTR(records, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, records),
+	.offset = offsetof(struct kjoule_stats, records),
 };
 
 static struct number lost = {
 	.attr = __ATTR(lost, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, lost),
+	.offset = offsetof(struct kjoule_stats, lost),
 };
 
 static struct number waiting = {
 	.attr = __ATTR(waiting, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, waiting),
+	.offset = offsetof(struct kjoule_stats, waiting),
 };
 
 static struct number samples = {
 	.attr = __ATTR(samples, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, samples),
+	.offset = offsetof(struct kjoule_stats, samples),
 };
 
 static struct number tick_ns = {
 	.attr = __ATTR(tick_ns, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, tick_ns),
+	.offset = offsetof(struct kjoule_stats, tick_ns),
 };
 
 static struct number delay_max_ns = {
 	.attr = __ATTR(delay_max_ns, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, delay_max_ns),
+	.offset = offsetof(struct kjoule_stats, delay_max_ns),
 };
 
 static struct number source_errors = {
 	.attr = __ATTR(source_errors, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, source_errors),
+	.offset = offsetof(struct kjoule_stats, source_errors),
 };
 
 static struct number stacks_withheld = {
 	.attr = __ATTR(stacks_withheld, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, stacks_withheld),
+	.offset = offsetof(struct kjoule_stats, stacks_withheld),
 };
 
 static struct number idle_ns = {
 	.attr = __ATTR(idle_ns, 0400, session_number_show, NULL),
-	.offset = offsetof(struct kjoule_books, idle_ns),
+	.offset = offsetof(struct kjoule_stats, idle_ns),
 };
 
 static struct attribute *session_attrs[] = {
@@ -199,7 +199,7 @@ static const struct kobj_type folder_type = {
 /* Waits for readers; open files return -ENODEV from then on. */
 static void session_folder_remove(struct folder *f)
 {
-	kjoule_stats_use_remove(f->uses);
+	kjoule_sysfs_use_remove(f->uses);
 	kobject_del(&f->kobj);
 	kobject_put(&f->kobj);
 }
@@ -217,7 +217,7 @@ static int session_folder_add(struct kjoule_session *s)
 		kobject_put(&f->kobj);
 		return err;
 	}
-	err = kjoule_stats_use_add(s, &f->kobj, f->uses) ?:
+	err = kjoule_sysfs_use_add(s, &f->kobj, f->uses) ?:
 	      xa_err(xa_store(&folders, s->id, f, GFP_KERNEL));
 	if (err)
 		session_folder_remove(f);
@@ -232,27 +232,30 @@ static void session_folder_unlist(struct kjoule_session *s)
 		session_folder_remove(f);
 }
 
-static struct kjoule_watch watch = { .made = session_folder_add, .gone = session_folder_unlist };
+static struct kjoule_notifier notifier = {
+	.session_created = session_folder_add,
+	.session_ended = session_folder_unlist,
+};
 
 /**
- * kjoule_stats_session_init() - make a folder for each session from now on
+ * kjoule_sysfs_session_init() - make a folder for each session from now on
  * @folder:	where
  *
  * Context: process, module init, before there can be sessions.
  */
-void kjoule_stats_session_init(struct kobject *folder)
+void kjoule_sysfs_session_init(struct kobject *folder)
 {
 	parent = folder;
-	kjoule_watch_add(&watch);
+	kjoule_notifier_add(&notifier);
 }
 
 /**
- * kjoule_stats_session_exit() - undo kjoule_stats_session_init()
+ * kjoule_sysfs_session_exit() - undo kjoule_sysfs_session_init()
  *
  * Context: process, module exit; there are no sessions.
  */
-void kjoule_stats_session_exit(void)
+void kjoule_sysfs_session_exit(void)
 {
-	kjoule_watch_remove(&watch);
+	kjoule_notifier_remove(&notifier);
 	xa_destroy(&folders);
 }

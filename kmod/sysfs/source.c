@@ -19,7 +19,7 @@
 #include <linux/sysfs.h>
 
 #include "source/source.h"
-#include "source/watch.h"
+#include "source/notifier.h"
 #include "sysfs/sysfs.h"
 
 /* A mean frequency is taken over this time. */
@@ -111,7 +111,7 @@ static int folder_read_once(struct reading *r)
 	int cpu;
 
 	/* not updating at the last check: "available" checks again */
-	if (READ_ONCE(src->still) & BIT(r->f->domain))
+	if (READ_ONCE(src->stuck) & BIT(r->f->domain))
 		return -ENODEV;
 	if (kjoule_source_is_slow(src))
 		return src->ops->read_value(src, r->f->domain, (s64 *)&r->raw);
@@ -145,7 +145,7 @@ static ssize_t folder_value_show(struct kobject *kobj, struct kobj_attribute *at
 {
 	struct folder *f = to_folder(kobj);
 	struct reading r = { .f = f };
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	if (err)
 		return err;
@@ -163,14 +163,14 @@ static ssize_t folder_value_show(struct kobject *kobj, struct kobj_attribute *at
 
 static ssize_t folder_reads_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	return err ?: sysfs_emit(buf, "%lld\n", atomic64_read(&to_folder(kobj)->reads));
 }
 
 static ssize_t folder_errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	return err ?: sysfs_emit(buf, "%lld\n", atomic64_read(&to_folder(kobj)->errors));
 }
@@ -181,7 +181,7 @@ static ssize_t folder_unit_show(struct kobject *kobj, struct kobj_attribute *att
 
 	if (folder_is_frequency(f->src))
 		return sysfs_emit(buf, "kHz\n");
-	return sysfs_emit(buf, "%s\n", kjoule_stats_unit(f->src->domains[f->domain].quantity));
+	return sysfs_emit(buf, "%s\n", kjoule_sysfs_unit(f->src->domains[f->domain].quantity));
 }
 
 /* mult / 2^shift as a decimal number, exactly. */
@@ -303,7 +303,7 @@ static ssize_t source_kind_show(struct kobject *kobj, struct kobj_attribute *att
 static ssize_t source_available_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	char why[KJOULE_WHY_LEN];
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	if (err)
 		return err;
@@ -316,7 +316,7 @@ static ssize_t source_available_show(struct kobject *kobj, struct kobj_attribute
 static ssize_t source_errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	const struct source_files *sf = container_of(kobj, struct source_files, kobj);
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	return err ?: sysfs_emit(buf, "%lld\n", atomic64_read(&sf->src->errors));
 }
@@ -472,9 +472,9 @@ static void source_files_source_gone(struct kjoule_source *src)
 		source_files_remove(found);
 }
 
-static struct kjoule_watch watch = {
-	.source_comes = source_files_source_added,
-	.source_goes = source_files_source_gone,
+static struct kjoule_notifier notifier = {
+	.source_added = source_files_source_added,
+	.source_removed = source_files_source_gone,
 };
 
 /* A CPU came online: it may be the first of its scope. Folders stay when CPUs go offline. */
@@ -496,40 +496,40 @@ static void source_files_init_source(struct kjoule_source *src)
 }
 
 /**
- * kjoule_stats_source_init() - make a folder for each source
+ * kjoule_sysfs_source_init() - make a folder for each source
  * @parent:	where
  *
  * Context: process, module init; other modules cannot register sources yet.
  * Return: 0 or -errno.
  */
-int kjoule_stats_source_init(struct kobject *parent)
+int kjoule_sysfs_source_init(struct kobject *parent)
 {
 	sources_kobj = kobject_create_and_add("sources", parent);
 	if (!sources_kobj)
 		return -ENOMEM;
-	kjoule_source_name_all(source_files_init_source);
-	kjoule_watch_add(&watch);
+	kjoule_source_walk(source_files_init_source);
+	kjoule_notifier_add(&notifier);
 	/* also called for each CPU that is online now */
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kjoule:files",
 					  source_files_cpu_online, NULL);
 	if (hotplug_state >= 0)
 		return 0;
-	kjoule_stats_source_exit();
+	kjoule_sysfs_source_exit();
 	return hotplug_state;
 }
 
 /**
- * kjoule_stats_source_exit() - undo kjoule_stats_source_init()
+ * kjoule_sysfs_source_exit() - undo kjoule_sysfs_source_init()
  *
  * Context: process, module exit; no source can be registered any more.
  */
-void kjoule_stats_source_exit(void)
+void kjoule_sysfs_source_exit(void)
 {
 	struct source_files *sf, *next;
 
 	if (hotplug_state >= 0)
 		cpuhp_remove_state_nocalls(hotplug_state);
-	kjoule_watch_remove(&watch);
+	kjoule_notifier_remove(&notifier);
 	list_for_each_entry_safe(sf, next, &files, list) {
 		list_del(&sf->list);
 		source_files_remove(sf);

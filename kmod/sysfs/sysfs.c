@@ -32,25 +32,25 @@ static ssize_t sessions_show(struct device *dev, struct device_attribute *attr, 
 }
 static DEVICE_ATTR_RO(sessions);
 
-static struct attribute *stats_attrs[] = {
+static struct attribute *module_attrs[] = {
 	&dev_attr_version.attr,
 	&dev_attr_abi.attr,
 	&dev_attr_sessions.attr,
 	NULL
 };
 
-static const struct attribute_group stats_group = { .attrs = stats_attrs };
+static const struct attribute_group module_group = { .attrs = module_attrs };
 
-const struct attribute_group *kjoule_stats_groups[] = { &stats_group, NULL };
+const struct attribute_group *kjoule_sysfs_groups[] = { &module_group, NULL };
 
 /**
- * kjoule_stats_unit() - the unit in which values of a kind are told
+ * kjoule_sysfs_unit() - the unit in which values of a kind are told
  * @quantity:	the kind
  *
  * Context: any.
  * Return: its name, a constant.
  */
-const char *kjoule_stats_unit(enum kjoule_quantity quantity)
+const char *kjoule_sysfs_unit(enum kjoule_quantity quantity)
 {
 	static const char * const units[] = {
 		[KJOULE_QUANTITY_ENERGY] = "uJ",
@@ -63,42 +63,42 @@ const char *kjoule_stats_unit(enum kjoule_quantity quantity)
 }
 
 /**
- * kjoule_stats_check() - may the caller see energy, and who ran?
+ * kjoule_sysfs_check() - may the caller see energy, and who ran?
  *
  * Asked at each reading, so that an open file is not worth more than who holds it.
  *
  * Context: process.
  * Return: 0 or -EPERM.
  */
-int kjoule_stats_check(void)
+int kjoule_sysfs_check(void)
 {
 	return perfmon_capable() ? security_locked_down(LOCKDOWN_PERF) : -EPERM;
 }
 
 /**
- * kjoule_stats_init() - make the folders
+ * kjoule_sysfs_init() - make the folders
  * @parent:	the device's; the attributes of the module as a whole come with it
  *
  * Context: process, module init, before there can be sessions.
  * Return: 0 or -errno.
  */
-int kjoule_stats_init(struct kobject *parent)
+int kjoule_sysfs_init(struct kobject *parent)
 {
-	int err = kjoule_stats_source_init(parent);
+	int err = kjoule_sysfs_source_init(parent);
 
 	if (err)
 		return err;
-	kjoule_stats_session_init(parent);
+	kjoule_sysfs_session_init(parent);
 	return 0;
 }
 
 /**
- * kjoule_stats_exit() - undo kjoule_stats_init()
+ * kjoule_sysfs_exit() - undo kjoule_sysfs_init()
  *
  * Context: process, module exit.
  */
-void kjoule_stats_exit(void)
+void kjoule_sysfs_exit(void)
 {
-	kjoule_stats_session_exit();
-	kjoule_stats_source_exit();
+	kjoule_sysfs_session_exit();
+	kjoule_sysfs_source_exit();
 }

@@ -3,8 +3,8 @@
  * The parts of the front end for scripts: sysfs.c brings them up and down and asks who
  * reads.
  */
-#ifndef KJOULE_STATS_H
-#define KJOULE_STATS_H
+#ifndef KJOULE_SYSFS_H
+#define KJOULE_SYSFS_H
 
 #include "counter/meter.h"
 
@@ -13,21 +13,21 @@ struct kjoule_session;
 struct kobject;
 
 /* As many sources as a session may use, and the frequency source. */
-#define KJOULE_STATS_USES	(KJOULE_METERS_MAX + 1)
+#define KJOULE_SYSFS_USES	(KJOULE_METERS_MAX + 1)
 
-extern const struct attribute_group *kjoule_stats_groups[];
+extern const struct attribute_group *kjoule_sysfs_groups[];
 
-int kjoule_stats_init(struct kobject *parent);
-void kjoule_stats_exit(void);
+int kjoule_sysfs_init(struct kobject *parent);
+void kjoule_sysfs_exit(void);
 
-int kjoule_stats_check(void);
-const char *kjoule_stats_unit(enum kjoule_quantity quantity);
+int kjoule_sysfs_check(void);
+const char *kjoule_sysfs_unit(enum kjoule_quantity quantity);
 
-int kjoule_stats_source_init(struct kobject *parent);
-void kjoule_stats_source_exit(void);
-void kjoule_stats_session_init(struct kobject *parent);
-void kjoule_stats_session_exit(void);
-int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses);
-void kjoule_stats_use_remove(struct kobject **uses);
+int kjoule_sysfs_source_init(struct kobject *parent);
+void kjoule_sysfs_source_exit(void);
+void kjoule_sysfs_session_init(struct kobject *parent);
+void kjoule_sysfs_session_exit(void);
+int kjoule_sysfs_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses);
+void kjoule_sysfs_use_remove(struct kobject **uses);
 
-#endif /* KJOULE_STATS_H */
+#endif /* KJOULE_SYSFS_H */

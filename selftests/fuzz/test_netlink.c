@@ -28,7 +28,7 @@
 
 /* What is to be reached: all that answers messages and what is done to the device. A short run: the first. */
 static const char *const aims[] = { "netlink/netlink.c", "device.c", "netlink/session_new.c", "netlink/spec.c",
-				    "netlink/msg.c", "netlink/port.c", "netlink/records_dump.c", "netlink/notice.c" };
+				    "netlink/msg.c", "netlink/socket.c", "netlink/records_dump.c", "netlink/notice.c" };
 #define AIMS		(sizeof(aims) / sizeof(aims[0]))
 #define SHORT_AIMS	2
 

@@ -309,7 +309,7 @@ static int set_failing(const char *text, const struct kernel_param *param)
 
 	if (!ret)
 		WRITE_ONCE(vchip_energy_source.ops, failing ? &vchip_failing_ops : &vchip_energy_ops);
-	vchip_energy_source.still = 0;
+	vchip_energy_source.stuck = 0;
 	return ret;
 }
 
@@ -363,7 +363,7 @@ static int set_frozen(const char *text, const struct kernel_param *param)
 
 	if (!ret)
 		WRITE_ONCE(vchip_energy_source.ops, frozen ? &vchip_frozen_ops : &vchip_energy_ops);
-	vchip_energy_source.still = 0;
+	vchip_energy_source.stuck = 0;
 	return ret;
 }
 
@@ -446,7 +446,7 @@ static int set_owner(const char *text, const struct kernel_param *param)
 		return ret;
 	WRITE_ONCE(owner, cpu);
 	WRITE_ONCE(vchip_energy_source.ops, cpu >= 0 ? &vchip_owned_ops : &vchip_energy_ops);
-	kjoule_source_moved();
+	kjoule_source_owner_changed();
 	return 0;
 }
 

@@ -314,7 +314,7 @@ struct kjoule_window {
 /* kjoule_vpm_reading flags */
 #define KJOULE_READING_DELAYED		(1 << 0)	/* stopped at the block's end */
 #define KJOULE_READING_PAUSED		(1 << 1)	/* stopped before the meter was started */
-#define KJOULE_READING_DISTURBED	(1 << 2)	/* slept, migrated or CPU hotplug: unusable */
+#define KJOULE_READING_DISTURBED	(1 << 2)	/* slept, migrated, CPU hotplug */
 #define KJOULE_READING_LATE		(1 << 3)	/* ready before the program was stopped */
 
 /**
@@ -331,8 +331,8 @@ struct kjoule_window {
  * @stop_ns:	when the program was stopped, and paused until @ready_ns. In half of the readings,
  *		at random, the block has run to its end until then (KJOULE_READING_DELAYED), in
  *		the others only its first instruction; all else is alike
- * @ready_ns:	when the reading was seen to be ready. With KJOULE_READING_LATE this and @stop_ns are
- *		the block's end, or four intervals after @hit_ns if it has not ended by then.
+ * @ready_ns:	when the reading was seen to be ready. With KJOULE_READING_LATE this and @stop_ns
+ *		are the block's end, or four intervals after @hit_ns if it has not ended by then.
  *		With KJOULE_READING_DISTURBED the task has slept or migrated in between, or a CPU
  *		of the machine came or went before @ready_ns
  * @others_ns:	for how long other tasks, such as kernel threads, ran between @hit_ns and @stop_ns

@@ -226,7 +226,7 @@ enum {
 	KJOULE_A_SESSION_CHILDREN,	/* u32 */
 	/* Children that could not be followed, without memory. */
 	KJOULE_A_SESSION_CHILDREN_LOST,	/* u64 */
-	/* Edge windows: share of the time in which CPUs may be paused, in thousandths, 30 to 500. */
+	/* Edge windows: thousandths of the time in which CPUs may be paused, 30 to 500. */
 	KJOULE_A_SESSION_EDGE_DUTY,	/* u32 */
 	/* Windows measured. */
 	KJOULE_A_SESSION_EDGE_WINDOWS,	/* u64 */
@@ -284,7 +284,7 @@ enum {
 	KJOULE_A_SESSION_VPM_OVERRUN,	/* u64 */
 	/* Trials not begun: no CPU online, CPU hotplug, or the process had ended. */
 	KJOULE_A_SESSION_VPM_SKIPPED,	/* u64 */
-	/* Times that no windows could be measured: a CPU outside the session, or its reader away. */
+	/* Times without windows: a CPU outside the session is online, or its reader is not. */
 	KJOULE_A_SESSION_EDGE_BLOCKED,	/* u64 */
 	/* Effective uid of its creator, in the initial user namespace. */
 	KJOULE_A_SESSION_USER,	/* u32 */
@@ -416,7 +416,7 @@ enum {
 enum {
 	/* List sources, whether or why not they can be used, and which is the default. */
 	KJOULE_CMD_SOURCE_GET = 1,
-	/* Create a session. At most 64; 16 a user without CAP_SYS_ADMIN, the last 16 only with it. */
+	/* Create a session. At most 64; 16 a user without CAP_SYS_ADMIN, the last 16 with it. */
 	KJOULE_CMD_SESSION_NEW,
 	/* Start a session's ticks. */
 	KJOULE_CMD_SESSION_START,
@@ -436,7 +436,7 @@ enum {
 	KJOULE_CMD_NOTICE_LISTEN,
 	/* Add a block to be read, in a session with vpm-interval-ns; it may run. */
 	KJOULE_CMD_SESSION_BLOCK,
-	/* Create a probe of frequency changes on a CPU, one for each policy; it ends with its socket. */
+	/* Create a probe of frequency changes on a CPU, one a policy; it ends with its socket. */
 	KJOULE_CMD_TRANSITION_NEW,
 	/* End a probe. */
 	KJOULE_CMD_TRANSITION_DEL,

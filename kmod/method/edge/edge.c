@@ -15,17 +15,17 @@
 
 #include "method/edge/window.h"
 #include "sampler/sampler.h"
-#include "session/hold.h"
+#include "session/pause.h"
 
 /* The package domain if there is one, else the first energy domain with an update period. */
-static unsigned int edge_choose_domain(const struct kjoule_source *src, u32 still)
+static unsigned int edge_choose_domain(const struct kjoule_source *src, u32 stuck)
 {
 	unsigned int i, first = src->n_domains;
 
 	for (i = 0; i < src->n_domains; i++) {
 		const struct kjoule_domain *d = &src->domains[i];
 
-		if (still & BIT(i) || d->quantity != KJOULE_QUANTITY_ENERGY || !d->update_period_ns)
+		if (stuck & BIT(i) || d->quantity != KJOULE_QUANTITY_ENERGY || !d->update_period_ns)
 			continue;
 		if (d->class == KJOULE_DOMAIN_PACKAGE)
 			return i;
@@ -46,8 +46,8 @@ static bool edge_session_has_cpu(struct kjoule_sampler **sampler, unsigned int n
 }
 
 /* A CPU that runs would spend energy that is attributed to the paused ones. */
-static bool edge_holds_all_cpus(struct kjoule_source *src, struct kjoule_sampler **sampler,
-				unsigned int n)
+static bool edge_covers_all_cpus(struct kjoule_source *src, struct kjoule_sampler **sampler,
+				 unsigned int n)
 {
 	unsigned int cpu, i;
 
@@ -67,7 +67,7 @@ static bool edge_holds_all_cpus(struct kjoule_source *src, struct kjoule_sampler
  * kjoule_edges_new() - make edge windows ready
  * @edges:	set to what is made
  * @src:	the session's first source, or NULL; stays
- * @still:	its domains that are not there
+ * @stuck:	its domains that are not there
  * @duty:	thousandths of the time in which the CPUs may be held, %KJOULE_EDGE_DUTY_MIN to
  *		%KJOULE_EDGE_DUTY_MAX
  * @sampler:	the session's samplers; they and the array stay
@@ -80,7 +80,7 @@ static bool edge_holds_all_cpus(struct kjoule_source *src, struct kjoule_sampler
  * package is not of the session, or another method of it holds CPUs), -EBUSY (another session
  * does), -ENOMEM.
  */
-int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
+int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 stuck, u32 duty,
 		     struct kjoule_sampler **sampler, unsigned int n, const char **why)
 {
 	struct kjoule_edges *es;
@@ -96,7 +96,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		*why = "edge windows need an energy counter that ticks read, as the first source";
 		return -EOPNOTSUPP;
 	}
-	domain = edge_choose_domain(src, still);
+	domain = edge_choose_domain(src, stuck);
 	if (domain == src->n_domains ||
 	    src->domains[domain].update_period_ns > KJOULE_EDGE_PERIOD_MAX_NS) {
 		*why = "edge windows need an energy counter that moves at least each 20 ms";
@@ -106,11 +106,11 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		*why = "edge windows need high-resolution timers, and interrupts to oneself";
 		return -EOPNOTSUPP;
 	}
-	if (!edge_holds_all_cpus(src, sampler, n)) {
+	if (!edge_covers_all_cpus(src, sampler, n)) {
 		*why = "edge windows hold all CPUs of a package: have all of them in the session";
 		return -EINVAL;
 	}
-	err = kjoule_hold_take(sampler, why);
+	err = kjoule_pause_claim(sampler, why);
 	if (err)
 		return err;
 	es = kzalloc(struct_size(es, cpu, n), GFP_KERNEL_ACCOUNT);
@@ -118,7 +118,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		es->edge = kcalloc(n, sizeof(*es->edge), GFP_KERNEL_ACCOUNT);
 	if (!es || !es->edge) {
 		kfree(es);
-		kjoule_hold_give();
+		kjoule_pause_release();
 		return -ENOMEM;
 	}
 	es->src = src;
@@ -147,7 +147,7 @@ void kjoule_edges_free(struct kjoule_edges *edges)
 {
 	kfree(edges->edge);
 	kfree(edges);
-	kjoule_hold_give();
+	kjoule_pause_release();
 }
 
 /* The scope that the session's records of the first source have. */
@@ -164,7 +164,7 @@ static unsigned int edge_scope_of(const struct kjoule_sampler *s)
 
 static bool edge_takes_part(const struct kjoule_sampler *s)
 {
-	return s->running && !s->away;
+	return s->running && !s->suspended;
 }
 
 /* The state of the CPU's package; a free one for the first CPU of a package. */
@@ -231,16 +231,16 @@ static void edge_start_on_cpu(void *data)
  */
 void kjoule_edges_run(struct kjoule_edges *edges)
 {
-	bool paused = false;
+	bool blocked = false;
 	unsigned int i;
 	u64 now;
 
 	/* a CPU may be coming up or going down */
-	if (edges->running || !kjoule_hold_is_still())
+	if (edges->running || !kjoule_pause_is_allowed())
 		return;
 	/* a CPU outside of the session may have come online */
-	if (!edge_holds_all_cpus(edges->src, edges->sampler, edges->n)) {
-		WRITE_ONCE(edges->paused, edges->paused + 1);
+	if (!edge_covers_all_cpus(edges->src, edges->sampler, edges->n)) {
+		WRITE_ONCE(edges->blocked, edges->blocked + 1);
 		return;
 	}
 	edges->running = true;
@@ -249,10 +249,11 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	for (i = 0; i < edges->n; i++) {
 		struct kjoule_edge *e = &edges->edge[i];
 
-		e->hold_ns[(e->released + 1) & 1] = now + KJOULE_EDGE_LEAD_PERIODS * e->period_ns;
-		paused |= e->n && e->stopping;
+		e->pause_at_ns[(e->released + 1) & 1] =
+			now + KJOULE_EDGE_LEAD_PERIODS * e->period_ns;
+		blocked |= e->n && e->stopping;
 	}
-	WRITE_ONCE(edges->paused, edges->paused + paused);
+	WRITE_ONCE(edges->blocked, edges->blocked + blocked);
 	for (i = 0; i < edges->n; i++) {
 		struct edge_cpu *c = &edges->cpu[i];
 
@@ -296,32 +297,32 @@ void kjoule_edges_halt(struct kjoule_edges *edges)
 }
 
 /**
- * kjoule_edges_books() - what has become of the windows so far
+ * kjoule_edges_get_stats() - what has become of the windows so far
  * @edges:	any
- * @books:	to be filled
+ * @stats:	to be filled
  *
  * Each number is right by itself; they may be of moments that are a window apart.
  *
  * Context: any.
  */
-void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *books)
+void kjoule_edges_get_stats(struct kjoule_edges *edges, struct kjoule_edge_stats *stats)
 {
 	unsigned int i;
 
-	memset(books, 0, sizeof(*books));
-	books->paused = READ_ONCE(edges->paused);
+	memset(stats, 0, sizeof(*stats));
+	stats->blocked = READ_ONCE(edges->blocked);
 	for (i = 0; i < edges->n; i++) {
-		const struct kjoule_edge_books *b = &edges->edge[i].books;
+		const struct kjoule_edge_stats *b = &edges->edge[i].stats;
 
-		books->windows += READ_ONCE(b->windows);
-		books->spins += READ_ONCE(b->spins);
-		books->failed += READ_ONCE(b->failed);
+		stats->windows += READ_ONCE(b->windows);
+		stats->spins += READ_ONCE(b->spins);
+		stats->failed += READ_ONCE(b->failed);
 	}
 	for (i = 0; i < edges->n; i++) {
 		const struct edge_cpu *c = &edges->cpu[i];
 
-		books->held_ns = max(books->held_ns, READ_ONCE(c->held_ns));
-		books->longest_ns = max(books->longest_ns, READ_ONCE(c->longest_ns));
+		stats->paused_ns = max(stats->paused_ns, READ_ONCE(c->paused_ns));
+		stats->paused_max_ns = max(stats->paused_max_ns, READ_ONCE(c->paused_max_ns));
 	}
 }
 

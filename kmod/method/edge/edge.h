@@ -23,31 +23,31 @@ struct kjoule_source;
 #define KJOULE_EDGE_DUTY_MIN		30
 
 /**
- * struct kjoule_edge_books - what has become of the windows of a session
+ * struct kjoule_edge_stats - what has become of the windows of a session
  * @windows:	that were measured, those of held CPUs alone left out
  * @spins:	in which all CPUs were held from edge to edge
  * @failed:	in which no edge came in time, or a CPU did not
- * @held_ns:	the CPU that was held for longest in all: for so long, its looking for edges with it
- * @paused:	times that windows could not begin or go on, but for a CPU that was just on its way:
+ * @paused_ns:	the CPU that was held for longest in all: for so long, its looking for edges with it
+ * @blocked:	times that windows could not begin or go on, but for a CPU that was just on its way:
  *		one that shares the counter is online and not of the session, or the only one that
  *		can read it is away
- * @longest_ns:	the longest time that a CPU was held at a time, or looked for an edge
+ * @paused_max_ns:	the longest time that a CPU was held at a time, or looked for an edge
  */
-struct kjoule_edge_books {
+struct kjoule_edge_stats {
 	u64 windows;
 	u64 spins;
 	u64 failed;
-	u64 paused;
-	u64 held_ns;
-	u64 longest_ns;
+	u64 blocked;
+	u64 paused_ns;
+	u64 paused_max_ns;
 };
 
-int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
+int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 stuck, u32 duty,
 		     struct kjoule_sampler **sampler, unsigned int n, const char **why);
 void kjoule_edges_free(struct kjoule_edges *edges);
 void kjoule_edges_run(struct kjoule_edges *edges);
 void kjoule_edges_halt(struct kjoule_edges *edges);
-void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *books);
+void kjoule_edges_get_stats(struct kjoule_edges *edges, struct kjoule_edge_stats *stats);
 u32 kjoule_edges_duty(const struct kjoule_edges *edges);
 
 extern const struct kjoule_method_ops kjoule_edge_method;

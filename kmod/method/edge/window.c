@@ -15,7 +15,7 @@
  * and the leader alone polls for the next a, a little before it is expected. Every SPIN_EVERY-th
  * time all CPUs are paused for one more period: a window with busy-waits only.
  *
- * Every wait is bounded: of a paused CPU by HOLD_PERIODS, of the leader for an edge by
+ * Every wait is bounded: of a paused CPU by PAUSE_PERIODS, of the leader for an edge by
  * EDGE_PERIODS. A window that went wrong is recorded and counted as failed, and the next one
  * begins.
  *
@@ -47,7 +47,7 @@
 #include "sampler/sampler.h"
 
 #define EDGE_PERIODS	2	/* limit of the leader's wait for an edge */
-#define HOLD_PERIODS	6	/* no CPU is paused for longer, even without a leader */
+#define PAUSE_PERIODS	6	/* no CPU is paused for longer, even without a leader */
 #define SPIN_EVERY	16	/* windows */
 #define GAP_MAX		64	/* limit between two windows, to predict the next edge */
 
@@ -58,11 +58,11 @@
 /* The gap doubles with each failed window, up to this many times. */
 #define BACK_OFF	6
 
-/* Two reads further apart than period / LOOKS_APART do not time an update precisely. */
-#define LOOKS_APART	64
+/* Two reads further apart than period / READS_APART do not time an update precisely. */
+#define READS_APART	64
 
 /* Limit of a busy-wait, about a second, in case the clock does not advance. */
-#define ROUNDS_MOST	(1U << 23)
+#define SPINS_MAX	(1U << 23)
 
 static u64 window_energy_uj(const struct kjoule_edges *edges, u64 total)
 {
@@ -83,7 +83,7 @@ static bool window_read_counter(struct kjoule_edge *e)
 	if (!counts)
 		return false;
 	/* more than can have been spent since the last look: it was set back */
-	if (counts > kjoule_meter_most(edge_domain(edges), 2 * GAP_MAX * e->period_ns))
+	if (counts > kjoule_meter_max_counts(edge_domain(edges), 2 * GAP_MAX * e->period_ns))
 		e->unsure = true;
 	kjoule_counter_add(&e->counter, e->raw, counts);
 	return true;
@@ -93,20 +93,20 @@ static bool window_read_counter(struct kjoule_edge *e)
 static u64 window_wait_edge(struct kjoule_edge *e, u64 until)
 {
 	u64 now = ktime_get_ns(), before;
-	u32 rounds = 0;
-	bool moved;
+	u32 loops = 0;
+	bool updated;
 
 	do {
 		before = now;
-		moved = window_read_counter(e);
+		updated = window_read_counter(e);
 		now = ktime_get_ns();
-		if (moved) {
+		if (updated) {
 			/* something else has had the CPU, such as the firmware or a hypervisor */
-			e->unsure |= now - before > e->period_ns / LOOKS_APART;
+			e->unsure |= now - before > e->period_ns / READS_APART;
 			return now;
 		}
 		cpu_relax();
-	} while (now < until && ++rounds < ROUNDS_MOST && !READ_ONCE(e->stopping));
+	} while (now < until && ++loops < SPINS_MAX && !READ_ONCE(e->stopping));
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static u64 window_random_below(struct kjoule_edge *e, u32 number, u32 salt, u64 
 /* Where it is held: written before the hold, so that the books are not open while it lasts. */
 static void window_find_ip(struct edge_cpu *c)
 {
-	int flags = kjoule_sampler_place(c->sampler);
+	int flags = kjoule_sampler_find_ip(c->sampler);
 
 	c->ip = c->sampler->ip;
 	c->flags = flags < 0 ? 0 : flags;
@@ -145,48 +145,48 @@ static void window_write(struct edge_cpu *c, struct kjoule_window *w, u8 flags)
 }
 
 /* Of where it was held: those that are known today, which no flag of a window may be among. */
-#define PLACE_FLAGS	(KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_PRECISE | KJOULE_SAMPLE_IDLE | \
+#define IP_FLAGS	(KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_PRECISE | KJOULE_SAMPLE_IDLE | \
 			 KJOULE_SAMPLE_FREQ_REQUESTED | KJOULE_SAMPLE_IP_HIDDEN)
-static_assert(!(PLACE_FLAGS & (KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN | KJOULE_WINDOW_FAILED)));
+static_assert(!(IP_FLAGS & (KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN | KJOULE_WINDOW_FAILED)));
 
 /* What a CPU knows of a window that is over. */
-static void window_write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 a_total,
-				 u64 c_total)
+static void window_write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 begin_total,
+				 u64 end_total)
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	bool leads = c == c->edge->leader;
 	/* without an edge the record has only the time that the CPU was paused or polled */
-	u64 a_ns = o->a_ns ?: c->b_ns;
+	u64 begin_ns = o->begin_ns ?: c->pause_ns;
 	struct kjoule_window w = {
 		.number = c->number,
-		.poll_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
-		.begin_ns = a_ns,
-		.run_ns = min(max(c->from_ns, a_ns), c->b_ns),
-		.pause_ns = c->b_ns,
-		.end_ns = o->c_ns,
-		.begin_uj = leads ? window_energy_uj(edges, a_total) : 0,
-		.end_uj = leads ? window_energy_uj(edges, c_total) : 0,
+		.poll_ns = leads && c->edge->poll_ns ? c->edge->poll_ns : begin_ns,
+		.begin_ns = begin_ns,
+		.run_ns = min(max(c->run_ns, begin_ns), c->pause_ns),
+		.pause_ns = c->pause_ns,
+		.end_ns = o->end_ns,
+		.begin_uj = leads ? window_energy_uj(edges, begin_total) : 0,
+		.end_uj = leads ? window_energy_uj(edges, end_total) : 0,
 		.ip = c->ip,
 	};
 
-	window_write(c, &w, (c->flags & PLACE_FLAGS) | (leads ? KJOULE_WINDOW_LEADER : 0) |
+	window_write(c, &w, (c->flags & IP_FLAGS) | (leads ? KJOULE_WINDOW_LEADER : 0) |
 		     (o->failed ? KJOULE_WINDOW_FAILED : 0));
 }
 
-/* A window without running code, from @a_ns on; written by the leader only. */
-static void window_write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 c_total,
-			      bool failed)
+/* A window without running code, from @begin_ns on; written by the leader only. */
+static void window_write_spin(struct edge_cpu *c, u64 begin_ns, u64 end_ns, u64 begin_total,
+			      u64 end_total, bool failed)
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	struct kjoule_window w = {
 		.number = c->number,
-		.poll_ns = a_ns,
-		.begin_ns = a_ns,
-		.run_ns = a_ns,
-		.pause_ns = a_ns,
-		.end_ns = c_ns,
-		.begin_uj = window_energy_uj(edges, a_total),
-		.end_uj = window_energy_uj(edges, c_total),
+		.poll_ns = begin_ns,
+		.begin_ns = begin_ns,
+		.run_ns = begin_ns,
+		.pause_ns = begin_ns,
+		.end_ns = end_ns,
+		.begin_uj = window_energy_uj(edges, begin_total),
+		.end_uj = window_energy_uj(edges, end_total),
 	};
 
 	window_write(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN |
@@ -198,7 +198,7 @@ static enum hrtimer_restart window_timer_fn(struct hrtimer *timer)
 	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
 
 	/* what ran until now runs no more until it is let go */
-	c->b_ns = ktime_get_ns();
+	c->pause_ns = ktime_get_ns();
 	if (!READ_ONCE(c->edge->stopping)) {
 		window_find_ip(c);
 		irq_work_queue(&c->work);
@@ -217,43 +217,43 @@ static void window_join_next(struct edge_cpu *c)
 {
 	struct kjoule_edge *e = c->edge;
 	u32 released;
-	u64 hold;
+	u64 pause_at;
 
 	do {
 		/* X, pairs with W in window_release() */
 		released = smp_load_acquire(&e->released);
-		hold = READ_ONCE(e->hold_ns[(released + 1) & 1]);
+		pause_at = READ_ONCE(e->pause_at_ns[(released + 1) & 1]);
 		smp_rmb();	/* Y, pairs with S */
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
-	window_restart_timer(c, hold);
+	window_restart_timer(c, pause_at);
 }
 
 /* Busy-wait until the window is over. Return: true if @o is its outcome. */
 static bool window_wait_released(struct edge_cpu *c, u64 until, struct edge_outcome *o)
 {
 	struct kjoule_edge *e = c->edge;
-	u32 released, rounds = 0;
+	u32 released, loops = 0;
 
 	/* X, pairs with W in window_release() */
 	while ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {
-		if (READ_ONCE(e->stopping) || ktime_get_ns() > until || ++rounds > ROUNDS_MOST)
+		if (READ_ONCE(e->stopping) || ktime_get_ns() > until || ++loops > SPINS_MAX)
 			return false;
 		cpu_relax();
 	}
-	o->a_ns = READ_ONCE(e->outcome[c->number & 1].a_ns);
-	o->c_ns = READ_ONCE(e->outcome[c->number & 1].c_ns);
+	o->begin_ns = READ_ONCE(e->outcome[c->number & 1].begin_ns);
+	o->end_ns = READ_ONCE(e->outcome[c->number & 1].end_ns);
 	o->failed = READ_ONCE(e->outcome[c->number & 1].failed);
 	smp_rmb();	/* Y, pairs with S in window_release() */
 	released = READ_ONCE(e->released);
 	return released == c->number;
 }
 
-static void window_count_hold(struct edge_cpu *c, u64 begin, u64 end)
+static void window_count_pause(struct edge_cpu *c, u64 begin, u64 end)
 {
-	WRITE_ONCE(c->held_ns, c->held_ns + (end - begin));
-	if (end - begin > c->longest_ns)
-		WRITE_ONCE(c->longest_ns, end - begin);
+	WRITE_ONCE(c->paused_ns, c->paused_ns + (end - begin));
+	if (end - begin > c->paused_max_ns)
+		WRITE_ONCE(c->paused_max_ns, end - begin);
 }
 
 static void window_follow_work(struct irq_work *work)
@@ -262,34 +262,34 @@ static void window_follow_work(struct irq_work *work)
 	struct kjoule_edge *e = c->edge;
 	u64 now = ktime_get_ns(), end, period_ns = edge_domain(e->edges)->update_period_ns;
 	struct edge_outcome o;
-	bool told;
+	bool released_in_time;
 
 	/* skip a window that is over already */
 	/* X, pairs with W in window_release() */
 	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {
 		window_arrive(c);
-		told = window_wait_released(c, now + HOLD_PERIODS * period_ns, &o);
+		released_in_time = window_wait_released(c, now + PAUSE_PERIODS * period_ns, &o);
 		end = ktime_get_ns();
-		window_count_hold(c, c->b_ns, end);
-		if (!told) {
+		window_count_pause(c, c->pause_ns, end);
+		if (!released_in_time) {
 			if (READ_ONCE(e->stopping))
 				return;
-			o = (struct edge_outcome){ .c_ns = end, .failed = true };
+			o = (struct edge_outcome){ .end_ns = end, .failed = true };
 		}
 		window_write_outcome(c, &o, 0, 0);
 	}
 	/* without a leader retry later; that pause counts against the duty as well */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
-		window_restart_timer(c, now + max(2 * HOLD_PERIODS * window_timeout_ns(e),
+		window_restart_timer(c, now + max(2 * PAUSE_PERIODS * window_timeout_ns(e),
 						  div_u64((ktime_get_ns() - now) * 1000,
 							  e->edges->duty)));
 	else
 		window_join_next(c);
-	c->from_ns = ktime_get_ns();
+	c->run_ns = ktime_get_ns();
 }
 
 /* Were all CPUs paused when the counter was updated? */
-static bool window_all_arrived(const struct kjoule_edge *e, u64 c_ns)
+static bool window_all_arrived(const struct kjoule_edge *e, u64 end_ns)
 {
 	const struct kjoule_edges *edges = e->edges;
 	unsigned int i;
@@ -300,7 +300,7 @@ static bool window_all_arrived(const struct kjoule_edge *e, u64 c_ns)
 		if (READ_ONCE(c->edge) != e)
 			continue;
 		if (smp_load_acquire(&c->arrived) != e->leader->number ||	/* V */
-		    c->b_ns > c_ns)
+		    c->pause_ns > end_ns)
 			return false;
 	}
 	return true;
@@ -324,18 +324,18 @@ static u64 window_run_ns(struct kjoule_edge *e, u32 number)
 static u32 window_gap_periods(struct kjoule_edge *e, u32 number)
 {
 	/* the hold of a window, and its part of those with nothing else */
-	u64 held = 256 - (RUN_MIN_256TH + RUN_MAX_256TH) / 2 + 256 / SPIN_EVERY;
+	u64 paused = 256 - (RUN_MIN_256TH + RUN_MAX_256TH) / 2 + 256 / SPIN_EVERY;
 	u64 window = 256 + 256 / SPIN_EVERY, duty = e->edges->duty;
 	u64 margin = div64_u64(256 * e->margin_ns, e->period_ns);
 	u64 gap = 0;
 
-	if (held * 1000 > window * duty && 256 * duty > (margin + 1) * 1000)
-		gap = div64_u64((held * 1000 - window * duty) * 256,
+	if (paused * 1000 > window * duty && 256 * duty > (margin + 1) * 1000)
+		gap = div64_u64((paused * 1000 - window * duty) * 256,
 				256 * duty - (margin + 1) * 1000);
-	else if (held * 1000 > window * duty)
+	else if (paused * 1000 > window * duty)
 		gap = 256;
 	if (gap >= 256)
-		gap = div64_u64(((held + margin) * 1000 - window * duty) * 256,
+		gap = div64_u64(((paused + margin) * 1000 - window * duty) * 256,
 				256 * duty - 1000);
 	return min_t(u64, GAP_MAX, (gap + window_random_below(e, number, 2, 256)) / 256);
 }
@@ -367,10 +367,10 @@ static void window_release(struct kjoule_edge *e, const struct edge_outcome *o, 
 
 	/* S, pairs with Y in window_join_next() and window_wait_released(): order before reuse */
 	smp_wmb();
-	WRITE_ONCE(e->outcome[number & 1].a_ns, o->a_ns);
-	WRITE_ONCE(e->outcome[number & 1].c_ns, o->c_ns);
+	WRITE_ONCE(e->outcome[number & 1].begin_ns, o->begin_ns);
+	WRITE_ONCE(e->outcome[number & 1].end_ns, o->end_ns);
 	WRITE_ONCE(e->outcome[number & 1].failed, o->failed);
-	WRITE_ONCE(e->hold_ns[(number + 1) & 1],
+	WRITE_ONCE(e->pause_at_ns[(number + 1) & 1],
 		   edge_ns + gap * e->period_ns + window_run_ns(e, number + 1));
 	/* W, pairs with X in window_wait_released() */
 	smp_store_release(&e->released, number);
@@ -378,44 +378,44 @@ static void window_release(struct kjoule_edge *e, const struct edge_outcome *o, 
 }
 
 /* Restart without a known edge. The gap makes up for the time paused without a result. */
-static void window_restart(struct kjoule_edge *e, const struct edge_outcome *o, u64 held_ns)
+static void window_restart(struct kjoule_edge *e, const struct edge_outcome *o, u64 paused_ns)
 {
 	u64 now = ktime_get_ns();
-	u64 periods = div64_u64(held_ns * 1000, e->edges->duty * e->period_ns) +
+	u64 periods = div64_u64(paused_ns * 1000, e->edges->duty * e->period_ns) +
 		      KJOULE_EDGE_LEAD_PERIODS;
 	u32 gap = min_t(u64, periods << min(e->failures, BACK_OFF), 1000);
 
 	e->failures++;
 	window_release(e, o, now, gap);
-	e->seek_ns = 0;
-	e->seeking = true;
+	e->poll_ns = 0;
+	e->polling = true;
 	/* an edge comes in the period before that */
 	window_restart_timer(e->leader, now + (gap - 1) * e->period_ns);
-	e->leader->from_ns = ktime_get_ns();
+	e->leader->run_ns = ktime_get_ns();
 }
 
 /* Poll for the edge that begins the window. */
-static void window_seek_edge(struct kjoule_edge *e)
+static void window_poll_edge(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
-	u64 hold = e->hold_ns[c->number & 1], begin = ktime_get_ns();
+	u64 pause_at = e->pause_at_ns[c->number & 1], begin = ktime_get_ns();
 
 	e->unsure = false;
 	window_read_counter(e);
 	e->unsure = false;
-	e->a_ns = window_wait_edge(e, max(hold, begin + e->period_ns + e->period_ns / 8));
+	e->begin_ns = window_wait_edge(e, max(pause_at, begin + e->period_ns + e->period_ns / 8));
 	/* too late: the other CPUs are paused already */
-	if (e->a_ns >= hold)
-		e->a_ns = 0;
-	window_learn_margin(e, e->a_ns);
-	c->from_ns = ktime_get_ns();
-	window_count_hold(c, begin, c->from_ns);
-	e->seeking = false;
-	e->seek_ns = begin;
-	e->a_total = e->counter.total;
+	if (e->begin_ns >= pause_at)
+		e->begin_ns = 0;
+	window_learn_margin(e, e->begin_ns);
+	c->run_ns = ktime_get_ns();
+	window_count_pause(c, begin, c->run_ns);
+	e->polling = false;
+	e->poll_ns = begin;
+	e->begin_total = e->counter.total;
 	/* pause without an edge as well, like the other CPUs, to find the next one */
-	window_restart_timer(c, max(hold, c->from_ns));
-	c->from_ns = ktime_get_ns();
+	window_restart_timer(c, max(pause_at, c->run_ns));
+	c->run_ns = ktime_get_ns();
 }
 
 /* Average of the measured periods, without those that contain a second edge. */
@@ -428,33 +428,33 @@ static void window_learn_period(struct kjoule_edge *e, u64 ns)
 }
 
 /* Keep all CPUs paused for one more period. Return: the edge at its end, 0 if there was none. */
-static u64 window_spin(struct kjoule_edge *e, u64 a_ns)
+static u64 window_spin(struct kjoule_edge *e, u64 begin_ns)
 {
-	u64 a_total = e->counter.total, c_ns;
+	u64 begin_total = e->counter.total, end_ns;
 	bool unsure = e->unsure, failed;
 
 	e->unsure = false;
-	c_ns = window_wait_edge(e, a_ns + window_timeout_ns(e));
-	if (!c_ns && READ_ONCE(e->stopping))
+	end_ns = window_wait_edge(e, begin_ns + window_timeout_ns(e));
+	if (!end_ns && READ_ONCE(e->stopping))
 		return 0;
-	failed = !c_ns || unsure || e->unsure;
-	window_write_spin(e->leader, a_ns, c_ns ?: ktime_get_ns(), a_total, e->counter.total,
-			  failed);
+	failed = !end_ns || unsure || e->unsure;
+	window_write_spin(e->leader, begin_ns, end_ns ?: ktime_get_ns(), begin_total,
+			  e->counter.total, failed);
 	if (failed) {
-		e->books.failed++;
+		e->stats.failed++;
 	} else {
-		window_learn_period(e, c_ns - a_ns);
-		e->books.spins++;
+		window_learn_period(e, end_ns - begin_ns);
+		e->stats.spins++;
 	}
-	return c_ns;
+	return end_ns;
 }
 
 /* Pause all CPUs until the counter is updated. */
-static void window_hold(struct kjoule_edge *e)
+static void window_pause(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
-	u64 begin = ktime_get_ns(), a_total = e->a_total, edge;
-	struct edge_outcome o = { .a_ns = e->a_ns };
+	u64 begin = ktime_get_ns(), begin_total = e->begin_total, edge;
+	struct edge_outcome o = { .begin_ns = e->begin_ns };
 	bool unsure = e->unsure;
 	u32 gap;
 
@@ -464,48 +464,48 @@ static void window_hold(struct kjoule_edge *e)
 	window_read_counter(e);
 	unsure |= e->unsure;
 	e->unsure = false;
-	o.c_ns = window_wait_edge(e, begin + window_timeout_ns(e));
+	o.end_ns = window_wait_edge(e, begin + window_timeout_ns(e));
 	if (READ_ONCE(e->stopping)) {
-		window_count_hold(c, c->b_ns, ktime_get_ns());
+		window_count_pause(c, c->pause_ns, ktime_get_ns());
 		return;
 	}
-	if (!o.c_ns) {
-		o.c_ns = ktime_get_ns();
+	if (!o.end_ns) {
+		o.end_ns = ktime_get_ns();
 		o.failed = true;
-		e->books.failed++;
-		window_write_outcome(c, &o, a_total, e->counter.total);
-		window_count_hold(c, c->b_ns, o.c_ns);
-		window_restart(e, &o, o.c_ns - begin);
+		e->stats.failed++;
+		window_write_outcome(c, &o, begin_total, e->counter.total);
+		window_count_pause(c, c->pause_ns, o.end_ns);
+		window_restart(e, &o, o.end_ns - begin);
 		return;
 	}
-	o.failed = !o.a_ns || unsure || e->unsure || !window_all_arrived(e, o.c_ns);
+	o.failed = !o.begin_ns || unsure || e->unsure || !window_all_arrived(e, o.end_ns);
 	if (o.failed) {
-		e->books.failed++;
+		e->stats.failed++;
 	} else {
-		e->books.windows++;
+		e->stats.windows++;
 		e->failures = 0;
 	}
-	window_write_outcome(c, &o, a_total, e->counter.total);
+	window_write_outcome(c, &o, begin_total, e->counter.total);
 	if (!o.failed)
-		window_learn_period(e, o.c_ns - o.a_ns);
+		window_learn_period(e, o.end_ns - o.begin_ns);
 
-	edge = c->number % SPIN_EVERY ? o.c_ns : window_spin(e, o.c_ns);
-	window_count_hold(c, c->b_ns, ktime_get_ns());
+	edge = c->number % SPIN_EVERY ? o.end_ns : window_spin(e, o.end_ns);
+	window_count_pause(c, c->pause_ns, ktime_get_ns());
 	if (!edge) {
 		window_restart(e, &o, ktime_get_ns() - begin);
 		return;
 	}
 	gap = window_gap_periods(e, c->number);
 	window_release(e, &o, edge, gap);
-	e->seek_ns = 0;
-	e->a_ns = edge;
-	e->a_total = e->counter.total;
-	e->seeking = gap;
+	e->poll_ns = 0;
+	e->begin_ns = edge;
+	e->begin_total = e->counter.total;
+	e->polling = gap;
 	if (gap)
 		window_restart_timer(c, edge + gap * e->period_ns - window_margin_ns(e, gap));
 	else
-		window_restart_timer(c, e->hold_ns[c->number & 1]);
-	c->from_ns = ktime_get_ns();
+		window_restart_timer(c, e->pause_at_ns[c->number & 1]);
+	c->run_ns = ktime_get_ns();
 }
 
 static void window_lead_work(struct irq_work *work)
@@ -513,10 +513,10 @@ static void window_lead_work(struct irq_work *work)
 	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
 	struct kjoule_edge *e = c->edge;
 
-	if (e->seeking)
-		window_seek_edge(e);
+	if (e->polling)
+		window_poll_edge(e);
 	else
-		window_hold(e);
+		window_pause(e);
 }
 
 /**
@@ -532,16 +532,16 @@ void kjoule_edge_begin(struct edge_cpu *c)
 
 	c->number = e->released + 1;
 	c->arrived = e->released;
-	c->from_ns = ktime_get_ns();
+	c->run_ns = ktime_get_ns();
 	c->work = IRQ_WORK_INIT_HARD(leads ? window_lead_work : window_follow_work);
 	hrtimer_setup(&c->timer, window_timer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	if (leads) {
 		window_read_counter(e);
 		kjoule_counter_start(&e->counter, e->raw);
 		e->counter.total = 0;
-		e->seeking = true;
+		e->polling = true;
 	}
 	hrtimer_start(&c->timer,
-		      ns_to_ktime(e->hold_ns[c->number & 1] - (leads ? e->period_ns : 0)),
+		      ns_to_ktime(e->pause_at_ns[c->number & 1] - (leads ? e->period_ns : 0)),
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 }

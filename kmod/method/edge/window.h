@@ -18,8 +18,8 @@
 
 /* What is known of a window when it is over. */
 struct edge_outcome {
-	u64 a_ns;
-	u64 c_ns;
+	u64 begin_ns;
+	u64 end_ns;
 	bool failed;
 };
 
@@ -30,13 +30,13 @@ struct edge_outcome {
  * @edge:	of its package
  * @sampler:	writes what it has to tell
  * @number:	the window that it takes part in next
- * @from_ns:	it has run since
- * @b_ns:	it was held from then on
+ * @run_ns:	it has run since
+ * @pause_ns:	it was held from then on
  * @ip:		there
  * @flags:	of @ip
  * @arrived:	the last window in which it was held; the leader looks
- * @held_ns:	it was held for so long, looking for edges with it
- * @longest_ns:	and so long at a time
+ * @paused_ns:	it was held for so long, looking for edges with it
+ * @paused_max_ns:	and so long at a time
  */
 struct edge_cpu {
 	struct hrtimer timer;
@@ -44,13 +44,13 @@ struct edge_cpu {
 	struct kjoule_edge *edge;
 	struct kjoule_sampler *sampler;
 	u32 number;
-	u64 from_ns;
-	u64 b_ns;
+	u64 run_ns;
+	u64 pause_ns;
 	u64 ip;
 	u8 flags;
 	u32 arrived;
-	u64 held_ns;
-	u64 longest_ns;
+	u64 paused_ns;
+	u64 paused_max_ns;
 };
 
 /**
@@ -63,18 +63,18 @@ struct edge_cpu {
  * @stopping:	nobody is to wait any more
  * @released:	the last window that is over
  * @outcome:	of the last two
- * @hold_ns:	when the CPUs are to be held, of this window and the next
+ * @pause_at_ns:	when the CPUs are to be held, of this window and the next
  * @failures:	windows in a row that failed
  * @unsure:	when the last edge was is, or the counter was set back before it
  * @raw:	the counter, as read last
  * @counter:	the same, widened
  * @period_ns:	from edge to edge, as measured
  * @margin_ns:	the leader begins to look for an edge so long before it is expected
- * @seek_ns:	the leader has looked for its edge from then on, 0: it is that of the window before
- * @a_ns:	the present window began
- * @a_total:	with that in @counter
- * @seeking:	the edge that it begins with is to be found
- * @books:	for the session's, but for how long CPUs were held; the leader's
+ * @poll_ns:	the leader has looked for its edge from then on, 0: it is that of the window before
+ * @begin_ns:	the present window began
+ * @begin_total:	with that in @counter
+ * @polling:	the edge that it begins with is to be found
+ * @stats:	for the session's, but for how long CPUs were held; the leader's
  */
 struct kjoule_edge {
 	struct kjoule_edges *edges;
@@ -85,18 +85,18 @@ struct kjoule_edge {
 	bool stopping;
 	u32 released;
 	struct edge_outcome outcome[2];
-	u64 hold_ns[2];
+	u64 pause_at_ns[2];
 	u32 failures;
 	bool unsure;
 	u64 raw;
 	struct kjoule_counter counter;
 	u64 period_ns;
 	u64 margin_ns;
-	u64 seek_ns;
-	u64 a_ns;
-	u64 a_total;
-	bool seeking;
-	struct kjoule_edge_books books;
+	u64 poll_ns;
+	u64 begin_ns;
+	u64 begin_total;
+	bool polling;
+	struct kjoule_edge_stats stats;
 };
 
 /**
@@ -106,7 +106,7 @@ struct kjoule_edge {
  * @duty:	thousandths of the time in which CPUs are held
  * @seed:	of what is random
  * @running:	timers may be set
- * @paused:	times that it could not be, or not for all packages; see struct kjoule_edge_books
+ * @blocked:	times that it could not be, or not for all packages; see struct kjoule_edge_stats
  * @n:		samplers of the session
  * @sampler:	these
  * @edge:	a package each, as many as there are samplers; those with @n of 0 are of no use
@@ -118,7 +118,7 @@ struct kjoule_edges {
 	u32 duty;
 	u64 seed;
 	bool running;
-	u64 paused;
+	u64 blocked;
 	unsigned int n;
 	struct kjoule_sampler **sampler;
 	struct kjoule_edge *edge;

@@ -145,7 +145,7 @@ static void loop_store(struct run *r)
 {
 	struct kjoule_transition *t = r->t;
 
-	if (t->n == KJOULE_TRANSITION_LOOPS_MOST)
+	if (t->n == KJOULE_TRANSITION_LOOPS_MAX)
 		return;
 	t->loops[t->n] = (struct kjoule_loop){
 		.start_ns = r->start_ns - r->origin_ns,
@@ -172,7 +172,7 @@ static bool loop_matches(const struct kjoule_transition_limits *want, u64 ns)
 }
 
 /* Evaluate the last loop. Return: 0 to go on, 1 if done, or -errno */
-static int loop_judge(struct run *r)
+static int loop_evaluate(struct run *r)
 {
 	u32 streak = loop_matches(r->want, r->last_ns) ? r->streak + 1 : 0;
 
@@ -192,14 +192,14 @@ static int loop_judge(struct run *r)
 	return !r->left;
 }
 
-/* Store and evaluate the last loop if that is pending. Return: as loop_judge() */
+/* Store and evaluate the last loop if that is pending. Return: as loop_evaluate() */
 static int loop_account(struct run *r)
 {
 	loop_store(r);
 	if (!r->ran)
 		return 0;
 	r->ran = false;
-	return r->too_long > TOO_LONG ? -EDOM : loop_judge(r);
+	return r->too_long > TOO_LONG ? -EDOM : loop_evaluate(r);
 }
 
 /* Interrupts are off. Return: as loop_account() of the loop before; no loop runs unless it is 0 */
@@ -259,7 +259,7 @@ static int loop_run_slices(struct run *r)
 			ret = -ECANCELED;
 		if (ret)
 			return ret;
-		r->job->cut++;
+		r->job->breaks++;
 		/*
 		 * The first loop of a slice is shorter, because less of our code runs before it: it
 		 * is not counted. Slices with long loops have only a few of them, and our code is
@@ -385,15 +385,15 @@ static int loop_follow_change(struct run *r)
 		slice_end(r);
 		return ret;
 	}
-	job->asked_ns = loop_now_ns();
+	job->requested_ns = loop_now_ns();
 	ret = loop_request_khz(r, job->to_khz);
-	job->request_ns = loop_elapsed_ns(job->asked_ns, loop_now_ns());
+	job->request_ns = loop_elapsed_ns(job->requested_ns, loop_now_ns());
 	if (ret) {
 		slice_end(r);
 		return ret;
 	}
-	loop_move_origin(r, job->asked_ns);
-	r->deadline = job->asked_ns + job->timeout_ns;
+	loop_move_origin(r, job->requested_ns);
+	r->deadline = job->requested_ns + job->timeout_ns;
 	/* what takes equally long each time is not to fall at the same place of a loop each time */
 	loop_run_adds(wait);
 	r->left = job->loops;
@@ -448,11 +448,11 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	int ret;
 
 	t->n = 0;
-	job->asked_ns = 0;
+	job->requested_ns = 0;
 	job->request_ns = 0;
 	job->irqs_off_ns = 0;
 	job->irqs_off_from_ns = 0;
-	job->cut = 0;
+	job->breaks = 0;
 	job->counter[0] = '\0';
 	job->reference_khz = 0;
 	ret = job->measure ? loop_measure_change(&r) : loop_calibrate(&r);

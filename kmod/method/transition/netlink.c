@@ -38,7 +38,7 @@ static struct kjoule_transition *transition_find_probe(struct sk_buff *skb, cons
 		*why = id ? "there is no probe with that id" : "the probe's id is missing";
 		return ERR_PTR(id ? -ENOENT : -EINVAL);
 	}
-	if (kjoule_port_owns(skb, t->owner))
+	if (kjoule_socket_owns(skb, t->owner))
 		return t;
 	kjoule_transition_put(t);
 	*why = "the probe belongs to another socket";
@@ -110,12 +110,12 @@ static int transition_put_result(struct sk_buff *skb, const struct kjoule_transi
 	return nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_OUTCOME, job->outcome) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_COUNT, job->count) ?:
-	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUESTED_NS, job->asked_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUESTED_NS, job->requested_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUEST_NS, job->request_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_NS, job->irqs_off_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS, job->irqs_off_from_ns,
 				 0) ?:
-	       nla_put_u32(skb, KJOULE_A_TRANSITION_BREAKS, job->cut) ?:
+	       nla_put_u32(skb, KJOULE_A_TRANSITION_BREAKS, job->breaks) ?:
 	       transition_put_counter(skb, job) ?:
 	       transition_put_policy(skb, t->cpu, false);
 }
@@ -158,7 +158,7 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
 		kjoule_netlink_refuse(info, "CAP_SYS_NICE is needed besides");
 		return -EPERM;
 	}
-	owner = kjoule_port_owner(skb);
+	owner = kjoule_socket_owner(skb);
 	if (!owner)
 		return -ENOMEM;
 	t = kjoule_transition_new(owner, transition_get_u32(info, KJOULE_A_TRANSITION_CPU),
@@ -319,7 +319,7 @@ static int restore_add(struct sk_buff *skb, struct genl_info *info)
 		kjoule_netlink_refuse(info, "the file's descriptor or its value is missing");
 		return -EINVAL;
 	}
-	owner = kjoule_port_owner(skb);
+	owner = kjoule_socket_owner(skb);
 	if (!owner)
 		return -ENOMEM;
 	err = kjoule_restore_add(owner, transition_get_u32(info, KJOULE_A_RESTORE_FD),
@@ -334,7 +334,7 @@ static int restore_add(struct sk_buff *skb, struct genl_info *info)
  */
 static int restore_now(struct sk_buff *skb, struct genl_info *info)
 {
-	u64 owner = kjoule_port_owner(skb);
+	u64 owner = kjoule_socket_owner(skb);
 	int err = owner ? kjoule_restore_owned(owner) : -ENOMEM;
 
 	if (err)
@@ -364,7 +364,7 @@ static void transition_socket_released(u64 owner)
 	kjoule_restore_owned(owner);
 }
 
-const struct kjoule_netlink_part kjoule_transition_part = {
+const struct kjoule_netlink_method kjoule_transition_netlink = {
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
 	.released = transition_socket_released,

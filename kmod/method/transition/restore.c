@@ -130,7 +130,7 @@ int kjoule_restore_add(u64 owner, unsigned int fd, const char *text, const char 
 		goto err_free;
 	}
 	mutex_lock(&entries_lock);
-	err = restore_count_owned(owner) < KJOULE_RESTORE_MOST ? 0 : -EUSERS;
+	err = restore_count_owned(owner) < KJOULE_RESTORE_MAX ? 0 : -EUSERS;
 	if (!err)
 		list_add(&e->node, &entries);
 	mutex_unlock(&entries_lock);

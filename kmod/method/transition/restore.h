@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 /* Of one owner: four files of each of a thousand policies. */
-#define KJOULE_RESTORE_MOST	4096
+#define KJOULE_RESTORE_MAX	4096
 
 /* A value, with its end. */
 #define KJOULE_RESTORE_LEN	64

@@ -109,7 +109,7 @@ static struct kjoule_transition *probe_alloc(unsigned int cpu)
 
 	if (!t)
 		return ERR_PTR(-ENOMEM);
-	t->loops = kvcalloc(KJOULE_TRANSITION_LOOPS_MOST, sizeof(*t->loops), GFP_KERNEL_ACCOUNT);
+	t->loops = kvcalloc(KJOULE_TRANSITION_LOOPS_MAX, sizeof(*t->loops), GFP_KERNEL_ACCOUNT);
 	if (!t->loops)
 		goto err_free;
 	t->worker = kthread_run_worker_on_cpu(cpu, 0, "kjoule-transit");
@@ -319,13 +319,13 @@ static int job_check_khz(const struct cpufreq_policy *policy, u32 khz, const cha
 
 static int job_check(const struct kjoule_transition_job *job, const char **why)
 {
-	if (job->adds < KJOULE_TRANSITION_ADDS_LEAST || job->adds > KJOULE_TRANSITION_ADDS_MOST) {
+	if (job->adds < KJOULE_TRANSITION_ADDS_MIN || job->adds > KJOULE_TRANSITION_ADDS_MAX) {
 		*why = "a loop has 64 to 1000000 adds";
 		return -EINVAL;
 	}
-	if (!job->loops || job->loops > KJOULE_TRANSITION_LOOPS_MOST ||
-	    job->lead > KJOULE_TRANSITION_LOOPS_MOST / 4 ||
-	    (job->measure && job->loops > KJOULE_TRANSITION_LOOPS_MOST / 2)) {
+	if (!job->loops || job->loops > KJOULE_TRANSITION_LOOPS_MAX ||
+	    job->lead > KJOULE_TRANSITION_LOOPS_MAX / 4 ||
+	    (job->measure && job->loops > KJOULE_TRANSITION_LOOPS_MAX / 2)) {
 		*why = "1 to 65536 loops may be timed, half of them after a request";
 		return -EINVAL;
 	}
@@ -367,9 +367,9 @@ static void job_queue_and_wait(struct kjoule_transition *t)
 static struct kjoule_source *job_get_counter(void)
 {
 	struct kjoule_source *src;
-	u32 still;
+	u32 stuck;
 
-	src = kjoule_source_get(KJOULE_KIND_FREQUENCY, NULL, &still);
+	src = kjoule_source_get(KJOULE_KIND_FREQUENCY, NULL, &stuck);
 	if (IS_ERR(src) || src->ops->read_cycles)
 		return IS_ERR(src) ? NULL : src;
 	kjoule_source_put(src);

@@ -19,11 +19,11 @@
 #include "source/source.h"
 
 struct cpufreq_policy;
-struct kjoule_netlink_part;
+struct kjoule_netlink_method;
 
 /* Dependent adds in a loop. */
-#define KJOULE_TRANSITION_ADDS_LEAST	64
-#define KJOULE_TRANSITION_ADDS_MOST	1000000
+#define KJOULE_TRANSITION_ADDS_MIN	64
+#define KJOULE_TRANSITION_ADDS_MAX	1000000
 
 /* A loop is with interrupts off: no more than this. */
 #define KJOULE_TRANSITION_LOOP_NS	500000U
@@ -31,7 +31,7 @@ struct kjoule_netlink_part;
 /* So long may interrupts be off at a time, but for a loop that a change falls into. */
 #define KJOULE_TRANSITION_SLICE_NS	1000000U
 
-#define KJOULE_TRANSITION_LOOPS_MOST	65536U
+#define KJOULE_TRANSITION_LOOPS_MAX	65536U
 #define KJOULE_TRANSITION_TIMEOUT_NS	10000000000ULL
 
 /**
@@ -57,11 +57,11 @@ struct kjoule_transition_limits {
  * @timeout_ns:	no longer until it is seen, from the request on
  * @slice_ns:	interrupts off for no longer at a time
  * @outcome:	what became of it
- * @asked_ns:	when the request was made, CLOCK_MONOTONIC
+ * @requested_ns:	when the request was made, CLOCK_MONOTONIC
  * @request_ns:	how long it took
  * @irqs_off_ns: the longest time with interrupts off
  * @irqs_off_from_ns: when that began, CLOCK_MONOTONIC
- * @cut:	times that they were let in between loops
+ * @breaks:	times that they were let in between loops
  * @count:	loops that were timed
  * @counter:	name of the source that their cycles are from, "": there is none, or it could not be
  *		read all the time
@@ -75,8 +75,8 @@ struct kjoule_transition_job {
 	u64 timeout_ns, slice_ns;
 
 	enum kjoule_transition_outcome outcome;
-	u64 asked_ns, request_ns, irqs_off_ns, irqs_off_from_ns;
-	u32 cut, count;
+	u64 requested_ns, request_ns, irqs_off_ns, irqs_off_from_ns;
+	u32 breaks, count;
 	char counter[KJOULE_SOURCE_NAME_LEN];
 	u64 reference_khz;
 };
@@ -144,7 +144,7 @@ void kjoule_transition_exit(void);
 int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_job *job);
 
 int kjoule_transition_limit(struct kjoule_transition *t, u32 khz);
-extern const struct kjoule_netlink_part kjoule_transition_part;
+extern const struct kjoule_netlink_method kjoule_transition_netlink;
 
 int kjoule_governor_get(const char **why);
 void kjoule_governor_exit(void);

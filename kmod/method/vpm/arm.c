@@ -12,7 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
-#include "method/vpm/round.h"
+#include "method/vpm/trial.h"
 #include "sampler/sampler.h"
 
 /* Created disabled. */
@@ -69,7 +69,7 @@ static void arm_find_allowed(struct kjoule_vpm *v)
 
 	cpumask_clear(v->allowed);
 	rcu_read_lock();
-	leader = pid_task(v->at->pid, PIDTYPE_TGID);
+	leader = pid_task(v->cur->pid, PIDTYPE_TGID);
 	if (leader) {
 		for_each_thread(leader, t) {
 			cpumask_or(v->allowed, v->allowed, &t->cpus_mask);
@@ -89,7 +89,7 @@ static int arm_prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vp
 	unsigned int cpu = v->sampler[i]->cpu;
 
 	/* online, and its ring may be written */
-	if (!cpu_online(cpu) || READ_ONCE(v->sampler[i]->away))
+	if (!cpu_online(cpu) || READ_ONCE(v->sampler[i]->suspended))
 		return 0;
 	if (stop->address) {
 		c->stop = breakpoint_create(v, cpu, stop->address, stop->hit);
@@ -193,7 +193,7 @@ static void breakpoint_ignore_hit(struct perf_event *event, struct perf_sample_d
 }
 
 /**
- * kjoule_vpm_try() - could breakpoints be had there?
+ * kjoule_vpm_check_breakpoints() - could breakpoints be had there?
  * @v:		without any at the moment
  * @place:	where; nothing else is known of the addresses
  * @why:	set to the reason of a refusal
@@ -202,7 +202,8 @@ static void breakpoint_ignore_hit(struct perf_event *event, struct perf_sample_d
  * Return: 0, also if no CPU of the session is there; -ENOSPC or -EBUSY (others have them), or what
  * perf says.
  */
-int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
+int kjoule_vpm_check_breakpoints(struct kjoule_vpm *v, const struct kjoule_vpm_place *place,
+				 const char **why)
 {
 	struct perf_event *event[2];
 	unsigned int i, k;

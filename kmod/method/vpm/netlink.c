@@ -23,12 +23,12 @@ static int vpm_make(struct kjoule_session *s, const struct kjoule_session_config
 			*why = "a meter that starts on command goes with vpm-interval-ns";
 		return source ? -EINVAL : 0;
 	}
-	if (!c->may_hold) {
+	if (!c->may_pause) {
 		*why = "readings of blocks hold CPUs: CAP_SYS_NICE is needed";
 		return -EPERM;
 	}
 	err = kjoule_vpm_new(&vpm, source ? nla_data(source) : NULL, nla_get_u64(interval),
-			     &s->plan.whom, s->sampler, s->n, why);
+			     &s->plan.target, s->sampler, s->n, why);
 	*made = vpm;
 	return err;
 }
@@ -50,27 +50,27 @@ static void vpm_halt(void *made)
 static int vpm_put_attrs(void *made, struct sk_buff *skb)
 {
 	struct kjoule_vpm_meter m;
-	struct kjoule_vpm_books b;
+	struct kjoule_vpm_stats b;
 
-	kjoule_vpm_books(made, &b);
-	kjoule_vpm_meter(made, &m);
+	kjoule_vpm_get_stats(made, &b);
+	kjoule_vpm_get_meter(made, &m);
 	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS, m.interval_ns, 0) ||
 	       nla_put_string(skb, KJOULE_A_SESSION_VPM_SOURCE, m.name) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READY_NS, m.ready_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MAX_UW, m.peak_uw, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MIN_UW, m.rest_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MAX_UW, m.max_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MIN_UW, m.min_uw, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READINGS, b.readings, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_NO_HIT, b.unmet, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_NO_END, b.unended, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MISMATCHED, b.elsewhere, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNUSABLE, b.spoilt, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_NO_HIT, b.no_hit, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_NO_END, b.no_end, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_MISMATCHED, b.mismatched, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNUSABLE, b.unusable, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_FAILED, b.failed, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PAUSED_NS, b.held_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PAUSED_MAX_NS, b.longest_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_TRIALS, b.rounds, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PAUSED_NS, b.paused_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PAUSED_MAX_NS, b.paused_max_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_TRIALS, b.trials, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LEARNT, b.learnt, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ABORTED, b.cut, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_OVERRUN, b.crowded, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ABORTED, b.aborted, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_OVERRUN, b.overrun, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SKIPPED, b.skipped, 0);
 }
 
@@ -150,4 +150,4 @@ static const struct kjoule_netlink_op ops[] = {
 	{ .cmd = KJOULE_CMD_SESSION_BLOCK, .doit = vpm_session_block },
 };
 
-const struct kjoule_netlink_part kjoule_vpm_part = { .ops = ops, .n_ops = ARRAY_SIZE(ops) };
+const struct kjoule_netlink_method kjoule_vpm_netlink = { .ops = ops, .n_ops = ARRAY_SIZE(ops) };

@@ -14,14 +14,14 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "method/vpm/round.h"
+#include "method/vpm/trial.h"
 #include "sampler/target.h"
-#include "session/hold.h"
+#include "session/pause.h"
 
-#define RESTS		5	/* readings of the machine at rest */
+#define MIN_READINGS		5	/* readings of the machine at rest */
 #define INTERVALS	5	/* default, in sensing intervals */
 
-static int vpm_measure_rest_once(struct kjoule_vpm *v, s64 *raw)
+static int vpm_measure_min_once(struct kjoule_vpm *v, s64 *raw)
 {
 	unsigned int us = div_u64(v->src->ready_ns, NSEC_PER_USEC), tries;
 	unsigned long flags;
@@ -45,20 +45,20 @@ static int vpm_measure_rest_once(struct kjoule_vpm *v, s64 *raw)
 }
 
 /* The minimum of some readings: the machine with no other load. */
-static int vpm_measure_rest(struct kjoule_vpm *v)
+static int vpm_measure_min(struct kjoule_vpm *v)
 {
 	unsigned int i;
 	s64 raw;
 	int err = 0;
 
-	v->rest_uw = U64_MAX;
-	for (i = 0; i < RESTS && (!err || err == -ECANCELED); i++) {
+	v->min_uw = U64_MAX;
+	for (i = 0; i < MIN_READINGS && (!err || err == -ECANCELED); i++) {
 		/* another user may read it at the same time */
-		err = vpm_measure_rest_once(v, &raw);
+		err = vpm_measure_min_once(v, &raw);
 		if (!err)
-			v->rest_uw = min(v->rest_uw, kjoule_vpm_uw(v, raw));
+			v->min_uw = min(v->min_uw, kjoule_vpm_uw(v, raw));
 	}
-	if (v->rest_uw != U64_MAX)
+	if (v->min_uw != U64_MAX)
 		return 0;
 	return err == -EAGAIN ? -EIO : err == -ECANCELED ? -EBUSY : err;
 }
@@ -80,7 +80,7 @@ static unsigned int vpm_choose_domain(const struct kjoule_source *src)
 
 static int vpm_choose_meter(struct kjoule_vpm *v, const char *source, const char **why)
 {
-	v->src = kjoule_source_get_started(source);
+	v->src = kjoule_source_get_startable(source);
 	if (!IS_ERR(v->src)) {
 		v->domain = vpm_choose_domain(v->src);
 		return 0;
@@ -100,18 +100,18 @@ static int vpm_init(struct kjoule_vpm *v, const char *source, u64 interval_ns, c
 		v->src = NULL;
 		return err;
 	}
-	least = KJOULE_VPM_LEAST * v->src->ready_ns;
+	least = KJOULE_VPM_INTERVAL_MIN * v->src->ready_ns;
 	if (!interval_ns)
 		interval_ns = INTERVALS * v->src->ready_ns;
 	if (interval_ns < least || interval_ns > KJOULE_VPM_INTERVAL_MAX_NS) {
 		*why = "readings of blocks are 2 intervals of the meter to 60 s apart";
 		return -ERANGE;
 	}
-	v->interval_ns = max(interval_ns, KJOULE_VPM_APART_NS);
+	v->interval_ns = max(interval_ns, KJOULE_VPM_TRIAL_GAP_NS);
 	v->cpu = kcalloc(v->n, sizeof(*v->cpu), GFP_KERNEL_ACCOUNT);
 	if (!v->cpu || !zalloc_cpumask_var(&v->allowed, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
-	err = vpm_measure_rest(v);
+	err = vpm_measure_min(v);
 	if (err)
 		*why = "the meter does not answer";
 	return err;
@@ -122,8 +122,8 @@ static int vpm_init(struct kjoule_vpm *v, const char *source, u64 interval_ns, c
  * @vpm:	set to what is made
  * @source:	name of the meter, NULL or "" for the first one that starts on command
  * @interval_ns: between the end of a round and the next arming on the average; 0 is a default,
- *		and what is less than KJOULE_VPM_APART_NS is that
- * @whom:	the session's target; stays
+ *		and what is less than KJOULE_VPM_TRIAL_GAP_NS is that
+ * @target:	the session's target; stays
  * @sampler:	the session's samplers; they and the array stay
  * @n:		how many
  * @why:	set to the reason of a refusal
@@ -135,8 +135,8 @@ static int vpm_init(struct kjoule_vpm *v, const char *source, u64 interval_ns, c
  * -ENOMEM, or what the meter says.
  */
 int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 interval_ns,
-		   const struct kjoule_whom *whom, struct kjoule_sampler **sampler, unsigned int n,
-		   const char **why)
+		   const struct kjoule_target *target, struct kjoule_sampler **sampler,
+		   unsigned int n, const char **why)
 {
 	struct kjoule_vpm *v;
 	int err;
@@ -146,17 +146,17 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 interval_ns,
 		*why = "readings of blocks need x86 breakpoints and high-resolution timers";
 		return -EOPNOTSUPP;
 	}
-	err = kjoule_hold_take(sampler, why);
+	err = kjoule_pause_claim(sampler, why);
 	if (err)
 		return err;
 	v = kzalloc(sizeof(*v), GFP_KERNEL_ACCOUNT);
 	if (!v) {
-		kjoule_hold_give();
+		kjoule_pause_release();
 		return -ENOMEM;
 	}
 	mutex_init(&v->lock);
-	kjoule_vpm_rounds_init(v);
-	v->whom = whom;
+	kjoule_vpm_trials_init(v);
+	v->target = target;
 	v->sampler = sampler;
 	v->n = n;
 	err = vpm_init(v, source, interval_ns, why);
@@ -184,7 +184,7 @@ void kjoule_vpm_free(struct kjoule_vpm *v)
 	free_cpumask_var(v->allowed);
 	kfree(v->cpu);
 	kfree(v);
-	kjoule_hold_give();
+	kjoule_pause_release();
 }
 
 static int vpm_check_place(const struct kjoule_vpm_place *p, const char **why)
@@ -214,7 +214,7 @@ static int vpm_find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block
 	if (!task) {
 		*why = "no process with that pid";
 		err = -ESRCH;
-	} else if (!kjoule_whom_has(v->whom, task)) {
+	} else if (!kjoule_target_has_process(v->target, task)) {
 		*why = "the block's process is not of the session's target: nobody would be met";
 		err = -EINVAL;
 	} else {
@@ -256,14 +256,14 @@ int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 		ret = -ENOSPC;
 	} else if (!v->n_blocks) {
 		/* later blocks: running rounds may use the registers */
-		ret = kjoule_vpm_try(v, place, why);
+		ret = kjoule_vpm_check_breakpoints(v, place, why);
 	}
 	if (ret) {
 		put_pid(b.pid);
 	} else {
 		v->block[v->n_blocks] = b;
 		ret = v->n_blocks;
-		/* pairs with Z in round_choose_block() */
+		/* pairs with Z in trial_choose_block() */
 		smp_store_release(&v->n_blocks, v->n_blocks + 1);
 	}
 	mutex_unlock(&v->lock);
@@ -283,7 +283,7 @@ int kjoule_vpm_run(struct kjoule_vpm *v)
 
 	if (v->thread)
 		return 0;
-	thread = kthread_run(kjoule_vpm_rounds, v, "kjoule-vpm");
+	thread = kthread_run(kjoule_vpm_run_trials, v, "kjoule-vpm");
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	v->thread = thread;
@@ -307,42 +307,42 @@ void kjoule_vpm_halt(struct kjoule_vpm *v)
 }
 
 /**
- * kjoule_vpm_books() - what has become of the rounds so far
+ * kjoule_vpm_get_stats() - what has become of the rounds so far
  * @v:		any
- * @books:	to be filled
+ * @stats:	to be filled
  *
  * Each number is right by itself; they may be of moments that are a round apart, until it has been
  * halted.
  *
  * Context: any.
  */
-void kjoule_vpm_books(struct kjoule_vpm *v, struct kjoule_vpm_books *books)
+void kjoule_vpm_get_stats(struct kjoule_vpm *v, struct kjoule_vpm_stats *stats)
 {
-	*books = (struct kjoule_vpm_books){
-		.rounds = READ_ONCE(v->books.rounds),
-		.readings = READ_ONCE(v->books.readings),
-		.learnt = READ_ONCE(v->books.learnt),
-		.unmet = READ_ONCE(v->books.unmet),
-		.unended = READ_ONCE(v->books.unended),
-		.elsewhere = READ_ONCE(v->books.elsewhere),
-		.crowded = READ_ONCE(v->books.crowded),
-		.spoilt = READ_ONCE(v->books.spoilt),
-		.failed = READ_ONCE(v->books.failed),
-		.cut = READ_ONCE(v->books.cut),
-		.skipped = READ_ONCE(v->books.skipped),
-		.held_ns = READ_ONCE(v->books.held_ns),
-		.longest_ns = READ_ONCE(v->books.longest_ns),
+	*stats = (struct kjoule_vpm_stats){
+		.trials = READ_ONCE(v->stats.trials),
+		.readings = READ_ONCE(v->stats.readings),
+		.learnt = READ_ONCE(v->stats.learnt),
+		.no_hit = READ_ONCE(v->stats.no_hit),
+		.no_end = READ_ONCE(v->stats.no_end),
+		.mismatched = READ_ONCE(v->stats.mismatched),
+		.overrun = READ_ONCE(v->stats.overrun),
+		.unusable = READ_ONCE(v->stats.unusable),
+		.failed = READ_ONCE(v->stats.failed),
+		.aborted = READ_ONCE(v->stats.aborted),
+		.skipped = READ_ONCE(v->stats.skipped),
+		.paused_ns = READ_ONCE(v->stats.paused_ns),
+		.paused_max_ns = READ_ONCE(v->stats.paused_max_ns),
 	};
 }
 
 /**
- * kjoule_vpm_meter() - what readings are made with
+ * kjoule_vpm_get_meter() - what readings are made with
  * @v:		any
  * @meter:	to be filled
  *
  * Context: any.
  */
-void kjoule_vpm_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter)
+void kjoule_vpm_get_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter)
 {
 	const struct kjoule_domain *d = &v->src->domains[v->domain];
 
@@ -350,7 +350,7 @@ void kjoule_vpm_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter
 		.name = v->src->name,
 		.interval_ns = v->interval_ns,
 		.ready_ns = v->src->ready_ns,
-		.peak_uw = d->max_power_uw,
-		.rest_uw = v->rest_uw,
+		.max_uw = d->max_power_uw,
+		.min_uw = v->min_uw,
 	};
 }

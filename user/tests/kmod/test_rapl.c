@@ -197,17 +197,17 @@ static void what_can_be_counted_follows_power_and_time(void **state)
 {
 	(void)state;
 	/* 100 W for 10 ms is 1 J, 2^16 counts */
-	assert_in_range(kjoule_counter_most(1000000, 16, 100000000, 10000000), 65536, 65538);
+	assert_in_range(kjoule_counter_max_counts(1000000, 16, 100000000, 10000000), 65536, 65538);
 	/* a count of 1 J: one may have been on its way */
-	assert_in_range(kjoule_counter_most(1000000, 0, 100000000, 1000000), 1, 2);
+	assert_in_range(kjoule_counter_max_counts(1000000, 0, 100000000, 1000000), 1, 2);
 	/* 2^-64 uJ a count: one microjoule are more than 64 bits hold */
-	assert_true(kjoule_counter_most(1, 64, 1, 1000000000) == ~0ULL);
-	assert_in_range(kjoule_counter_most(1ULL << 63, 64, 1000000, 1000000), 2000, 2003);
+	assert_true(kjoule_counter_max_counts(1, 64, 1, 1000000000) == ~0ULL);
+	assert_in_range(kjoule_counter_max_counts(1ULL << 63, 64, 1000000, 1000000), 2000, 2003);
 	/* what is beyond all bounds is anything */
-	assert_true(kjoule_counter_most(1, 0, ~0ULL, ~0ULL) == ~0ULL);
-	assert_true(kjoule_counter_most(~0ULL, 64, ~0ULL, 1) > 0);
+	assert_true(kjoule_counter_max_counts(1, 0, ~0ULL, ~0ULL) == ~0ULL);
+	assert_true(kjoule_counter_max_counts(~0ULL, 64, ~0ULL, 1) > 0);
 	/* a reset of RAPL at 15 uJ a count, 10 ms after it last moved, from most of its values */
-	assert_true(kjoule_counter_most(1000000, 16, 16000000000, 10000000) < (1U << 24));
+	assert_true(kjoule_counter_max_counts(1000000, 16, 16000000000, 10000000) < (1U << 24));
 }
 
 static void counter_with_a_range_goes_on_over_its_wrap(void **state)

@@ -6,20 +6,20 @@
 #include <linux/bitops.h>
 #include <linux/ktime.h>
 
-#include "sampler/notice.h"
+#include "sampler/pending.h"
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
 
 #define FAILS_EVERY_NS	NSEC_PER_SEC	/* between two calls of a failing source */
 
-static void notices_mark(struct kjoule_sampler *s, unsigned int bit)
+static void pending_mark(struct kjoule_sampler *s, unsigned int bit)
 {
-	set_bit(bit, &s->plan->notices->pending);
+	set_bit(bit, &s->plan->pending->bits);
 	irq_work_queue(&s->wake);
 }
 
 /**
- * kjoule_sampler_look() - has the reader to be woken, is there something to tell?
+ * kjoule_sampler_check_ring() - has the reader to be woken, is there something to tell?
  * @s:	the sampler; its ring has grown by some part of the mark, or has lost records
  *
  * A reader that took only some of the records may be asleep again just below the mark, so
@@ -27,14 +27,14 @@ static void notices_mark(struct kjoule_sampler *s, unsigned int bit)
  *
  * Context: see grid.h.
  */
-void kjoule_sampler_look(struct kjoule_sampler *s)
+void kjoule_sampler_check_ring(struct kjoule_sampler *s)
 {
 	const struct kjoule_ring_buffer *ring = &s->ring;
 	bool wake = false;
 	u64 unread;
 
-	if (ring->head >= s->look_at) {
-		s->look_at = ring->head + s->plan->wakeup_bytes / 8;
+	if (ring->head >= s->check_at) {
+		s->check_at = ring->head + s->plan->wakeup_bytes / 8;
 		unread = kjoule_ring_unread(&s->ring);
 		wake = unread >= s->plan->wakeup_bytes;
 		if (unread < ring->size / 2) {
@@ -42,13 +42,13 @@ void kjoule_sampler_look(struct kjoule_sampler *s)
 		} else if (unread >= ring->size - ring->size / 4 && !s->near_full) {
 			s->near_full = true;
 			WRITE_ONCE(s->full_bytes, unread);
-			notices_mark(s, KJOULE_NOTICE_RING);
+			pending_mark(s, KJOULE_PENDING_RING);
 		}
 	}
 	if (ring->lost) {
 		wake |= s->woken_at != ring->head;
-		if (!test_bit(KJOULE_NOTICE_LOST, &s->plan->notices->pending))
-			notices_mark(s, KJOULE_NOTICE_LOST);
+		if (!test_bit(KJOULE_PENDING_LOST, &s->plan->pending->bits))
+			pending_mark(s, KJOULE_PENDING_LOST);
 	}
 	if (wake) {
 		s->woken_at = ring->head;
@@ -67,18 +67,18 @@ void kjoule_sampler_look(struct kjoule_sampler *s)
 void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *m, u32 errors)
 {
 	s->ring.page->source_errors += errors;
-	kjoule_notices_count(s->plan->notices, m->index, m->src, errors);
+	kjoule_pending_count_errors(s->plan->pending, m->index, m->src, errors);
 	if (m->failures < KJOULE_SOURCE_LOST_READS)
 		return;
-	if (m->src->ops->fails && m->failed_ns - m->fails_ns >= FAILS_EVERY_NS) {
-		m->fails_ns = m->failed_ns;
-		WRITE_ONCE(m->fails_untold, true);
-		notices_mark(s, KJOULE_NOTICE_FAILS);
+	if (m->src->ops->read_failing && m->failed_ns - m->failing_ns >= FAILS_EVERY_NS) {
+		m->failing_ns = m->failed_ns;
+		WRITE_ONCE(m->failing_pending, true);
+		pending_mark(s, KJOULE_PENDING_FAILING);
 	}
 	if (m->failures != KJOULE_SOURCE_LOST_READS)
 		return;
-	WRITE_ONCE(m->lost_untold, true);
-	notices_mark(s, KJOULE_NOTICE_SOURCE);
+	WRITE_ONCE(m->lost_pending, true);
+	pending_mark(s, KJOULE_PENDING_SOURCE);
 }
 
 /**
@@ -90,14 +90,14 @@ void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *
 void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
 {
 	s->ring.page->source_errors++;
-	kjoule_notices_count(s->plan->notices, KJOULE_METERS_MAX, s->plan->frequency, 1);
+	kjoule_pending_count_errors(s->plan->pending, KJOULE_METERS_MAX, s->plan->frequency, 1);
 	s->freq_failures = s->cycles_known ? 1 : s->freq_failures + 1;
 	s->cycles_known = false;
 	s->freq_khz = 0;
 	if (s->freq_failures != KJOULE_SOURCE_LOST_READS)
 		return;
-	WRITE_ONCE(s->lost_untold, true);
-	notices_mark(s, KJOULE_NOTICE_SOURCE);
+	WRITE_ONCE(s->lost_pending, true);
+	pending_mark(s, KJOULE_PENDING_SOURCE);
 }
 
 /**
@@ -108,9 +108,9 @@ void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
  */
 void kjoule_poller_lost(struct kjoule_poller *p)
 {
-	struct kjoule_notices *n = p->sampler[0]->plan->notices;
+	struct kjoule_pending *n = p->sampler[0]->plan->pending;
 
-	WRITE_ONCE(p->lost_untold, true);
-	set_bit(KJOULE_NOTICE_SOURCE, &n->pending);
-	kjoule_notices_kick(n);
+	WRITE_ONCE(p->lost_pending, true);
+	set_bit(KJOULE_PENDING_SOURCE, &n->bits);
+	kjoule_pending_post(n);
 }

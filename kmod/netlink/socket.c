@@ -19,15 +19,15 @@
 #include "session/quota.h"
 
 /**
- * struct port - a socket that owns something
- * @node:	in @ports, by @portid
+ * struct owner_socket - a socket that owns something
+ * @node:	in @sockets, by @portid
  * @sk:		the socket, held; alive as long as a request of its is under way
  * @portid:	its number
  * @owner:	of its sessions; not 0, and never given twice
  * @listening:	in @listeners, or empty
  * @listener:	the user who has asked for that
  */
-struct port {
+struct owner_socket {
 	struct hlist_node node;
 	struct sock *sk;
 	u32 portid;
@@ -36,27 +36,27 @@ struct port {
 	kuid_t listener;
 };
 
-static DEFINE_MUTEX(ports_lock);	/* no lock of the core nests inside */
-static DEFINE_HASHTABLE(ports, 6);
+static DEFINE_MUTEX(sockets_lock);	/* no lock of the core nests inside */
+static DEFINE_HASHTABLE(sockets, 6);
 /* Limited: each notice is sent to each listener, under locks that others need. */
 static LIST_HEAD(listeners);
 static u64 last_owner;
 
-static struct port *port_find(const struct sk_buff *skb)
+static struct owner_socket *socket_find(const struct sk_buff *skb)
 {
-	struct port *p;
+	struct owner_socket *p;
 
-	lockdep_assert_held(&ports_lock);
-	hash_for_each_possible(ports, p, node, NETLINK_CB(skb).portid) {
+	lockdep_assert_held(&sockets_lock);
+	hash_for_each_possible(sockets, p, node, NETLINK_CB(skb).portid) {
 		if (p->sk == NETLINK_CB(skb).sk)
 			return p;
 	}
 	return NULL;
 }
 
-static struct port *port_get(const struct sk_buff *skb)
+static struct owner_socket *socket_get(const struct sk_buff *skb)
 {
-	struct port *p = port_find(skb);
+	struct owner_socket *p = socket_find(skb);
 
 	if (p)
 		return p;
@@ -68,71 +68,71 @@ static struct port *port_get(const struct sk_buff *skb)
 	p->portid = NETLINK_CB(skb).portid;
 	p->owner = ++last_owner;
 	INIT_LIST_HEAD(&p->listening);
-	hash_add(ports, &p->node, p->portid);
+	hash_add(sockets, &p->node, p->portid);
 	return p;
 }
 
 /* The notifier runs before the socket drops its own reference: this is not the last one. */
-static void port_free(struct port *p)
+static void socket_free(struct owner_socket *p)
 {
 	sock_put(p->sk);
 	kfree(p);
 }
 
-static void port_unlink(struct port *p)
+static void socket_unlink(struct owner_socket *p)
 {
-	lockdep_assert_held(&ports_lock);
+	lockdep_assert_held(&sockets_lock);
 	hash_del(&p->node);
 	list_del_init(&p->listening);
 }
 
 /**
- * kjoule_port_owner() - the sender of a request is about to own a session
+ * kjoule_socket_owner() - the sender of a request is about to own a session
  * @skb:	the request
  *
  * Context: process, while the request is handled.
  * Return: the number of its sessions' owner, or 0 if there is no memory.
  */
-u64 kjoule_port_owner(const struct sk_buff *skb)
+u64 kjoule_socket_owner(const struct sk_buff *skb)
 {
-	struct port *p;
+	struct owner_socket *p;
 	u64 owner;
 
-	mutex_lock(&ports_lock);
-	p = port_get(skb);
+	mutex_lock(&sockets_lock);
+	p = socket_get(skb);
 	owner = p ? p->owner : 0;
-	mutex_unlock(&ports_lock);
+	mutex_unlock(&sockets_lock);
 	return owner;
 }
 
 /**
- * kjoule_port_owns() - are an owner's sessions the sender's?
+ * kjoule_socket_owns() - are an owner's sessions the sender's?
  * @skb:	its request
  * @owner:	the owner's number
  *
  * Context: process, while the request is handled.
  * Return: true if so.
  */
-bool kjoule_port_owns(const struct sk_buff *skb, u64 owner)
+bool kjoule_socket_owns(const struct sk_buff *skb, u64 owner)
 {
-	struct port *p;
+	struct owner_socket *p;
 	bool owns;
 
-	mutex_lock(&ports_lock);
-	p = port_find(skb);
+	mutex_lock(&sockets_lock);
+	p = socket_find(skb);
 	owns = p && p->owner == owner;
-	mutex_unlock(&ports_lock);
+	mutex_unlock(&sockets_lock);
 	return owns;
 }
 
-static int port_add_listener(struct port *p, bool admin, char *words, size_t len)
+static int socket_add_listener(struct owner_socket *p, bool admin, char *words, size_t len)
 {
 	struct kjoule_share share = { .n = 0 };
 	kuid_t user = current_euid();
-	struct port *other;
+	struct owner_socket *other;
 	int err;
 
-	lockdep_assert_held(&ports_lock);
+	lockdep_assert_held(&sockets_lock);
 	if (!list_empty(&p->listening))
 		return 0;
 	list_for_each_entry(other, &listeners, listening)
@@ -146,7 +146,7 @@ static int port_add_listener(struct port *p, bool admin, char *words, size_t len
 }
 
 /**
- * kjoule_port_listen() - send notices to the sender of a request from now on
+ * kjoule_socket_listen() - send notices to the sender of a request from now on
  * @skb:	the request
  * @admin:	it has CAP_SYS_ADMIN
  * @words:	set to the reason of -EUSERS
@@ -157,21 +157,21 @@ static int port_add_listener(struct port *p, bool admin, char *words, size_t len
  * Context: process, while the request is handled.
  * Return: 0, -ENOMEM, or -EUSERS if as many listen as may.
  */
-int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_t len)
+int kjoule_socket_listen(const struct sk_buff *skb, bool admin, char *words, size_t len)
 {
-	struct port *p;
+	struct owner_socket *p;
 	int err;
 
-	mutex_lock(&ports_lock);
-	p = port_get(skb);
-	err = p ? port_add_listener(p, admin, words, len) : -ENOMEM;
-	mutex_unlock(&ports_lock);
+	mutex_lock(&sockets_lock);
+	p = socket_get(skb);
+	err = p ? socket_add_listener(p, admin, words, len) : -ENOMEM;
+	mutex_unlock(&sockets_lock);
 	return err;
 }
 
 /**
- * kjoule_port_tell() - for each socket that listens
- * @tell:	called with its number and @n
+ * kjoule_socket_notify() - for each socket that listens
+ * @send:	called with its number and @n
  * @n:		the notice
  *
  * Sockets that are being closed are skipped. If the close begins only now and the number is reused
@@ -179,36 +179,36 @@ int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_
  *
  * Context: process, sleeps; locks of the core may be held.
  */
-void kjoule_port_tell(void (*tell)(u32 portid, const struct kjoule_notice *n),
-		      const struct kjoule_notice *n)
+void kjoule_socket_notify(void (*send)(u32 portid, const struct kjoule_event *n),
+			  const struct kjoule_event *n)
 {
-	struct port *p;
+	struct owner_socket *p;
 
-	mutex_lock(&ports_lock);
+	mutex_lock(&sockets_lock);
 	list_for_each_entry(p, &listeners, listening) {
 		if (!sock_flag(p->sk, SOCK_DEAD))
-			tell(p->portid, n);
+			send(p->portid, n);
 	}
-	mutex_unlock(&ports_lock);
+	mutex_unlock(&sockets_lock);
 }
 
-static struct port *port_unlink_closed(u32 portid)
+static struct owner_socket *socket_unlink_closed(u32 portid)
 {
-	struct port *p;
+	struct owner_socket *p;
 
-	mutex_lock(&ports_lock);
-	hash_for_each_possible(ports, p, node, portid) {
+	mutex_lock(&sockets_lock);
+	hash_for_each_possible(sockets, p, node, portid) {
 		if (p->portid == portid && sock_flag(p->sk, SOCK_DEAD)) {
-			port_unlink(p);
+			socket_unlink(p);
 			break;
 		}
 	}
-	mutex_unlock(&ports_lock);
+	mutex_unlock(&sockets_lock);
 	return p;
 }
 
 /**
- * kjoule_port_released() - a socket was closed: what is its ends, what it changed is restored
+ * kjoule_socket_released() - a socket was closed: what is its ends, what it changed is restored
  * @portid:	the number that it had
  *
  * Another socket that has the number by now is left alone, unless it is being closed as well: its
@@ -216,33 +216,33 @@ static struct port *port_unlink_closed(u32 portid)
  *
  * Context: process, sleeps; no lock of the core is held.
  */
-void kjoule_port_released(u32 portid)
+void kjoule_socket_released(u32 portid)
 {
-	struct port *p;
+	struct owner_socket *p;
 
-	while ((p = port_unlink_closed(portid))) {
+	while ((p = socket_unlink_closed(portid))) {
 		kjoule_session_end_owned(p->owner);
-		kjoule_netlink_parts_released(p->owner);
-		port_free(p);
+		kjoule_netlink_methods_released(p->owner);
+		socket_free(p);
 	}
 }
 
 /**
- * kjoule_port_exit() - forget sockets that are open still
+ * kjoule_socket_exit() - forget sockets that are open still
  *
  * Context: process, module exit; there are no requests, no sessions and no notices any more.
  */
-void kjoule_port_exit(void)
+void kjoule_socket_exit(void)
 {
 	struct hlist_node *next;
-	struct port *p;
+	struct owner_socket *p;
 	int i;
 
-	mutex_lock(&ports_lock);
-	hash_for_each_safe(ports, i, next, p, node) {
-		port_unlink(p);
+	mutex_lock(&sockets_lock);
+	hash_for_each_safe(sockets, i, next, p, node) {
+		socket_unlink(p);
 		/* may be the last reference: the notifier is unregistered */
-		port_free(p);
+		socket_free(p);
 	}
-	mutex_unlock(&ports_lock);
+	mutex_unlock(&sockets_lock);
 }

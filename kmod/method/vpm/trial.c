@@ -17,7 +17,7 @@
  * Half of the rounds stop at the block's end (delayed), the other half at its second instruction.
  * Everything else is alike: two exceptions, a breakpoint that goes, and the time from the second
  * one to the pause. So the differences of energy and time between the two halves are those of the
- * block alone, and its latency need not be known. Every HELD_EVERY-th round starts the meter when
+ * block alone, and its latency need not be known. Every PAUSED_EVERY-th round starts the meter when
  * the CPU is paused already: that is the power of a paused CPU, which equation 4 calls idle.
  *
  * Breakpoints are on the CPUs that were online when they were created. None is created during CPU
@@ -30,7 +30,7 @@
  * The program may pass that address on other paths: before it calls the function, or in calls from
  * within it. Each pass is an exception, of which a round allows KJOULE_VPM_PASSES.
  *
- * Every wait is bounded: an arming by PATIENCE_MS, a hold by HOLD_INTERVALS and by ROUNDS_MOST.
+ * Every wait is bounded: an arming by HIT_TIMEOUT_MS, a hold by PAUSE_INTERVALS and by SPINS_MAX.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -45,24 +45,24 @@
 #include <linux/uaccess.h>
 
 #include "compat/compat.h"
-#include "method/vpm/round.h"
+#include "method/vpm/trial.h"
 #include "sampler/sampler.h"
-#include "session/hold.h"
+#include "session/pause.h"
 
-#define PATIENCE_MS	1000	/* limit of the wait for a hit */
-#define LOOK_MS		20	/* minimum between two checks for a hit */
+#define HIT_TIMEOUT_MS	1000	/* limit of the wait for a hit */
+#define CHECK_MS		20	/* minimum between two checks for a hit */
 #define END_INTERVALS	4	/* sensing intervals until the block has ended */
-#define HOLD_INTERVALS	2	/* likewise until the reading is ready */
-#define HELD_EVERY	8	/* rounds */
-#define RARELY		4	/* below 1/RARELY of the most frequent caller */
+#define PAUSE_INTERVALS	2	/* likewise until the reading is ready */
+#define PAUSED_EVERY	8	/* rounds */
+#define RARE		4	/* below 1/RARELY of the most frequent caller */
 
 /* Limit of a busy-wait, some 0.1 s, in case the clock does not advance. */
-#define ROUNDS_MOST	(1U << 22)
+#define SPINS_MAX	(1U << 22)
 
 /* The interval doubles with each failed round, up to this many times. */
 #define BACK_OFF	6U
 
-static u64 round_random_below(u64 limit)
+static u64 trial_random_below(u64 limit)
 {
 	return mul_u64_u64_shr(get_random_u64(), limit, 64);
 }
@@ -83,29 +83,29 @@ static u64 task_switches(const struct task_struct *task)
 	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
-/* Idle time since boot of all CPUs but @where; constant where it is not known. */
-static u64 round_others_idle_us(unsigned int where)
+/* Idle time since boot of all CPUs but @hit_cpu; constant where it is not known. */
+static u64 trial_others_idle_us(unsigned int hit_cpu)
 {
 	unsigned int cpu;
 	u64 sum = 0;
 
 	for_each_online_cpu(cpu) {
-		if (cpu != where)
+		if (cpu != hit_cpu)
 			sum += get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL);
 	}
 	return sum;
 }
 
 /* Busy time of the other CPUs since the meter was started. */
-static u64 round_others_busy_ns(const struct kjoule_vpm *v, u64 now)
+static u64 trial_others_busy_ns(const struct kjoule_vpm *v, u64 now)
 {
 	u64 all = (num_online_cpus() - 1) * (now - v->hit_ns);
 
-	return all - min(all, (round_others_idle_us(v->where) - v->idle_us) * NSEC_PER_USEC);
+	return all - min(all, (trial_others_idle_us(v->hit_cpu) - v->idle_us) * NSEC_PER_USEC);
 }
 
 /* The sampler of this CPU, NULL if it has none that may write. */
-static struct kjoule_sampler *round_local_sampler(const struct kjoule_vpm *v)
+static struct kjoule_sampler *trial_local_sampler(const struct kjoule_vpm *v)
 {
 	unsigned int i;
 
@@ -113,26 +113,26 @@ static struct kjoule_sampler *round_local_sampler(const struct kjoule_vpm *v)
 		struct kjoule_sampler *s = v->sampler[i];
 
 		if (s->cpu == smp_processor_id())
-			return s->running && !s->away ? s : NULL;
+			return s->running && !s->suspended ? s : NULL;
 	}
 	return NULL;
 }
 
 /* Return: false if the record was lost. */
-static bool round_write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns,
+static bool trial_write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns,
 				u64 uw, u64 busy_ns)
 {
 	struct kjoule_vpm_reading rec = {
 		.tick = s->tick,
 		.number = v->number,
-		.block = v->at - v->block,
+		.block = v->cur - v->block,
 		.pid = v->pid,
 		.tgid = v->tgid,
 		.armed_ns = v->armed_ns,
 		.hit_ns = v->hit_ns,
 		.stop_ns = v->stop_ns,
 		.ready_ns = ready_ns,
-		.others_ns = v->waited,
+		.others_ns = v->waited_ns,
 		.power_uw = uw,
 		.busy_ns = busy_ns,
 	};
@@ -140,75 +140,75 @@ static bool round_write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, 
 	return !kjoule_sampler_emit(s, KJOULE_RECORD_READING, v->flags, &rec, sizeof(rec));
 }
 
-static void round_count_reading(struct kjoule_vpm *v)
+static void trial_count_reading(struct kjoule_vpm *v)
 {
-	v->books.readings++;
-	v->books.spoilt += !!(v->flags & (KJOULE_READING_DISTURBED | KJOULE_READING_LATE));
+	v->stats.readings++;
+	v->stats.unusable += !!(v->flags & (KJOULE_READING_DISTURBED | KJOULE_READING_LATE));
 	atomic_set(&v->state, STATE_DONE);
 }
 
 /* Busy-wait until the meter has the reading. Return: 0 or -errno. */
-static int round_wait_reading(struct kjoule_vpm *v, s64 *raw)
+static int trial_wait_reading(struct kjoule_vpm *v, s64 *raw)
 {
-	u64 until = ktime_get_ns() + HOLD_INTERVALS * v->src->ready_ns;
-	u32 rounds = 0;
+	u64 until = ktime_get_ns() + PAUSE_INTERVALS * v->src->ready_ns;
+	u32 loops = 0;
 	int err;
 
 	do {
 		err = v->src->ops->read_started(v->src, v->domain, raw);
 		cpu_relax();
-	} while (err == -EAGAIN && ktime_get_ns() < until && ++rounds < ROUNDS_MOST);
+	} while (err == -EAGAIN && ktime_get_ns() < until && ++loops < SPINS_MAX);
 	return err;
 }
 
-static void round_count_hold(struct kjoule_vpm *v, u64 ns)
+static void trial_count_pause(struct kjoule_vpm *v, u64 ns)
 {
-	v->books.held_ns += ns;
-	if (ns > v->books.longest_ns)
-		v->books.longest_ns = ns;
+	v->stats.paused_ns += ns;
+	if (ns > v->stats.paused_max_ns)
+		v->stats.paused_max_ns = ns;
 }
 
-static void round_hold_cpu(struct kjoule_vpm *v)
+static void trial_pause_cpu(struct kjoule_vpm *v)
 {
-	struct kjoule_sampler *s = round_local_sampler(v);
+	struct kjoule_sampler *s = trial_local_sampler(v);
 	u64 begin = ktime_get_ns(), ready_ns, busy_ns = 0;
 	s64 raw = 0;
 	int err = 0;
 
 	/* the task migrated since the exception, or the ring is not available */
-	if (!s || smp_processor_id() != v->where || current != v->task)
+	if (!s || smp_processor_id() != v->hit_cpu || current != v->task)
 		goto failed;
-	if (v->round == ROUND_HELD) {
-		v->idle_us = round_others_idle_us(v->where);
+	if (v->kind == TRIAL_PAUSED) {
+		v->idle_us = trial_others_idle_us(v->hit_cpu);
 		v->hit_ns = begin;
 		v->stop_ns = begin;
 		err = v->src->ops->start(v->src, v->domain);
 	}
 	if (!err && !(v->flags & KJOULE_READING_LATE))
-		err = round_wait_reading(v, &raw);
+		err = trial_wait_reading(v, &raw);
 	ready_ns = ktime_get_ns();
-	round_count_hold(v, ready_ns - begin);
+	trial_count_pause(v, ready_ns - begin);
 	/* hotplug: the CPU drew power, and ran without breakpoints */
-	if (kjoule_hold_count() != v->moves)
+	if (kjoule_pause_hotplug_count() != v->hotplug_count)
 		v->flags |= KJOULE_READING_DISTURBED;
 	/* the idle times are comparable for the same CPUs only */
 	if (!(v->flags & (KJOULE_READING_LATE | KJOULE_READING_DISTURBED)))
-		busy_ns = round_others_busy_ns(v, ready_ns);
-	if (err || !round_write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
+		busy_ns = trial_others_busy_ns(v, ready_ns);
+	if (err || !trial_write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
 		goto failed;
-	round_count_reading(v);
+	trial_count_reading(v);
 	return;
 failed:
 	atomic_set(&v->state, STATE_FAILED);
 }
 
 /* irq_work: runs right after the exception, on its CPU. */
-static void round_hold_work(struct irq_work *work)
+static void trial_pause_work(struct irq_work *work)
 {
 	struct kjoule_vpm *v = container_of(work, struct kjoule_vpm, work);
 
 	if (atomic_read(&v->state) == STATE_STOPPED)
-		round_hold_cpu(v);
+		trial_pause_cpu(v);
 	swake_up_one(&v->wait);
 }
 
@@ -219,91 +219,91 @@ static void block_learn_end(struct vpm_block *b, u64 end)
 
 	for (i = 0; i < b->n_ends; i++) {
 		if (b->end[i] == end) {
-			b->met[i]++;
+			b->hits[i]++;
 			return;
 		}
-		if (b->met[i] < b->met[least])
+		if (b->hits[i] < b->hits[least])
 			least = i;
 	}
 	if (b->n_ends < KJOULE_VPM_CALLERS)
 		least = b->n_ends;
 	b->end[least] = end;
-	b->met[least] = 1;
+	b->hits[least] = 1;
 	WRITE_ONCE(b->n_ends, max(b->n_ends, least + 1));
 }
 
-static bool round_wants_current(const struct kjoule_vpm *v)
+static bool trial_wants_current(const struct kjoule_vpm *v)
 {
-	return task_tgid(current) == v->at->pid && current->self_exec_id == v->at->exec_id &&
-	       kjoule_whom_runs(v->whom);
+	return task_tgid(current) == v->cur->pid && current->self_exec_id == v->cur->exec_id &&
+	       kjoule_target_is_current(v->target);
 }
 
 /* Read the return address, valid at the first instruction of a function. */
-static bool round_find_end(struct kjoule_vpm *v, const struct pt_regs *regs)
+static bool trial_find_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 {
 	const void __user *sp = (void __user *)user_stack_pointer((struct pt_regs *)regs);
 	u64 end = 0;
 
-	if (v->at->place.end)
+	if (v->cur->place.end)
 		return true;
 	/* elsewhere the stack has any value */
 	if (copy_from_user_nofault(&end, sp, user_64bit_mode((struct pt_regs *)regs) ? 8 : 4) ||
-	    !end || end >= TASK_SIZE_MAX || end == v->at->place.start || end == v->at->place.next)
+	    !end || end >= TASK_SIZE_MAX || end == v->cur->place.start || end == v->cur->place.next)
 		return false;
-	block_learn_end(v->at, end);
-	return end == v->end || v->round == ROUND_LEARN || v->round == ROUND_HELD;
+	block_learn_end(v->cur, end);
+	return end == v->end || v->kind == TRIAL_LEARN || v->kind == TRIAL_PAUSED;
 }
 
 /* Breakpoint exception at the first instruction, interrupts off. */
-static void round_start_hit(struct perf_event *event, struct perf_sample_data *data,
+static void trial_start_hit(struct perf_event *event, struct perf_sample_data *data,
 			    struct pt_regs *regs)
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
 
 	if (atomic_cmpxchg(&v->state, STATE_ARMED, STATE_STARTING) != STATE_ARMED)
 		return;
-	if (!round_wants_current(v) || !round_find_end(v, regs)) {
-		atomic_set(&v->state, STATE_ELSEWHERE);
+	if (!trial_wants_current(v) || !trial_find_end(v, regs)) {
+		atomic_set(&v->state, STATE_MISMATCHED);
 		irq_work_queue(&v->work);
 		return;
 	}
 	v->task = current;
 	v->pid = current->pid;
 	v->tgid = current->tgid;
-	v->where = smp_processor_id();
+	v->hit_cpu = smp_processor_id();
 	v->switches = task_switches(current);
 	v->migrations = current->se.nr_migrations;
-	v->waited = v->round == ROUND_HELD ? 0 : task_waited_ns(current);
+	v->waited_ns = v->kind == TRIAL_PAUSED ? 0 : task_waited_ns(current);
 	v->sp = user_stack_pointer(regs);
-	switch (v->round) {
-	case ROUND_LEARN:
+	switch (v->kind) {
+	case TRIAL_LEARN:
 		atomic_set(&v->state, STATE_DONE);
 		irq_work_queue(&v->work);
 		return;
-	case ROUND_HELD:
+	case TRIAL_PAUSED:
 		atomic_set(&v->state, STATE_STOPPED);
 		irq_work_queue(&v->work);
 		return;
 	default:
 		break;
 	}
-	v->idle_us = round_others_idle_us(v->where);
+	v->idle_us = trial_others_idle_us(v->hit_cpu);
 	WRITE_ONCE(v->hit_ns, ktime_get_ns());
 	if (v->src->ops->start(v->src, v->domain)) {
 		atomic_set(&v->state, STATE_FAILED);
 		irq_work_queue(&v->work);
 		return;
 	}
-	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L in round_stop_hit() */
+	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L in trial_stop_hit() */
 }
 
 /*
  * A return of the same call? A recursive call returns with a lower stack pointer. At an explicit
  * end the stack pointer may be any, so that an end within the block works: see the man page.
  */
-static bool round_is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
+static bool trial_is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 {
-	if (v->round != ROUND_DELAYED || v->at->place.end)
+	if (v->kind != TRIAL_DELAYED || v->cur->place.end)
 		return true;
 	return user_stack_pointer(regs) > v->sp;
 }
@@ -312,9 +312,9 @@ static bool round_is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
  * Not the awaited end. When the block's own process passes it, the breakpoint has to stay for the
  * awaited one; once the meter runs, only the task in the block may end the round.
  */
-static void round_pass_end(struct kjoule_vpm *v, struct perf_event *event, int state)
+static void trial_pass_end(struct kjoule_vpm *v, struct perf_event *event, int state)
 {
-	if (task_tgid(current) != v->at->pid)
+	if (task_tgid(current) != v->cur->pid)
 		return;
 	if (atomic_inc_return(&v->passes) <= KJOULE_VPM_PASSES) {
 		/* perf has counted this hit already; the last one would disable the event */
@@ -323,29 +323,29 @@ static void round_pass_end(struct kjoule_vpm *v, struct perf_event *event, int s
 	}
 	if (state == STATE_STARTED ? current != v->task : state != STATE_ARMED)
 		return;
-	if (atomic_cmpxchg(&v->state, state, STATE_CROWDED) == state)
+	if (atomic_cmpxchg(&v->state, state, STATE_OVERRUN) == state)
 		irq_work_queue(&v->work);
 }
 
 /* Breakpoint exception at the block's end or its second instruction, interrupts off. */
-static void round_stop_hit(struct perf_event *event, struct perf_sample_data *data,
+static void trial_stop_hit(struct perf_event *event, struct perf_sample_data *data,
 			   struct pt_regs *regs)
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
-	int state = atomic_read_acquire(&v->state);	/* L, pairs with K in round_start_hit() */
+	int state = atomic_read_acquire(&v->state);	/* L, pairs with K in trial_start_hit() */
 
-	if (state != STATE_STARTED || current != v->task || !round_wants_current(v) ||
-	    !round_is_same_call(v, regs)) {
-		round_pass_end(v, event, state);
+	if (state != STATE_STARTED || current != v->task || !trial_wants_current(v) ||
+	    !trial_is_same_call(v, regs)) {
+		trial_pass_end(v, event, state);
 		return;
 	}
 	v->stop_ns = ktime_get_ns();
 	/* discard the time of another clock */
-	v->waited = min(task_waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
+	v->waited_ns = min(task_waited_ns(current) - v->waited_ns, v->stop_ns - v->hit_ns);
 	/* the task may have passed the end on a CPU without breakpoints */
 	if (v->migrations != current->se.nr_migrations || v->switches != task_switches(current))
 		v->flags |= KJOULE_READING_DISTURBED;
-	v->where = smp_processor_id();
+	v->hit_cpu = smp_processor_id();
 	/* the reading was ready before the end */
 	if (v->stop_ns - v->hit_ns >= v->src->ready_ns)
 		v->flags |= KJOULE_READING_LATE;
@@ -353,32 +353,32 @@ static void round_stop_hit(struct perf_event *event, struct perf_sample_data *da
 	irq_work_queue(&v->work);
 }
 
-static bool round_is_over(const struct kjoule_vpm *v)
+static bool trial_is_over(const struct kjoule_vpm *v)
 {
 	return atomic_read(&v->state) > STATE_STOPPED;
 }
 
 /* Jiffies to the next check. A check during a reading would disturb it. */
-static unsigned long round_next_check(const struct kjoule_vpm *v, int state, u64 now)
+static unsigned long trial_next_check(const struct kjoule_vpm *v, int state, u64 now)
 {
 	u64 end = END_INTERVALS * v->src->ready_ns, ran;
 
 	if (state != STATE_STARTED)
-		return nsecs_to_jiffies(max(end, LOOK_MS * (u64)NSEC_PER_MSEC)) + 1;
+		return nsecs_to_jiffies(max(end, CHECK_MS * (u64)NSEC_PER_MSEC)) + 1;
 	ran = now - min(now, READ_ONCE(v->hit_ns));
 	return nsecs_to_jiffies(end - min(end, ran)) + 1;
 }
 
 /* Wait until the round is over or cannot succeed any more. */
-static void round_wait(struct kjoule_vpm *v)
+static void trial_wait(struct kjoule_vpm *v)
 {
-	u64 until = v->armed_ns + PATIENCE_MS * NSEC_PER_MSEC, now = v->armed_ns;
+	u64 until = v->armed_ns + HIT_TIMEOUT_MS * NSEC_PER_MSEC, now = v->armed_ns;
 	int state = STATE_ARMED;
 
 	while (!kthread_should_stop()) {
 		if (swait_event_timeout_exclusive(v->wait,
-						  round_is_over(v) || kthread_should_stop(),
-						  round_next_check(v, state, now)))
+						  trial_is_over(v) || kthread_should_stop(),
+						  trial_next_check(v, state, now)))
 			return;
 		now = ktime_get_ns();
 		state = atomic_read(&v->state);
@@ -406,71 +406,71 @@ static bool block_is_alive(const struct vpm_block *b)
 }
 
 /* Called with interrupts off, on the CPU where the block began. */
-static void round_write_unended(void *data)
+static void trial_write_no_end(void *data)
 {
 	struct kjoule_vpm *v = data;
-	struct kjoule_sampler *s = round_local_sampler(v);
+	struct kjoule_sampler *s = trial_local_sampler(v);
 
-	if (s && round_write_reading(v, s, v->stop_ns, 0, 0))
-		round_count_reading(v);
+	if (s && trial_write_reading(v, s, v->stop_ns, 0, 0))
+		trial_count_reading(v);
 }
 
 /*
  * Record a block that is not at its end by now: a long run. The readings are of short runs, and
  * user space has to know of the long ones. Called disarmed.
  */
-static void round_report_unended(struct kjoule_vpm *v)
+static void trial_report_no_end(struct kjoule_vpm *v)
 {
 	v->stop_ns = ktime_get_ns();
-	v->waited = 0;
+	v->waited_ns = 0;
 	v->flags |= KJOULE_READING_LATE;
 	/* the block may have ended on a CPU without breakpoints */
-	if (kjoule_hold_count() != v->moves)
+	if (kjoule_pause_hotplug_count() != v->hotplug_count)
 		v->flags |= KJOULE_READING_DISTURBED;
 	/* no record if the CPU is offline by now */
-	smp_call_function_single(v->where, round_write_unended, v, true);
+	smp_call_function_single(v->hit_cpu, trial_write_no_end, v, true);
 }
 
-/* Count the outcome of a round; readings are counted by round_count_reading(). */
-static void round_count_outcome(struct kjoule_vpm *v, int err)
+/* Count the outcome of a round; readings are counted by trial_count_reading(). */
+static void trial_count_outcome(struct kjoule_vpm *v, int err)
 {
-	v->books.rounds++;
+	v->stats.trials++;
 	switch (err ? STATE_FAILED : atomic_read(&v->state)) {
 	case STATE_ARMED:
 		if (kthread_should_stop())
-			v->books.cut++;
+			v->stats.aborted++;
 		else
-			v->books.unmet++;
+			v->stats.no_hit++;
 		break;
 	case STATE_STARTING:
 	case STATE_STARTED:
 		if (kthread_should_stop())
-			v->books.cut++;
+			v->stats.aborted++;
 		else
-			v->books.unended++;
+			v->stats.no_end++;
 		break;
 	case STATE_DONE:
-		v->books.learnt += v->round == ROUND_LEARN;
+		v->stats.learnt += v->kind == TRIAL_LEARN;
 		break;
-	case STATE_ELSEWHERE:
-		v->books.elsewhere++;
+	case STATE_MISMATCHED:
+		v->stats.mismatched++;
 		break;
-	case STATE_CROWDED:
-		v->books.crowded++;
+	case STATE_OVERRUN:
+		v->stats.overrun++;
 		break;
 	default:
-		v->books.failed++;
+		v->stats.failed++;
 		break;
 	}
 }
 
-static enum vpm_round round_choose_kind(struct kjoule_vpm *v)
+static enum vpm_trial trial_choose_kind(struct kjoule_vpm *v)
 {
-	if (!v->at->place.end && !v->at->n_ends)
-		return ROUND_LEARN;
-	if (v->number % HELD_EVERY == HELD_EVERY - 1)
-		return ROUND_HELD;
-	return get_random_u32() & 1 ? ROUND_DELAYED : ROUND_UNDELAYED;
+	if (!v->cur->place.end && !v->cur->n_ends)
+		return TRIAL_LEARN;
+	if (v->number % PAUSED_EVERY == PAUSED_EVERY - 1)
+		return TRIAL_PAUSED;
+	return get_random_u32() & 1 ? TRIAL_DELAYED : TRIAL_UNDELAYED;
 }
 
 /*
@@ -484,21 +484,21 @@ static u64 block_choose_end(const struct vpm_block *b)
 	u32 most = 0, i;
 
 	for (i = 0; i < b->n_ends; i++)
-		most = max(most, b->met[i]);
+		most = max(most, b->hits[i]);
 	for (i = 0; i < b->n_ends; i++) {
-		weight[i] = min_t(u64, RARELY * (u64)b->met[i], most);
+		weight[i] = min_t(u64, RARE * (u64)b->hits[i], most);
 		all += weight[i];
 	}
 	if (!all)
 		return 0;
-	at = round_random_below(all);
+	at = trial_random_below(all);
 	for (i = 0; at >= weight[i]; i++)
 		at -= weight[i];
 	return b->end[i];
 }
 
 /* Sleep without a wakeup before @ns, unless the thread is to stop. */
-static void round_sleep(u64 ns)
+static void trial_sleep(u64 ns)
 {
 	ktime_t time = ns_to_ktime(ns);
 
@@ -513,60 +513,61 @@ static void round_sleep(u64 ns)
  * ticks: RCU ends its wait at a fixed one. Return: 0, or -ENODEV if a CPU came or went, or the
  * process ended
  */
-static int round_settle(struct kjoule_vpm *v)
+static int trial_settle(struct kjoule_vpm *v)
 {
-	round_sleep(KJOULE_VPM_SETTLE_NS + round_random_below(TICK_NSEC));
-	if (kjoule_hold_count() != v->moves || !block_is_alive(v->at) || kthread_should_stop())
+	trial_sleep(KJOULE_VPM_SETTLE_NS + trial_random_below(TICK_NSEC));
+	if (kjoule_pause_hotplug_count() != v->hotplug_count || !block_is_alive(v->cur) ||
+	    kthread_should_stop())
 		return -ENODEV;
 	return 0;
 }
 
 /* Do one round; it begins KJOULE_VPM_SETTLE_NS before it arms, even if it does not arm. */
-static void round_do(struct kjoule_vpm *v)
+static void trial_do(struct kjoule_vpm *v)
 {
-	struct vpm_block *b = v->at;
-	struct vpm_trap start = { .address = b->place.start, .hit = round_start_hit };
-	struct vpm_trap stop = { .hit = round_stop_hit };
+	struct vpm_block *b = v->cur;
+	struct vpm_trap start = { .address = b->place.start, .hit = trial_start_hit };
+	struct vpm_trap stop = { .hit = trial_stop_hit };
 	int err, settled;
 
-	v->round = round_choose_kind(v);
-	v->flags = v->round == ROUND_DELAYED ? KJOULE_READING_DELAYED :
-		   v->round == ROUND_HELD ? KJOULE_READING_PAUSED : 0;
+	v->kind = trial_choose_kind(v);
+	v->flags = v->kind == TRIAL_DELAYED ? KJOULE_READING_DELAYED :
+		   v->kind == TRIAL_PAUSED ? KJOULE_READING_PAUSED : 0;
 	v->end = b->place.end ?: block_choose_end(b);
-	if (v->round == ROUND_DELAYED)
+	if (v->kind == TRIAL_DELAYED)
 		stop.address = v->end;
-	else if (v->round == ROUND_UNDELAYED)
+	else if (v->kind == TRIAL_UNDELAYED)
 		stop.address = b->place.next;
-	v->moves = kjoule_hold_count();
-	err = kjoule_hold_is_still() ? kjoule_vpm_prepare(v, &start, &stop) : -ENODEV;
-	settled = round_settle(v);
+	v->hotplug_count = kjoule_pause_hotplug_count();
+	err = kjoule_pause_is_allowed() ? kjoule_vpm_prepare(v, &start, &stop) : -ENODEV;
+	settled = trial_settle(v);
 	err = err ?: settled;
 	if (!err) {
 		kjoule_vpm_arm(v);
-		round_wait(v);
+		trial_wait(v);
 	}
 	kjoule_vpm_disarm(v);
 	irq_work_sync(&v->work);
-	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
+	if (v->kind == TRIAL_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
 	    !kthread_should_stop() && block_is_alive(b))
-		round_report_unended(v);
+		trial_report_no_end(v);
 	/* no CPU, hotplug in progress, or no process: skip this round */
 	if (err == -ENODEV) {
-		v->books.skipped++;
+		v->stats.skipped++;
 		return;
 	}
-	round_count_outcome(v, err);
-	v->fails = err || atomic_read(&v->state) == STATE_FAILED ? v->fails + 1 : 0;
+	trial_count_outcome(v, err);
+	v->failures = err || atomic_read(&v->state) == STATE_FAILED ? v->failures + 1 : 0;
 	v->number++;
 	atomic_set(&v->state, STATE_OFF);
 }
 
 /* Choose a block whose process exists. Return: NULL if there is none */
-static struct vpm_block *round_choose_block(struct kjoule_vpm *v)
+static struct vpm_block *trial_choose_block(struct kjoule_vpm *v)
 {
 	/* Z, pairs with the release in kjoule_vpm_add() */
 	unsigned int n = smp_load_acquire(&v->n_blocks);
-	unsigned int first = n ? round_random_below(n) : 0, i;
+	unsigned int first = n ? trial_random_below(n) : 0, i;
 
 	for (i = 0; i < n; i++) {
 		struct vpm_block *b = &v->block[(first + i) % n];
@@ -578,19 +579,19 @@ static struct vpm_block *round_choose_block(struct kjoule_vpm *v)
 }
 
 /**
- * kjoule_vpm_rounds_init() - make ready for rounds
+ * kjoule_vpm_trials_init() - make ready for rounds
  * @v:	zeroed, but for what was asked for
  *
  * Context: any.
  */
-void kjoule_vpm_rounds_init(struct kjoule_vpm *v)
+void kjoule_vpm_trials_init(struct kjoule_vpm *v)
 {
 	init_swait_queue_head(&v->wait);
-	v->work = IRQ_WORK_INIT_HARD(round_hold_work);
+	v->work = IRQ_WORK_INIT_HARD(trial_pause_work);
 }
 
 /**
- * kjoule_vpm_rounds() - one after the other
+ * kjoule_vpm_run_trials() - one after the other
  * @data:	the session's struct kjoule_vpm
  *
  * No breakpoint is left, and no CPU is paused, when it returns.
@@ -598,7 +599,7 @@ void kjoule_vpm_rounds_init(struct kjoule_vpm *v)
  * Context: a thread of its own, until it is to stop.
  * Return: 0.
  */
-int kjoule_vpm_rounds(void *data)
+int kjoule_vpm_run_trials(void *data)
 {
 	struct kjoule_vpm *v = data;
 
@@ -609,16 +610,16 @@ int kjoule_vpm_rounds(void *data)
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
 		u64 least = max(v->interval_ns / 2, KJOULE_VPM_SETTLE_NS);
-		u64 pause = least + round_random_below(2 * (v->interval_ns - least));
+		u64 pause = least + trial_random_below(2 * (v->interval_ns - least));
 
-		round_sleep((pause << min(v->fails, BACK_OFF)) - KJOULE_VPM_SETTLE_NS);
+		trial_sleep((pause << min(v->failures, BACK_OFF)) - KJOULE_VPM_SETTLE_NS);
 		if (kthread_should_stop())
 			break;
-		v->at = round_choose_block(v);
-		if (v->at)
-			round_do(v);
+		v->cur = trial_choose_block(v);
+		if (v->cur)
+			trial_do(v);
 		else
-			round_sleep(KJOULE_VPM_SETTLE_NS);
+			trial_sleep(KJOULE_VPM_SETTLE_NS);
 	}
 	return 0;
 }

@@ -30,7 +30,7 @@ struct facts {
 	char name[KJOULE_SOURCE_NAME_LEN];
 	u64 period_ns;
 	u64 update_ns;		/* update period, 0 if not known */
-	struct kjoule_poller_books books;
+	struct kjoule_poller_stats stats;
 	enum kjoule_quantity quantity;
 	s64 value;
 	int no_value;		/* -errno if there is none */
@@ -57,7 +57,7 @@ static int use_get_sum(const struct kjoule_session *s, unsigned int index, s64 *
 	for (i = 0; i < n; i++) {
 		const struct kjoule_meter *m = s->meter[i];
 
-		if (m->index != index || !READ_ONCE(m->moved_ns[0]))
+		if (m->index != index || !READ_ONCE(m->updated_ns[0]))
 			continue;
 		value += kjoule_counter_scale(READ_ONCE(m->counter[0].total), d->unit_mult,
 					      d->unit_shift);
@@ -72,7 +72,7 @@ static int use_get_facts(struct kobject *kobj, struct facts *facts)
 	const struct use *u = to_use(kobj);
 	const struct kjoule_source *src;
 	struct kjoule_session *s;
-	int err = kjoule_stats_check();
+	int err = kjoule_sysfs_check();
 
 	if (err)
 		return err;
@@ -89,9 +89,9 @@ static int use_get_facts(struct kobject *kobj, struct facts *facts)
 	if (u->slow) {
 		facts->no_value = kjoule_poller_get_value(s->poller[u->index], 0, &facts->value);
 		facts->period_ns = s->poller[u->index]->period_ns;
-		kjoule_poller_get_books(s->poller[u->index], &facts->books);
+		kjoule_poller_get_stats(s->poller[u->index], &facts->stats);
 	} else {
-		facts->books.errors = atomic64_read(&s->notices.errors[u->index]);
+		facts->stats.errors = atomic64_read(&s->pending.errors[u->index]);
 		if (u->own)
 			facts->no_value = use_get_sum(s, u->index, &facts->value);
 	}
@@ -117,28 +117,28 @@ static ssize_t use_reads_show(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	struct facts f;
 
-	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.reads);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.stats.reads);
 }
 
 static ssize_t use_errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.errors);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.stats.errors);
 }
 
 static ssize_t use_overruns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.overruns);
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.stats.overruns);
 }
 
 static ssize_t use_unit_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
 
-	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", kjoule_stats_unit(f.quantity));
+	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", kjoule_sysfs_unit(f.quantity));
 }
 
 /* One count of "value" in that unit; a registered source has raw counts, and more to say. */
@@ -245,20 +245,20 @@ static int use_add(struct kjoule_session *s, unsigned int index, struct kobject 
 }
 
 /**
- * kjoule_stats_use_add() - make the folders of a session's sources
+ * kjoule_sysfs_use_add() - make the folders of a session's sources
  * @s:		the session
  * @folder:	its own
- * @uses:	of KJOULE_STATS_USES, set to the folders that were made, the others to NULL
+ * @uses:	of KJOULE_SYSFS_USES, set to the folders that were made, the others to NULL
  *
  * Context: process, sleeps, without locks.
- * Return: 0 or -errno; what was made is for kjoule_stats_use_remove() also then.
+ * Return: 0 or -errno; what was made is for kjoule_sysfs_use_remove() also then.
  */
-int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses)
+int kjoule_sysfs_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses)
 {
 	unsigned int i;
 	int err = 0;
 
-	memset(uses, 0, KJOULE_STATS_USES * sizeof(*uses));
+	memset(uses, 0, KJOULE_SYSFS_USES * sizeof(*uses));
 	for (i = 0; i < s->n_sources && !err; i++)
 		err = use_add(s, i, folder, &uses[i]);
 	if (!err && s->plan.frequency)
@@ -267,16 +267,16 @@ int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struc
 }
 
 /**
- * kjoule_stats_use_remove() - undo kjoule_stats_use_add(); waits for readers
+ * kjoule_sysfs_use_remove() - undo kjoule_sysfs_use_add(); waits for readers
  * @uses:	as set by that
  *
  * Context: process, sleeps, without locks.
  */
-void kjoule_stats_use_remove(struct kobject **uses)
+void kjoule_sysfs_use_remove(struct kobject **uses)
 {
 	unsigned int i;
 
-	for (i = 0; i < KJOULE_STATS_USES; i++) {
+	for (i = 0; i < KJOULE_SYSFS_USES; i++) {
 		if (!uses[i])
 			continue;
 		kobject_del(uses[i]);

@@ -5,15 +5,15 @@
  * runs the kernel and draws power long before a session's timers are on it, and one that is
  * going does so after they have left.
  */
-#ifndef KJOULE_HOLD_H
-#define KJOULE_HOLD_H
+#ifndef KJOULE_PAUSE_H
+#define KJOULE_PAUSE_H
 
 #include <linux/types.h>
 
-int kjoule_hold_take(const void *session, const char **why);
-void kjoule_hold_give(void);
-void kjoule_hold_moves(unsigned int cpu, bool begins);
-bool kjoule_hold_is_still(void);
-int kjoule_hold_count(void);
+int kjoule_pause_claim(const void *session, const char **why);
+void kjoule_pause_release(void);
+void kjoule_pause_hotplug(unsigned int cpu, bool begins);
+bool kjoule_pause_is_allowed(void);
+int kjoule_pause_hotplug_count(void);
 
-#endif /* KJOULE_HOLD_H */
+#endif /* KJOULE_PAUSE_H */

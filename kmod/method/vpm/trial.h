@@ -3,8 +3,8 @@
  * Readings of single blocks, from inside: what vpm.c (a session's blocks and meter), round.c
  * (a round from its arming to its reading) and arm.c (the breakpoints of one) share.
  */
-#ifndef KJOULE_VPM_ROUND_H
-#define KJOULE_VPM_ROUND_H
+#ifndef KJOULE_VPM_TRIAL_H
+#define KJOULE_VPM_TRIAL_H
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -36,9 +36,9 @@
  * and rounds are further apart than that at least, so that some of it is left to chance.
  */
 #define KJOULE_VPM_SETTLE_NS	max(8ULL * TICK_NSEC, 32ULL * NSEC_PER_MSEC)
-#define KJOULE_VPM_APART_NS	(KJOULE_VPM_SETTLE_NS / 4 * 5)
+#define KJOULE_VPM_TRIAL_GAP_NS	(KJOULE_VPM_SETTLE_NS / 4 * 5)
 
-enum vpm_round { ROUND_DELAYED, ROUND_UNDELAYED, ROUND_HELD, ROUND_LEARN };
+enum vpm_trial { TRIAL_DELAYED, TRIAL_UNDELAYED, TRIAL_PAUSED, TRIAL_LEARN };
 
 enum vpm_state {
 	STATE_OFF,
@@ -47,8 +47,8 @@ enum vpm_state {
 	STATE_STARTED,
 	STATE_STOPPED,
 	STATE_DONE,
-	STATE_ELSEWHERE,	/* called from elsewhere, or by somebody else */
-	STATE_CROWDED,		/* its end was passed too often */
+	STATE_MISMATCHED,	/* called from elsewhere, or by somebody else */
+	STATE_OVERRUN,		/* its end was passed too often */
 	STATE_FAILED,
 };
 
@@ -58,7 +58,7 @@ enum vpm_state {
  * @exec_id:	of the program that it was then; another one has other code there
  * @place:	where; its pid is of no use here
  * @end:	where it returns to, as far as was learnt
- * @met:	how often each of these was: which one makes room for another, and is awaited seldom
+ * @hits:	how often each of these was: which one makes room for another, and is awaited seldom
  * @n_ends:	how many of @end
  */
 struct vpm_block {
@@ -66,7 +66,7 @@ struct vpm_block {
 	u64 exec_id;
 	struct kjoule_vpm_place place;
 	u64 end[KJOULE_VPM_CALLERS];
-	u32 met[KJOULE_VPM_CALLERS];
+	u32 hits[KJOULE_VPM_CALLERS];
 	u32 n_ends;
 };
 
@@ -80,10 +80,10 @@ struct vpm_cpu {
  * struct kjoule_vpm - the readings of a session
  * @src:	the meter
  * @domain:	of it
- * @interval_ns: between the end of a round and the next arming, on the average; KJOULE_VPM_APART_NS
- *		at the least
- * @rest_uw:	the least that it showed when the session was made
- * @whom:	the session's target
+ * @interval_ns: between the end of a round and the next arming, on the average;
+ *		 KJOULE_VPM_TRIAL_GAP_NS at the least
+ * @min_uw:	the least that it showed when the session was made
+ * @target:	the session's target
  * @n:		samplers of the session
  * @sampler:	these
  * @cpu:	one for each
@@ -94,13 +94,13 @@ struct vpm_cpu {
  * @thread:	that arms; NULL while it does not run
  * @wait:	where it waits for the end of a round; hard interrupts wake it
  * @work:	done right after the exception that stops, on the same CPU
- * @books:	written by the thread, and by @work
+ * @stats:	written by the thread, and by @work
  * @state:	of the round
  * @passes:	of its end, that were not the one that is awaited
- * @round:	what kind it is
+ * @kind:	what kind it is
  * @number:	of it
- * @fails:	rounds in a row that failed
- * @at:		the block
+ * @failures:	rounds in a row that failed
+ * @cur:		the block
  * @end:	where that is expected to end
  * @armed_ns:	see above; so are the next ones
  * @hit_ns:	see above
@@ -111,21 +111,21 @@ struct vpm_cpu {
  * @tgid:	of its process
  * @switches:	of that task until then
  * @migrations:	likewise
- * @waited:	for a CPU, until then; from the stop on, since then
+ * @waited_ns:	for a CPU, until then; from the stop on, since then
  * @idle_us:	of the other CPUs, all together, when the meter was started
- * @where:	the CPU
- * @moves:	of CPUs, until the breakpoints are made
+ * @hit_cpu:	the CPU
+ * @hotplug_count:	of CPUs, until the breakpoints are made
  * @flags:	KJOULE_READING_*
  *
- * What is of a round is written by the thread before it arms and after it has disarmed, and
- * between by who takes the state from one to the next, on one CPU with interrupts off.
+ * What is of a round is written by the thread before it arms and after it has disarmed, and between
+ * by who takes the state from one to the next, on one CPU with interrupts off.
  */
 struct kjoule_vpm {
 	struct kjoule_source *src;
 	unsigned int domain;
 	u64 interval_ns;
-	u64 rest_uw;
-	const struct kjoule_whom *whom;
+	u64 min_uw;
+	const struct kjoule_target *target;
 	unsigned int n;
 	struct kjoule_sampler **sampler;
 	struct vpm_cpu *cpu;
@@ -136,13 +136,13 @@ struct kjoule_vpm {
 	struct task_struct *thread;
 	struct swait_queue_head wait;
 	struct irq_work work;
-	struct kjoule_vpm_books books;
+	struct kjoule_vpm_stats stats;
 	atomic_t state;
 	atomic_t passes;
-	enum vpm_round round;
+	enum vpm_trial kind;
 	u32 number;
-	unsigned int fails;
-	struct vpm_block *at;
+	unsigned int failures;
+	struct vpm_block *cur;
 	u64 end;
 	u64 armed_ns;
 	u64 hit_ns;
@@ -153,10 +153,10 @@ struct kjoule_vpm {
 	u32 tgid;
 	u64 switches;
 	u64 migrations;
-	u64 waited;
+	u64 waited_ns;
 	u64 idle_us;
-	unsigned int where;
-	int moves;
+	unsigned int hit_cpu;
+	int hotplug_count;
 	u8 flags;
 };
 
@@ -186,14 +186,15 @@ static inline u64 kjoule_vpm_uw(const struct kjoule_vpm *v, s64 raw)
 }
 
 /* round.c, for vpm.c */
-void kjoule_vpm_rounds_init(struct kjoule_vpm *v);
-int kjoule_vpm_rounds(void *data);
+void kjoule_vpm_trials_init(struct kjoule_vpm *v);
+int kjoule_vpm_run_trials(void *data);
 
 /* arm.c, for the other two */
 int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
 		       const struct vpm_trap *stop);
 void kjoule_vpm_arm(struct kjoule_vpm *v);
 void kjoule_vpm_disarm(struct kjoule_vpm *v);
-int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why);
+int kjoule_vpm_check_breakpoints(struct kjoule_vpm *v, const struct kjoule_vpm_place *place,
+				 const char **why);
 
-#endif /* KJOULE_VPM_ROUND_H */
+#endif /* KJOULE_VPM_TRIAL_H */
