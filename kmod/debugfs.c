@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables in /sys/kernel/debug/kjoule, a line or more for each CPU of each session: the
- * books, how late the ticks are, what they cost, how full the rings are. The files are
- * described in Documentation/abi/debugfs.rst.
+ * Tables in /sys/kernel/debug/kjoule, described in Documentation/abi/debugfs.rst: statistics,
+ * sampling delays, cost of ticks and fill of rings, for each CPU of each session.
  */
 #include <linux/debugfs.h>
 #include <linux/math64.h>
@@ -126,11 +125,7 @@ static const struct file_operations table_fops = {
 	.release = single_release,
 };
 
-/**
- * kjoule_debugfs_init() - make the files, where there is debugfs
- *
- * Context: process, module init.
- */
+/** kjoule_debugfs_init() - create the files, if there is debugfs */
 void kjoule_debugfs_init(void)
 {
 	unsigned int i;
@@ -141,11 +136,7 @@ void kjoule_debugfs_init(void)
 				    &table_fops);
 }
 
-/**
- * kjoule_debugfs_exit() - undo kjoule_debugfs_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_debugfs_exit() - undo kjoule_debugfs_init() */
 void kjoule_debugfs_exit(void)
 {
 	debugfs_remove(debug_dir);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Front end for bulk data: /dev/kjoule. An open file is attached to one session
- * and then maps, polls or reads its rings. Control is netlink.c's.
+ * Front end for bulk data, /dev/kjoule: an open file is attached to one session and then maps,
+ * polls or reads its rings. Sessions are controlled by netlink.c.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -22,7 +22,7 @@
 
 /**
  * struct reader - an open file
- * @lock:	held by read() and for attaching
+ * @lock:	serialises read() and attaching
  * @session:	NULL until attached, then for good
  * @turn:	the ring that the next read() begins with, so that none starves
  */
@@ -74,10 +74,7 @@ static int device_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/*
- * Take in a structure that begins with its size: a shorter one is filled up with zeros, a
- * longer one may only go on with zeros.
- */
+/* Copy in a structure that begins with its size. See copy_struct_from_user(). */
 static int ioctl_copy_in(void *to, size_t known, const void __user *from, u32 *size)
 {
 	if (get_user(*size, (const u32 __user *)from))
@@ -89,7 +86,6 @@ static int ioctl_copy_in(void *to, size_t known, const void __user *from, u32 *s
 	return copy_struct_from_user(to, known, from, *size);
 }
 
-/* Keep the size that the caller gave, so that the structure can be used again. */
 static int ioctl_copy_out(void __user *to, void *from, size_t known, u32 size)
 {
 	*(u32 *)from = size;
@@ -104,7 +100,6 @@ static int device_ioctl_info(void __user *arg)
 
 	if (err)
 		return err;
-	/* all but the size is the answer's */
 	if (memchr_inv((u8 *)&info + sizeof(u32), 0, sizeof(info) - sizeof(u32)))
 		return -EINVAL;
 	info = (struct kjoule_info){
@@ -120,14 +115,14 @@ static int device_ioctl_info(void __user *arg)
 }
 
 /*
- * May the caller read the session's records? They belong to the user that created the session:
- * another user with access to the device could consume them and see what is measured.
+ * May the caller read the session's records? Another user with access to the device could consume
+ * them and see what is measured.
  */
 static int device_check_reader(const struct kjoule_session *s)
 {
 	if (!uid_eq(s->creator, current_euid()) && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
-	/* the creator may see kernel addresses; the reader needs the same rights */
+	/* the creator may see kernel addresses: the reader needs the same rights */
 	if (s->plan.kernel_ip && !capable(CAP_PERFMON) && !capable(CAP_SYSLOG))
 		return -EPERM;
 	/* likewise the stacks of all processes */
@@ -174,7 +169,7 @@ out:
 	return err;
 }
 
-/* The session if there is one; it stays the same from then on. */
+/* Does not change once it is set. */
 static struct kjoule_session *reader_session(struct reader *r)
 {
 	return smp_load_acquire(&r->session);	/* B, pairs with A in device_ioctl_attach() */
@@ -265,7 +260,7 @@ static __poll_t device_poll(struct file *file, poll_table *wait)
 	return events;
 }
 
-/* One ring's records, after a mark that names the CPU; 0 if none waits or fits. */
+/* One ring's records, after a mark with the CPU; 0 if none waits or fits. */
 static ssize_t device_read_ring(struct kjoule_sampler *sampler, struct iov_iter *to)
 {
 	struct kjoule_cpu_mark mark = {
@@ -285,13 +280,13 @@ static ssize_t device_read_ring(struct kjoule_sampler *sampler, struct iov_iter 
 	return sizeof(mark) + done;
 }
 
-/* Return: 1 when a record waits, 0 when none will come any more, or -errno. */
+/* Return: 1 if a record waits, 0 if none will come any more, or -errno. */
 static int device_wait_records(struct kjoule_session *s, bool nonblock)
 {
 	long err;
 
 	for (;;) {
-		/* before looking for records: those that come last are not missed */
+		/* before the check for records, so as not to miss the last ones */
 		bool over = device_is_drained(s);
 
 		if (device_has_records(s, 1))
@@ -300,7 +295,7 @@ static int device_wait_records(struct kjoule_session *s, bool nonblock)
 			return 0;
 		if (nonblock)
 			return -EAGAIN;
-		/* a slow session may never fill a ring to the mark: look again at times */
+		/* a slow session may never fill a ring to the mark: check from time to time */
 		err = wait_event_interruptible_timeout(s->reader,
 						       device_has_records(s, 1) ||
 						       device_is_drained(s), HZ / 10);
@@ -309,7 +304,7 @@ static int device_wait_records(struct kjoule_session *s, bool nonblock)
 	}
 }
 
-/* What waits in all rings; 0 if another reader was faster. */
+/* Read all rings. Return 0 if another reader was faster. */
 static ssize_t device_read_rings(struct reader *r, struct iov_iter *to)
 {
 	struct kjoule_session *s = r->session;
@@ -375,45 +370,25 @@ static struct miscdevice device = {
 	.groups = kjoule_sysfs_groups,
 };
 
-/**
- * kjoule_device_init() - create /dev/kjoule, which cannot be opened yet
- *
- * Its folder in sysfs is where other front ends put theirs.
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
+/** kjoule_device_init() - create /dev/kjoule, which cannot be opened yet */
 int kjoule_device_init(void)
 {
 	return misc_register(&device);
 }
 
-/**
- * kjoule_device_set_ready() - let the device be opened
- *
- * Context: any, once; nothing fails any more.
- */
+/** kjoule_device_set_ready() - let the device be opened, once nothing can fail any more */
 void kjoule_device_set_ready(void)
 {
 	smp_store_release(&ready, true);	/* pairs with device_open() */
 }
 
-/**
- * kjoule_device_kobj() - the device's folder in sysfs
- *
- * Context: any, between init and exit.
- * Return: its kobject.
- */
+/** kjoule_device_kobj() - the device's folder in sysfs, valid between init and exit */
 struct kobject *kjoule_device_kobj(void)
 {
 	return &device.this_device->kobj;
 }
 
-/**
- * kjoule_device_exit() - undo kjoule_device_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_device_exit() - undo kjoule_device_init() */
 void kjoule_device_exit(void)
 {
 	misc_deregister(&device);

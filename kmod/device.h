@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The device and the tables of debugfs, as main.c brings them up and down. */
+/* The device and the debugfs tables, for main.c. */
 #ifndef KJOULE_DEVICE_H
 #define KJOULE_DEVICE_H
 
@@ -13,4 +13,4 @@ struct kobject *kjoule_device_kobj(void);
 void kjoule_debugfs_init(void);
 void kjoule_debugfs_exit(void);
 
-#endif /* KJOULE_DEVICE_H */
+#endif

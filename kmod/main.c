@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ladder of init and exit: sources first, then the core, then the front
- * ends, so that nothing is reachable before it is ready; and back in reverse.
+ * Init and exit of the module: sources first, then the core, then the front ends, so that nothing
+ * is reachable before it is ready; exit in reverse order.
  */
 #include <linux/module.h>
 
@@ -19,7 +19,7 @@
 #include "source/source.h"
 #include "sysfs/sysfs.h"
 
-/* In this order they are made, started and halted. */
+/* Created, started and halted in this order. */
 static void __init methods_register(void)
 {
 	kjoule_method_register(&kjoule_edge_method);

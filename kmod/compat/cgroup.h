@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cgroup by a descriptor, and for kernels without cgroups that there is none. */
+/* Get a cgroup by a descriptor; kernels without cgroups have none. */
 #ifndef KJOULE_COMPAT_CGROUP_H
 #define KJOULE_COMPAT_CGROUP_H
 
@@ -20,4 +20,4 @@ static inline void kjoule_cgroup_put(struct cgroup *cgroup)
 }
 #endif
 
-#endif /* KJOULE_COMPAT_CGROUP_H */
+#endif

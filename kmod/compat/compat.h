@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between kernels: the newest names, made on older kernels from
- * what these have. Each HAVE_ comes from compiling compat/probe/<NAME>.c, not
- * from a version number, because distributions backport.
+ * Kernel differences: the newest API, built on older kernels from what these have. Each HAVE_ is
+ * found by compiling compat/probe/<NAME>.c, not by a version number, because distributions
+ * backport.
  */
 #ifndef KJOULE_COMPAT_H
 #define KJOULE_COMPAT_H
@@ -14,7 +14,7 @@
 
 #include "compat/hrtimer.h"
 
-/* 6.3 made vm_flags constant and gave it setters. */
+/* 6.3 made vm_flags constant and added setters. */
 #ifndef HAVE_VM_FLAGS_SET
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {
@@ -33,7 +33,7 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #define system_dfl_wq		system_unbound_wq
 #endif
 
-/* 6.14 has a name of its own for a worker that is also started. */
+/* 6.14 added a function that also starts the worker. */
 #ifndef HAVE_KTHREAD_RUN_WORKER
 #define kthread_run_worker_on_cpu	kthread_create_worker_on_cpu
 #endif
@@ -54,7 +54,7 @@ static inline struct nlattr **kjoule_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
-/* 6.2 changed what pre_doit is told of the operation. */
+/* 6.2 changed the argument of pre_doit. */
 #ifdef HAVE_GENL_SPLIT_OPS
 #define KJOULE_GENL_PRE_DOIT_OPS struct genl_split_ops
 #else
@@ -62,8 +62,8 @@ static inline struct nlattr **kjoule_dump_attrs(struct netlink_callback *cb)
 #endif
 
 /*
- * 6.7 lets a multicast group ask for CAP_SYS_ADMIN of who joins it (CAP_PERFMON cannot be
- * asked for). Without that anybody could join, so there is no group.
+ * 6.7 lets a multicast group require CAP_SYS_ADMIN to join (CAP_PERFMON is not possible). Without
+ * that anybody could join, so there is no group.
  */
 #ifdef HAVE_GENL_MCAST_CAP
 #define KJOULE_GENL_GROUP_FLAGS	GENL_MCAST_CAP_SYS_ADMIN
@@ -73,4 +73,4 @@ static inline struct nlattr **kjoule_dump_attrs(struct netlink_callback *cb)
 #define KJOULE_GENL_GROUPS(groups)	0
 #endif
 
-#endif /* KJOULE_COMPAT_H */
+#endif

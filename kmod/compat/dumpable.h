@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * May a process be dumped, and so be traced, by its user? 7.2 moved that from the memory to a
- * structure of the task, and exports none of the functions that read it. Included by
- * stack_access.c.
+ * May a process be dumped, and so be traced, by its user? 7.2 moved that from the mm to a structure
+ * of the task, and exports none of the functions that read it. Included by stack_access.c.
  */
 #ifndef KJOULE_COMPAT_DUMPABLE_H
 #define KJOULE_COMPAT_DUMPABLE_H
@@ -17,9 +16,8 @@
 #endif
 
 /*
- * Within an RCU section; of another task than the current one in process context. Of that this is a
- * look at one moment: it may execute something right afterwards, so ask again, as the task, when it
- * matters.
+ * Context: RCU read section; for another task than current, process context. That other task may
+ * exec right afterwards: ask again, as the task, when it matters.
  */
 static inline bool kjoule_task_is_dumpable(struct task_struct *task)
 {
@@ -33,8 +31,8 @@ static inline bool kjoule_task_is_dumpable(struct task_struct *task)
 	if (task == current)
 		return task->mm && get_dumpable(task->mm) == SUID_DUMP_USER;
 	/*
-	 * It may exit meanwhile: the lock keeps its memory. A main thread that has ended before the
-	 * others has none, and then ptrace does not ask either.
+	 * The lock keeps the mm while the task exits. A main thread that has exited before the
+	 * others has no mm, and ptrace does not check it then either.
 	 */
 	task_lock(task);
 	if (task->mm)
@@ -44,4 +42,4 @@ static inline bool kjoule_task_is_dumpable(struct task_struct *task)
 #endif
 }
 
-#endif /* KJOULE_COMPAT_DUMPABLE_H */
+#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Words about a refusal that are put together for it. 6.3 gave the answer room for them
- * (NETLINK_MAX_FMTMSG_LEN), which the kernel's own macro fills; but it also logs what is cut, and
- * these words hold names that the sender has chosen. Before, the answer only keeps a pointer, which
- * is used after the operation has returned. Such a kernel is given one of some buffers in turn:
- * words may be another refusal's if as many happen between the operation and its answer, but never
- * end outside of the buffer. Included once, by netlink/session_new.c, for
- * kjoule_netlink_refuse_words().
+ * Error texts that are formatted for a request. Since 6.3 the reply has room for them
+ * (NETLINK_MAX_FMTMSG_LEN), but the kernel's macro logs what it truncates, and they contain names
+ * chosen by the sender. Before, the reply only keeps a pointer, used after the operation has
+ * returned: such kernels use one of some buffers in turn, which later refusals may overwrite.
+ * Included once, by netlink/session_new.c.
  */
 #ifndef KJOULE_COMPAT_EXTACK_H
 #define KJOULE_COMPAT_EXTACK_H
@@ -37,4 +35,4 @@ static void kjoule_extack_words(struct netlink_ext_ack *extack, const char *word
 }
 #endif
 
-#endif /* KJOULE_COMPAT_EXTACK_H */
+#endif

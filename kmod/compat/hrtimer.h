@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a high resolution timer is initialised. Included by compat.h and, as it needs
- * nothing else of that, by the virtual chip's driver.
+ * Initialisation of a high-resolution timer. Included by compat.h and by the virtual chip's driver.
  */
 #ifndef KJOULE_COMPAT_HRTIMER_H
 #define KJOULE_COMPAT_HRTIMER_H
 
 #include <linux/hrtimer.h>
 
-/* 6.13 put the callback into the initialisation; 6.15 removed hrtimer_init(). */
+/* 6.13 moved the callback into the initialisation; 6.15 removed hrtimer_init(). */
 #ifndef HAVE_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *),
@@ -19,4 +18,4 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-#endif /* KJOULE_COMPAT_HRTIMER_H */
+#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which CPUs share a counter of a perf PMU. Until 6.11 a PMU that counts for more than
- * a CPU moved the counter to the one CPU that reads it; 6.12 lets it stay where it was
- * asked for, and the PMU says how far it reaches. Included once, by source/perf_pmu.c.
+ * Which CPUs share a counter of a perf PMU. Until 6.11 a PMU with a wider scope than a CPU moved
+ * the counter to the one CPU that reads it; since 6.12 the counter stays, and the PMU has a scope.
+ * Included once, by source/perf_pmu.c.
  */
 #ifndef KJOULE_COMPAT_PERF_H
 #define KJOULE_COMPAT_PERF_H
@@ -12,7 +12,7 @@
 #include <linux/topology.h>
 
 #ifdef HAVE_PERF_PMU_SCOPE
-/* Does the counter that was made for CPU @cpu count the same as one on CPU @other? */
+/* Does a counter created for @cpu count the same as one on @other? */
 static inline bool kjoule_pmu_shares(const struct perf_event *event, unsigned int cpu,
 				     unsigned int other)
 {
@@ -39,4 +39,4 @@ static inline bool kjoule_pmu_shares(const struct perf_event *event, unsigned in
 }
 #endif
 
-#endif /* KJOULE_COMPAT_PERF_H */
+#endif

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Narrow counters made wide; see counter.h. A wrap is seen as long as the
- * counter is read at least once in the time that it takes to go round.
+ * Raw counters widened to 64 bits; see counter.h. A wrap is detected if the counter is read at
+ * least once in the time that it takes to wrap. All functions run in any context; the caller
+ * serialises.
  */
 #include "counter/counter.h"
 
 /**
- * kjoule_counter_start() - count from a raw value on
- * @c:		the counter, zeroed, or to go on after the hardware was reset
- * @raw:	the raw value from which counts are added to the total
- *
- * Context: any.
+ * kjoule_counter_start() - begin to count at a raw value
+ * @c:		zeroed, or to continue after a hardware reset
+ * @raw:	the current raw value
  */
 void kjoule_counter_start(struct kjoule_counter *c, u64 raw)
 {
 	c->last_raw = raw;
 }
 
-/**
- * kjoule_counter_max_counts() - what a counter can have counted in some time
- * @mult:	numerator of its unit
- * @shift:	the unit is @mult / 2^@shift microjoule, at most 64
- * @power_uw:	at this power
- * @time_ns:	in this time
- *
- * More than that is no wrap: the hardware was reset.
- *
- * Context: any.
- * Return: raw counts, rounded up; U64_MAX for any number.
+/*
+ * kjoule_counter_max_counts() - upper limit of what a counter can have counted in @time_ns at
+ * @power_uw, rounded up; U64_MAX for no limit. More is not a wrap: the hardware was reset.
  */
 u64 kjoule_counter_max_counts(u64 mult, u32 shift, u64 power_uw, u64 time_ns)
 {
@@ -44,18 +35,15 @@ u64 kjoule_counter_max_counts(u64 mult, u32 shift, u64 power_uw, u64 time_ns)
 }
 
 /**
- * kjoule_counter_add_range() - take in a new raw value of a counter with a range
+ * kjoule_counter_add_range() - add a raw value of a counter with a range
  * @c:		the counter
- * @raw:	what it shows now
- * @range:	it goes from 0 to this and from 0 again; 0: it never goes round
- * @most:	more than this it has not counted since the value before
+ * @raw:	the current raw value
+ * @range:	it wraps to 0 after this value; 0: it never wraps
+ * @most:	upper limit of the counts since the value before
  *
- * A value beyond the range is not taken in. A value below the one before, without a range to go
- * round, or too far below to have gone round since, is where the counter goes on from: it was
- * reset, and what it had counted is lost.
- *
- * Context: any; the caller serialises.
- * Return: false if the value cannot be, as above.
+ * A value beyond the range is ignored. A value below the one before, without a range or by more
+ * than a wrap explains, is a reset: counting continues from it, and what it had counted is lost.
+ * Return: false for such a value
  */
 bool kjoule_counter_add_range(struct kjoule_counter *c, u64 raw, u64 range, u64 most)
 {
@@ -74,15 +62,7 @@ bool kjoule_counter_add_range(struct kjoule_counter *c, u64 raw, u64 range, u64 
 	return !reset;
 }
 
-/**
- * kjoule_counter_scale() - raw counts in microjoule
- * @counts:	raw counts
- * @mult:	numerator of the unit
- * @shift:	the unit is @mult / 2^@shift microjoule, at most 64
- *
- * Context: any.
- * Return: microjoule, rounded down; U64_MAX where 64 bits do not hold it.
- */
+/** kjoule_counter_scale() - raw counts in microjoule, rounded down; U64_MAX on overflow */
 u64 kjoule_counter_scale(u64 counts, u64 mult, u32 shift)
 {
 	unsigned __int128 value = ((unsigned __int128)counts * mult) >> shift;
@@ -90,17 +70,11 @@ u64 kjoule_counter_scale(u64 counts, u64 mult, u32 shift)
 	return value >> 64 ? ~0ULL : (u64)value;
 }
 
-/**
- * kjoule_counter_mul_div() - a * b / divisor without a limit to what is in between
- * @a:		any
- * @b:		any
- * @divisor:	any; 0 is taken for something very small
- *
- * The kernel's own mul_u64_u64_div_u64() faults on x86 where 64 bits do not hold the result, and
- * 128 bits are not divided in the kernel. Slow where 64 bits do not hold the product.
- *
- * Context: any.
- * Return: the quotient, rounded down; U64_MAX where 64 bits do not hold it.
+/*
+ * kjoule_counter_mul_div() - a * b / divisor with a 128-bit product. @divisor: any; 0 gives
+ * U64_MAX. The kernel's own mul_u64_u64_div_u64() faults on x86 if the result overflows, and the
+ * kernel has no 128-bit division. Slow if the product exceeds 64 bits. Return: the quotient,
+ * rounded down; U64_MAX on overflow.
  */
 u64 kjoule_counter_mul_div(u64 a, u64 b, u64 divisor)
 {
@@ -126,32 +100,14 @@ u64 kjoule_counter_mul_div(u64 a, u64 b, u64 divisor)
 	return quotient;
 }
 
-/**
- * kjoule_counter_range_ns() - how long a counter takes to count so far
- * @counts:	raw counts
- * @mult:	numerator of its unit
- * @shift:	the unit is @mult / 2^@shift microjoule, at most 64
- * @power_uw:	at this power
- *
- * Context: any.
- * Return: nanoseconds; U64_MAX for more than 64 bits hold.
- */
+/** kjoule_counter_range_ns() - time to @counts at @power_uw; U64_MAX on overflow */
 u64 kjoule_counter_range_ns(u64 counts, u64 mult, u32 shift, u64 power_uw)
 {
 	return kjoule_counter_mul_div(kjoule_counter_scale(counts, mult, shift), 1000000000,
 				      power_uw);
 }
 
-/**
- * kjoule_counter_wrap_ns() - how long a counter takes to go round
- * @width:	valid bits of it
- * @mult:	numerator of its unit
- * @shift:	the unit is @mult / 2^@shift microjoule, at most 64
- * @power_uw:	at this power
- *
- * Context: any.
- * Return: nanoseconds; U64_MAX for a counter of 64 bits, and for more than 64 bits hold.
- */
+/** kjoule_counter_wrap_ns() - time to a wrap at @power_uw; U64_MAX if never, or on overflow */
 u64 kjoule_counter_wrap_ns(u32 width, u64 mult, u32 shift, u64 power_uw)
 {
 	if (width >= 64)
@@ -159,15 +115,7 @@ u64 kjoule_counter_wrap_ns(u32 width, u64 mult, u32 shift, u64 power_uw)
 	return kjoule_counter_range_ns(1ULL << width, mult, shift, power_uw);
 }
 
-/**
- * kjoule_gauge_scale() - a momentary value in its quantity's unit
- * @raw:	as the source gives it
- * @mult:	numerator of the unit
- * @shift:	the unit is @mult / 2^@shift, at most 64
- *
- * Context: any.
- * Return: the value, rounded towards 0; the nearest that 64 bits hold where it does not fit.
- */
+/** kjoule_gauge_scale() - @raw in its quantity's unit, rounded towards 0 and saturated */
 s64 kjoule_gauge_scale(s64 raw, u64 mult, u32 shift)
 {
 	u64 size = raw < 0 ? -(u64)raw : (u64)raw, most = ~0ULL >> 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Narrow counters made wide: differences of a raw counter of any width summed
- * up in 64 bits and converted to microjoules. Pure arithmetic, so that unit
- * tests in user space reach it; called by the sampler.
+ * Raw counters of any width summed up in 64 bits and converted to microjoules. Pure arithmetic,
+ * shared with unit tests in user space; called by the sampler.
  */
 #ifndef KJOULE_COUNTER_H
 #define KJOULE_COUNTER_H
@@ -19,7 +18,7 @@ typedef int64_t s64;
 
 /**
  * struct kjoule_counter - a raw counter widened to 64 bits
- * @last_raw:	the last raw value seen
+ * @last_raw:	the last raw value
  * @total:	raw counts since it was zeroed
  */
 struct kjoule_counter {
@@ -36,15 +35,7 @@ u64 kjoule_counter_range_ns(u64 counts, u64 mult, u32 shift, u64 power_uw);
 u64 kjoule_counter_wrap_ns(u32 width, u64 mult, u32 shift, u64 power_uw);
 s64 kjoule_gauge_scale(s64 raw, u64 mult, u32 shift);
 
-/**
- * kjoule_counter_since() - by how much a counter has moved
- * @c:		the counter
- * @raw:	what the hardware shows now
- * @width:	valid bits of @raw, 1 to 64; bits above are ignored
- *
- * Context: any; the caller serialises.
- * Return: raw counts since the value before, forwards; 0 if it has not moved.
- */
+/** kjoule_counter_since() - raw counts since the last value; bits of @raw above @width are ignored */
 static inline u64 kjoule_counter_since(const struct kjoule_counter *c, u64 raw, u32 width)
 {
 	u64 mask = width >= 64 ? ~0ULL : (1ULL << width) - 1;
@@ -52,30 +43,16 @@ static inline u64 kjoule_counter_since(const struct kjoule_counter *c, u64 raw, 
 	return (raw - c->last_raw) & mask;
 }
 
-/**
- * kjoule_counter_add() - take in a new raw value
- * @c:		the counter
- * @raw:	what the hardware shows now
- * @counts:	kjoule_counter_since()
- *
- * Context: any; the caller serialises.
- */
+/* kjoule_counter_add() - add a raw value. @counts: kjoule_counter_since(). */
 static inline void kjoule_counter_add(struct kjoule_counter *c, u64 raw, u64 counts)
 {
 	c->last_raw = raw;
 	c->total += counts;
 }
 
-/**
- * kjoule_counter_mean_khz() - mean frequency between two readings of a frequency source
- * @cycles:		unhalted cycles in between
- * @reference:		counts of the reference in between, not 0
- * @reference_khz:	rate of the reference
- *
- * A CPU that is parked but never halts may not have been read for hours.
- *
- * Context: any.
- * Return: kHz, rounded down.
+/*
+ * kjoule_counter_mean_khz() - mean frequency between two readings, rounded down. @reference: counts
+ * in between, not 0. A CPU that never halts may not be read for hours while its ticks are skipped.
  */
 static inline u64 kjoule_counter_mean_khz(u64 cycles, u64 reference, u64 reference_khz)
 {
@@ -86,4 +63,4 @@ static inline u64 kjoule_counter_mean_khz(u64 cycles, u64 reference, u64 referen
 	return product / reference;
 }
 
-#endif /* KJOULE_COUNTER_H */
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading energy counters and writing what has moved; see meter.h. Whoever reads
- * holds the meter, so nothing here locks.
+ * Reading energy counters and writing updates; see meter.h. The reader holds the meter, so there is
+ * no lock here.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -10,28 +10,25 @@
 
 #include "counter/meter.h"
 
-/* More than a package draws, where the source does not say how much it may. */
+/* Above the power of any package, for sources without a maximum. */
 #define POWER_MAX_UW		(1000ULL * 1000 * 1000)
 
-/* A counter is looked at once in this time at least, and four times in a wrap. */
+/* A counter is read four times in a wrap, and at least once in this time. */
 #define SWEEP_MAX_NS		(60 * NSEC_PER_SEC)
 #define SWEEP_MIN_NS		(20 * NSEC_PER_MSEC)
 
 /*
- * What a domain may have used since its counter last moved, if it was not reset, with room for
- * power that is above what the source believes, and for a counter that moves late.
+ * Upper limit of a domain's power and time since its last update, if it was not reset, with a
+ * margin for power above the source's maximum, and for a late update.
  */
 #define RESET_POWER		4
 #define RESET_POWER_UW		(16 * POWER_MAX_UW)
 #define RESET_PERIODS		2
 #define RESET_PERIOD_NS		NSEC_PER_SEC
 
-/**
- * kjoule_meter_wrap_ns() - the time in which a counter can go round
- * @d:	which, of energy
- *
- * Context: any.
- * Return: nanoseconds; U64_MAX if it never does.
+/*
+ * kjoule_meter_wrap_ns() - time in which a counter of energy can wrap. Return: nanoseconds; U64_MAX
+ * if never
  */
 u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d)
 {
@@ -43,7 +40,6 @@ u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d)
 	       kjoule_counter_wrap_ns(d->width, d->unit_mult, d->unit_shift, power_uw);
 }
 
-/* A quarter of that. */
 static u64 meter_domain_sweep_ns(const struct kjoule_domain *d)
 {
 	u64 ns = kjoule_meter_wrap_ns(d);
@@ -51,19 +47,14 @@ static u64 meter_domain_sweep_ns(const struct kjoule_domain *d)
 	return ns == U64_MAX ? ns : clamp_t(u64, ns / 4, SWEEP_MIN_NS, SWEEP_MAX_NS);
 }
 
-/**
- * kjoule_meter_max_counts() - what a counter can have counted if it was not reset
- * @d:		which
- * @time_ns:	since it last moved
- *
- * Context: any.
- * Return: raw counts.
+/*
+ * kjoule_meter_max_counts() - upper limit of a counter's counts if it was not reset. @time_ns:
+ * since its last update. Return: raw counts.
  */
 u64 kjoule_meter_max_counts(const struct kjoule_domain *d, u64 time_ns)
 {
 	u64 power = RESET_POWER_UW, delay_ns = RESET_PERIOD_NS;
 
-	/* of how fast events come nothing is known */
 	if (d->quantity != KJOULE_QUANTITY_ENERGY)
 		return U64_MAX;
 	if (d->max_power_uw)
@@ -73,21 +64,19 @@ u64 kjoule_meter_max_counts(const struct kjoule_domain *d, u64 time_ns)
 	return kjoule_counter_max_counts(d->unit_mult, d->unit_shift, power, time_ns + delay_ns);
 }
 
-/* No counter of 64 bits goes half way round: that is a step back. */
+/* A 64-bit counter never counts half its range: that is a step back. */
 static u64 meter_usual_counts(const struct kjoule_domain *d)
 {
 	return d->width < 64 ? kjoule_meter_max_counts(d, 0) : S64_MAX;
 }
 
 /**
- * kjoule_meter_new() - counters at zero, without a reader
- * @src:	an energy source that the tick can read; stays
+ * kjoule_meter_new() - create a meter with counters at zero, without a reader
+ * @src:	an energy source that ticks can read; kept by the caller
  * @index:	its number in the session
- * @stuck:	its domains that are not there
+ * @stuck:	its domains that are not updating
  * @scope:	the lowest CPU of the session that shares the counters
- *
- * Context: process, sleeps.
- * Return: the meter or NULL.
+ * Return: the meter or NULL
  */
 struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 stuck,
 				      unsigned int scope)
@@ -110,7 +99,6 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 		if (stuck & BIT(i))
 			continue;
 		m->sweep_ns = min(m->sweep_ns, meter_domain_sweep_ns(&src->domains[i]));
-		/* the rate of events is unknown */
 		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
 			m->wrap_ns = min(m->wrap_ns,
 					 kjoule_meter_wrap_ns(&src->domains[i]));
@@ -123,28 +111,22 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 	return m;
 }
 
-/**
- * kjoule_meter_free() - undo kjoule_meter_new()
- * @m:	no CPU reads it any more
- *
- * Context: process.
- */
+/** kjoule_meter_free() - undo kjoule_meter_new() */
 void kjoule_meter_free(struct kjoule_meter *m)
 {
 	kfree(m);
 }
 
 /**
- * kjoule_meter_claim() - claim a meter that has no reader
+ * kjoule_meter_claim() - claim a meter without a reader
  * @m:		the meter
  * @cpu:	the claiming CPU
- * @now:	CLOCK_MONOTONIC that a reading would bear
+ * @now:	CLOCK_MONOTONIC of the next reading
  *
- * The reader before may have read it later than @now: there is nothing to add to that then,
- * and in the order of their times the sums never step back.
- *
+ * Fails if the reader before has read it later than @now, so that sums in order of their times
+ * never decrease.
  * Context: interrupts off, on @cpu.
- * Return: true if it is @cpu's now.
+ * Return: true if @cpu has it now
  */
 bool kjoule_meter_claim(struct kjoule_meter *m, unsigned int cpu, u64 now)
 {
@@ -152,7 +134,7 @@ bool kjoule_meter_claim(struct kjoule_meter *m, unsigned int cpu, u64 now)
 
 	if (owner >= 0 && owner != cpu)
 		return false;
-	/* L, pairs with the release (K) in kjoule_meter_release(): see its readings */
+	/* L, pairs with K in kjoule_meter_release(): see its readings */
 	if (cmpxchg_acquire(&m->reader, KJOULE_METER_FREE, cpu) != KJOULE_METER_FREE)
 		return false;
 	if (likely(now >= m->read_ns))
@@ -171,7 +153,6 @@ static void meter_add_counts(struct kjoule_meter *m, unsigned int domain, u64 ra
 		m->updated |= 1U << domain;
 }
 
-/* The first reading, or one that is far from the one before. */
 static noinline void meter_add_unusual(struct kjoule_meter *m, unsigned int domain, u64 raw,
 				       u64 now, u64 counts)
 {
@@ -190,16 +171,10 @@ static noinline void meter_add_unusual(struct kjoule_meter *m, unsigned int doma
 	}
 }
 
-/**
- * kjoule_meter_add_reading() - a counter has moved, or is read for the first time
- * @m:		held
- * @domain:	which
- * @raw:	what it shows now
- * @now:	CLOCK_MONOTONIC
- *
- * If it was reset, what it had counted is lost; it begins anew with the next reading.
- *
- * Context: hard interrupt or interrupts off, on the CPU that holds the meter.
+/*
+ * kjoule_meter_add_reading() - add a reading that is new or the first one. @raw: the current value.
+ * A counter that was reset loses what it had counted; it continues with the next reading. Context:
+ * interrupts off, on the CPU that has claimed the meter.
  */
 void kjoule_meter_add_reading(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now)
 {
@@ -212,17 +187,15 @@ void kjoule_meter_add_reading(struct kjoule_meter *m, unsigned int domain, u64 r
 }
 
 /**
- * kjoule_meter_read_rest() - read counters that are not as they usually are
- * @m:		held
+ * kjoule_meter_read_rest() - slow path of kjoule_meter_read()
+ * @m:		claimed by this CPU
  * @first:	domain to begin with
  * @errors:	domains before it that could not be read
  * @now:	CLOCK_MONOTONIC
  *
- * Some have not begun yet or are not there, or one could not be read or was
- * reset.
- *
- * Context: hard interrupt or interrupts off, on the CPU that holds the meter.
- * Return: how many of all could not be read, or were reset.
+ * For domains that have not started or are stuck, and after a failed read or a reset.
+ * Context: interrupts off, on the CPU that has claimed the meter.
+ * Return: the number of counters that could not be read or were reset
  */
 u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 errors, u64 now)
 {
@@ -240,7 +213,6 @@ u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 error
 	errors += m->resets;
 	m->resets = 0;
 	if (errors) {
-		/* in a row if the reading before has failed as well */
 		m->failures = m->failed_ns == m->read_ns ? m->failures + 1 : 1;
 		m->failed_ns = now;
 	}
@@ -249,13 +221,11 @@ u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 error
 }
 
 /**
- * kjoule_meter_write() - tell the counters that have moved
- * @m:		held
- * @ring:	of the CPU that holds it
+ * kjoule_meter_write() - write a record of the updated counters
+ * @m:		claimed by this CPU
+ * @ring:	of this CPU
  * @tick:	low 32 bits of the last tick that was due
- * @delay_ns:	how long after that the counters were read
- *
- * Context: producer of @ring.
+ * @delay_ns:	from then to the reading
  */
 void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring, u32 tick,
 			u32 delay_ns)
@@ -268,7 +238,7 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 
 	rec = kjoule_ring_reserve(ring, KJOULE_RECORD_ENERGY, m->index, size, tick);
 	if (!rec)
-		return;		/* the counters go on; the next record has the sum */
+		return;		/* counters are kept: the next record has the sum */
 	rec->tick = tick;
 	rec->delay_ns = delay_ns;
 	rec->domains = updated;
@@ -282,25 +252,16 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 	m->updated = 0;
 }
 
-/**
- * kjoule_meter_restart() - the counters may begin anew: go on from where they are at the next
- *			    reading, with the sums that there are
- * @m:	not claimed
- *
- * Context: any.
+/*
+ * kjoule_meter_restart() - continue from the counters' values at the next reading, which may have
+ * been reset.
  */
 void kjoule_meter_restart(struct kjoule_meter *m)
 {
 	m->started = 0;
 }
 
-/**
- * kjoule_meter_update_owner() - which CPU has to read it may be another one now
- * @m:	any
- *
- * Context: process.
- * Return: whether it is.
- */
+/** kjoule_meter_update_owner() - update the CPU that has to read it. Return: whether it changed */
 bool kjoule_meter_update_owner(struct kjoule_meter *m)
 {
 	int owner = m->src->ops->owner ? m->src->ops->owner(m->src, m->scope) : -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Meters: the energy counters that some CPUs share (a package, a die), widened and
- * summed up, and which of these CPUs reads them at present. Any CPU of the scope
- * may: whoever ticks first takes the meter when nobody has it, and lets it go when it
- * falls idle or goes offline. The sampler reads and writes meters; a session makes them.
+ * Meters: the energy counters that some CPUs share (a package, a die), widened and summed up, and
+ * the CPU that reads them. Any CPU of the scope may: the first to tick claims a free meter, and
+ * releases it when it goes idle or offline. The sampler reads and writes meters; a session creates
+ * them.
  */
 #ifndef KJOULE_METER_H
 #define KJOULE_METER_H
@@ -16,44 +16,43 @@
 #include "ring/ring.h"
 #include "source/source.h"
 
-/* As many sources as one session may use, the frequency source not counted. */
+/* Maximum number of sources of a session, without the frequency source. */
 #define KJOULE_METERS_MAX	8
 
-#define KJOULE_METER_FREE	(-1)	/* nobody reads it */
+#define KJOULE_METER_FREE	(-1)
 
 struct kjoule_sampler;
 
 /**
  * struct kjoule_meter - counters of one scope of one source
- * @reader:	CPU whose tick reads it, KJOULE_METER_FREE: none. The CPU that changes it from FREE
- *		has it alone; the fields below are its
+ * @reader:	CPU whose tick reads it, or KJOULE_METER_FREE. The CPU that claims it owns the
+ *		fields below
  * @src:	where the values come from
- * @index:	the source's number in the session, for the records
+ * @index:	the source's number in the session's records
  * @scope:	the lowest CPU of the session that shares the counters
- * @package:	what the source said of that CPU when the meter was made
- * @cpus:	how many CPUs of the session share them
- * @has_owner:	its source knows of CPUs that alone can read it: @busy_cpus and @owner_sampler are
- *		of use
+ * @package:	the source's package of that CPU when the meter was created
+ * @cpus:	number of CPUs of the session that share them
+ * @has_owner:	only one CPU can read it: @busy_cpus and @owner_sampler are used
  * @owner:	the only CPU that can read them, or -1 for any of the scope
- * @owner_sampler:	its sampler, NULL if there is none in the session
- * @sweep_ns:	they have to be read once in so long, or a wrap is lost; U64_MAX: never
- * @wrap_ns:	a counter of energy can go round in so long; U64_MAX: never
+ * @owner_sampler:	its sampler, NULL if it is not in the session
+ * @sweep_ns:	maximum time between readings that detects all wraps; U64_MAX: unlimited
+ * @wrap_ns:	time in which a counter of energy can wrap; U64_MAX: never
  * @read_ns:	CLOCK_MONOTONIC of the last reading
  * @all:	all domains
- * @stuck:	domains that are not there
- * @started:	domains whose raw value has been taken as a beginning
- * @updated:	domains whose move has not been written yet
- * @raw:	what a counter showed just now
- * @updated_ns:	CLOCK_MONOTONIC at which each was last seen to move
- * @usual:	by so many counts each may move at any time; by more, it may have been reset
- * @resets:	counters that were found to be reset, to be told as errors of the next reading
- * @failures:	readings in a row in which a counter could not be read
+ * @stuck:	domains that are not updating
+ * @started:	domains with a first raw value
+ * @updated:	domains with an update that was not written yet
+ * @raw:	the last raw value read
+ * @updated_ns:	CLOCK_MONOTONIC of the last update of each
+ * @usual:	counts of an update that need no check for a reset
+ * @resets:	resets to be counted as errors of the next reading
+ * @failures:	failed readings in a row
  * @failed_ns:	CLOCK_MONOTONIC of the last of these
- * @lost_pending: they are enough to be told
- * @failing_pending: the source is to be told of them
- * @failing_ns:	CLOCK_MONOTONIC when it was to be told last
+ * @lost_pending: a source-lost event is pending
+ * @failing_pending: the source's read_failing is pending
+ * @failing_ns:	CLOCK_MONOTONIC when that was last pending
  * @counter:	since the session's start
- * @busy_cpus:	how many CPUs that share it are not idle, where such are parked; anybody's
+ * @busy_cpus:	CPUs that share it and are not idle, if ticks are skipped while idle; written by all
  */
 struct kjoule_meter {
 	int reader;
@@ -98,20 +97,14 @@ void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring,
 void kjoule_meter_restart(struct kjoule_meter *m);
 bool kjoule_meter_update_owner(struct kjoule_meter *m);
 
-/**
- * kjoule_meter_is_mine() - is it this CPU's to read? Claims a free one
- * @m:		the meter
- * @cpu:	the CPU, whose sampler ticks
- * @now:	CLOCK_MONOTONIC that a reading would bear
- *
- * Context: hard interrupt or interrupts off, on @cpu.
- * Return: true if so.
+/*
+ * kjoule_meter_is_mine() - does this CPU read it? Claims a free one. @now: CLOCK_MONOTONIC of the
+ * next reading. Context: interrupts off, on @cpu.
  */
 static __always_inline bool kjoule_meter_is_mine(struct kjoule_meter *m, unsigned int cpu, u64 now)
 {
 	int reader = READ_ONCE(m->reader), owner = READ_ONCE(m->owner);
 
-	/* its source may have moved to another CPU */
 	if (unlikely(owner >= 0 && owner != cpu)) {
 		if (reader == cpu)
 			/* K, pairs with L in kjoule_meter_claim() */
@@ -123,15 +116,10 @@ static __always_inline bool kjoule_meter_is_mine(struct kjoule_meter *m, unsigne
 	return unlikely(reader == KJOULE_METER_FREE) && kjoule_meter_claim(m, cpu, now);
 }
 
-/**
- * kjoule_meter_read() - read all counters
- * @m:		held
- * @now:	CLOCK_MONOTONIC
- *
- * Inline: it is a good part of a tick, and most counters move once in many ticks.
- *
- * Context: hard interrupt or interrupts off, on the CPU that holds the meter.
- * Return: how many of them could not be read, or were found reset by the reading before.
+/*
+ * kjoule_meter_read() - read all counters. Inline: it is a large part of a tick, and most counters
+ * are updated once in many ticks. Context: interrupts off, on the CPU that has claimed the meter.
+ * Return: the number of counters that could not be read, or were reset at the reading before.
  */
 static __always_inline u32 kjoule_meter_read(struct kjoule_meter *m, u64 now)
 {
@@ -139,7 +127,7 @@ static __always_inline u32 kjoule_meter_read(struct kjoule_meter *m, u64 now)
 	typeof(src->ops->read_energy) read = src->ops->read_energy;
 	unsigned int i;
 
-	/* always so where a domain is not there */
+	/* always the case if a domain is stuck */
 	if (unlikely(m->started != m->all))
 		return kjoule_meter_read_rest(m, 0, 0, now);
 	for (i = 0; i < src->n_domains; i++) {
@@ -152,11 +140,8 @@ static __always_inline u32 kjoule_meter_read(struct kjoule_meter *m, u64 now)
 	return 0;
 }
 
-/**
- * kjoule_meter_release() - let another CPU read it
- * @m:		the meter
- * @cpu:	the CPU that may have claimed it
- *
+/*
+ * kjoule_meter_release() - let another CPU claim it. @cpu: the CPU that may have claimed it.
  * Context: interrupts off on @cpu, or @cpu's sampler has no timer.
  */
 static inline void kjoule_meter_release(struct kjoule_meter *m, unsigned int cpu)
@@ -166,4 +151,4 @@ static inline void kjoule_meter_release(struct kjoule_meter *m, unsigned int cpu
 		smp_store_release(&m->reader, KJOULE_METER_FREE);
 }
 
-#endif /* KJOULE_METER_H */
+#endif

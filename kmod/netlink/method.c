@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Operations of the family that methods answer. The generated table (gen.c) has them come here;
- * each method adds its own when the module is loaded, before the family is registered.
+ * Operations of the family that methods implement. The generated table (gen.c) has them come here;
+ * each method adds its own at module init, before the family is registered.
  */
 #include <linux/bug.h>
 #include <net/genetlink.h>
@@ -14,10 +14,8 @@
 static const struct kjoule_netlink_method *methods[METHODS_MAX];
 static unsigned int n_methods;
 
-/**
- * kjoule_netlink_add_method() - have a method answer its operations
- * @method:	stays
- *
+/*
+ * kjoule_netlink_add_method() - add the operations of a method, before kjoule_netlink_init().
  * Context: process, module init, before kjoule_netlink_init().
  */
 void kjoule_netlink_add_method(const struct kjoule_netlink_method *method)
@@ -48,13 +46,9 @@ static const struct kjoule_netlink_op *method_dump_op(const struct netlink_callb
 
 static const char unavailable[] = "the module was built for a kernel without what this needs";
 
-/**
- * kjoule_method_doit() - an operation that a method answers
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: what the method says, or -EOPNOTSUPP if it was left out.
+/*
+ * kjoule_method_doit() - an operation of a method. Return: the method's result, or -EOPNOTSUPP if
+ * it was not built
  */
 int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -66,13 +60,7 @@ int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info)
 	return -EOPNOTSUPP;
 }
 
-/**
- * kjoule_method_dump_start() - begin a dump that a method answers
- * @cb:	of the dump
- *
- * Context: process.
- * Return: as above.
- */
+/** kjoule_method_dump_start() - begin a dump of a method. Return: as kjoule_method_doit() */
 int kjoule_method_dump_start(struct netlink_callback *cb)
 {
 	const struct kjoule_netlink_op *op = method_dump_op(cb);
@@ -80,26 +68,13 @@ int kjoule_method_dump_start(struct netlink_callback *cb)
 	return op ? op->dump_start(cb) : kjoule_netlink_refuse_dump(cb, -EOPNOTSUPP, unavailable);
 }
 
-/**
- * kjoule_method_dumpit() - go on with it
- * @skb:	the answer
- * @cb:		of the dump, begun
- *
- * Context: process.
- * Return: what the method says.
- */
+/** kjoule_method_dumpit() - continue a dump of a method */
 int kjoule_method_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return method_dump_op(cb)->dumpit(skb, cb);
 }
 
-/**
- * kjoule_method_dump_done() - it has ended, or its socket was closed
- * @cb:	of the dump, begun
- *
- * Context: process.
- * Return: what the method says.
- */
+/** kjoule_method_dump_done() - end a dump of a method */
 int kjoule_method_dump_done(struct netlink_callback *cb)
 {
 	const struct kjoule_netlink_op *op = method_dump_op(cb);
@@ -107,12 +82,7 @@ int kjoule_method_dump_done(struct netlink_callback *cb)
 	return op->dump_done ? op->dump_done(cb) : 0;
 }
 
-/**
- * kjoule_netlink_methods_released() - a socket was closed
- * @owner:	of what is to end
- *
- * Context: process, sleeps.
- */
+/* kjoule_netlink_methods_released() - a socket was closed. @owner: number of its objects' owner. */
 void kjoule_netlink_methods_released(u64 owner)
 {
 	unsigned int i;

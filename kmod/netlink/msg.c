@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the generic netlink family answers: sources, sessions and their books as
- * attributes. Owns their layout in a message; netlink.c decides who gets which.
+ * Messages of the generic netlink family: sources, sessions and statistics as attributes. netlink.c
+ * decides when they are sent.
  */
 #include <linux/user_namespace.h>
 #include <net/genetlink.h>
@@ -15,7 +15,6 @@ static void *msg_begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	return genlmsg_put(skb, to->portid, to->seq, &kjoule_family, to->flags, cmd);
 }
 
-/* The index of the domain that contains @domain, or -1. */
 static int msg_domain_parent(const struct kjoule_source *src, unsigned int domain, u32 stuck)
 {
 	int parent = src->domains[domain].parent;
@@ -47,7 +46,6 @@ static int msg_put_domain(struct sk_buff *skb, const struct kjoule_source *src, 
 	return 0;
 }
 
-/* Put a source's attributes, without absent domains; kjoule_msg_source() adds its availability. */
 static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 stuck)
 {
 	unsigned int i;
@@ -69,7 +67,6 @@ static int msg_put_source_info(struct sk_buff *skb, struct kjoule_source *src, u
 	return 0;
 }
 
-/* Size of a source's attributes. */
 static size_t msg_source_size(unsigned int domains)
 {
 	return KJOULE_A_SOURCE_MAX * nla_total_size(16) + nla_total_size(KJOULE_SOURCE_NAME_LEN) +
@@ -77,29 +74,13 @@ static size_t msg_source_size(unsigned int domains)
 	       domains * (nla_total_size(0) + KJOULE_A_DOMAIN_MAX * nla_total_size(16));
 }
 
-/**
- * kjoule_msg_source_size() - how much room a source's message may take
- *
- * Context: any.
- * Return: bytes.
- */
+/** kjoule_msg_source_size() - maximum size of a source's message */
 size_t kjoule_msg_source_size(void)
 {
 	return NLMSG_HDRLEN + GENL_HDRLEN + msg_source_size(KJOULE_MAX_DOMAINS);
 }
 
-/**
- * kjoule_msg_source() - a source's message
- * @skb:	the answer
- * @to:		the receiver
- * @src:	the source
- * @unavailable: 0, or why it cannot be used
- * @why:	the same in words
- * @is_default:	it is taken when none is asked for
- *
- * Context: process.
- * Return: 0 or -EMSGSIZE.
- */
+/** kjoule_msg_source() - a source's message; @unavailable: 0, or the error that @why explains */
 int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 		      struct kjoule_source *src, int unavailable, const char *why, bool is_default)
 {
@@ -118,7 +99,6 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 	return 0;
 }
 
-/* For each CPU the lowest CPU that shares its counters. */
 static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 {
 	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SOURCE_SCOPES, s->n * sizeof(u32));
@@ -142,7 +122,6 @@ static int msg_put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 ind
 	return 0;
 }
 
-/* Put the counters of a poller's thread. */
 static int msg_put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
 {
 	struct kjoule_poller_stats b;
@@ -154,7 +133,6 @@ static int msg_put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
 	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_OVERRUNS, b.overruns, 0);
 }
 
-/* Put a session's use of a source: its scopes if ticks read it, else the poller's counters. */
 static int msg_put_use(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 {
 	if (s->poller[index])
@@ -186,7 +164,6 @@ static int msg_put_sources(struct sk_buff *skb, struct kjoule_session *s)
 	return 0;
 }
 
-/* Put a session's CPUs as a mask of little endian bytes. */
 static int msg_put_cpus(struct sk_buff *skb, struct kjoule_session *s)
 {
 	unsigned int bytes = s->sampler[s->n - 1]->cpu / 8 + 1, i;
@@ -202,13 +179,7 @@ static int msg_put_cpus(struct sk_buff *skb, struct kjoule_session *s)
 	return 0;
 }
 
-/**
- * kjoule_msg_session_size() - how much room a session's message may take
- * @s:	the session
- *
- * Context: any.
- * Return: bytes.
- */
+/** kjoule_msg_session_size() - maximum size of a session's message */
 size_t kjoule_msg_session_size(const struct kjoule_session *s)
 {
 	unsigned int i;
@@ -222,16 +193,7 @@ size_t kjoule_msg_session_size(const struct kjoule_session *s)
 	return size;
 }
 
-/**
- * kjoule_msg_session() - a session's message
- * @skb:	the answer
- * @to:		the receiver
- * @cmd:	what it answers
- * @s:		the session, with a reference
- *
- * Context: process.
- * Return: 0 or -EMSGSIZE.
- */
+/* kjoule_msg_session() - a session's message. @s: the session, with a reference. */
 int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd,
 		       struct kjoule_session *s)
 {
@@ -269,17 +231,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	return 0;
 }
 
-/**
- * kjoule_msg_stats() - books of a session
- * @skb:	the answer
- * @to:		the receiver
- * @session:	its id
- * @cpu:	whose books, -1: all added up
- * @b:		the books
- *
- * Context: process.
- * Return: 0 or -EMSGSIZE.
- */
+/* kjoule_msg_stats() - statistics of a session. @cpu: the CPU, -1: the sum. */
 int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 session, int cpu,
 		     const struct kjoule_stats *b)
 {
@@ -312,16 +264,9 @@ int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 se
 	return 0;
 }
 
-/**
- * kjoule_msg_records() - take records out of a ring, as many as there is room for
- * @skb:	the answer
- * @to:		the receiver
- * @s:		the session, attached
- * @sampler:	the CPU's
- * @head:	up to where: a head that its ring has had
- *
- * Context: process.
- * Return: bytes taken; 0, and no message, when there is no room for the next record or none waits.
+/*
+ * kjoule_msg_records() - move records from a ring to a message, up to @head, as many as fit.
+ * Return: bytes; 0, and no message, if the next record does not fit or none waits.
  */
 ssize_t kjoule_msg_records(struct sk_buff *skb, const struct kjoule_msg_to *to,
 			   struct kjoule_session *s, struct kjoule_sampler *sampler, u64 head)
@@ -355,15 +300,7 @@ none:
 	return 0;
 }
 
-/**
- * kjoule_msg_notice() - something has happened
- * @skb:	the message
- * @to:		the receiver
- * @n:		what
- *
- * Context: process.
- * Return: 0 or -EMSGSIZE.
- */
+/** kjoule_msg_notice() - an event of a session */
 int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
 		      const struct kjoule_event *n)
 {

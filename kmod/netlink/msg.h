@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The messages of the generic netlink family, for the files that answer (netlink.c,
- * records_dump.c) and tell (notice.c).
- */
+/* The messages of the generic netlink family, for netlink.c, records_dump.c and notice.c. */
 #ifndef KJOULE_NETLINK_MSG_H
 #define KJOULE_NETLINK_MSG_H
 
@@ -19,7 +16,7 @@ struct kjoule_spec;
 struct sk_buff;
 
 /**
- * struct kjoule_msg_to - who gets a message
+ * struct kjoule_msg_to - receiver of a message
  * @portid:	netlink port
  * @seq:	of the request
  * @flags:	NLM_F_MULTI in a dump
@@ -47,4 +44,4 @@ int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
 
 int kjoule_msg_get_specs(struct genl_info *info, struct kjoule_spec *specs, unsigned int max);
 
-#endif /* KJOULE_NETLINK_MSG_H */
+#endif

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Front end for control: the generic netlink family. It turns messages into
- * calls of the core and back; the attribute policies and the table of
- * operations are generated from the family's specification (gen.c).
- * The request for a session is read in session_new.c, records are in records_dump.c,
- * notices in notice.c.
- *
- * A session's owner is the socket that made it (port.c), but CAP_SYS_ADMIN may end any.
- * CAP_PERFMON is asked of the sender in every operation, dumps included.
+ * Front end for control: the generic netlink family. It translates messages to calls of the core;
+ * attribute policies and the table of operations are generated from the family's specification
+ * (gen.c). A session's owner is the socket that created it (socket.c), but CAP_SYS_ADMIN may end
+ * any. Every operation, dumps included, checks CAP_PERFMON of the sender.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -27,14 +23,7 @@
 #include "session/list.h"
 #include "session/session.h"
 
-/**
- * kjoule_netlink_check() - may the sender ask for anything?
- * @skb:	its request
- * @extack:	where words about a refusal go
- *
- * Context: process.
- * Return: 0 or -EPERM.
- */
+/** kjoule_netlink_check() - check the sender's permission. Return: 0 or -EPERM */
 int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	int err;
@@ -49,13 +38,7 @@ int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack)
 	return err;
 }
 
-/**
- * kjoule_netlink_refuse() - say why a request is refused
- * @info:	the request
- * @why:	in words that stay, or NULL
- *
- * Context: process.
- */
+/* kjoule_netlink_refuse() - set the error text of a request. @why: a constant text, or NULL. */
 void kjoule_netlink_refuse(struct genl_info *info, const char *why)
 {
 	if (why && info->extack)
@@ -73,14 +56,7 @@ static struct kjoule_msg_to msg_to_sender(const struct genl_info *info)
 	return (struct kjoule_msg_to){ .portid = info->snd_portid, .seq = info->snd_seq };
 }
 
-/**
- * kjoule_netlink_reply_session() - answer a request with what a session is
- * @info:	the request
- * @s:		the session
- *
- * Context: process.
- * Return: 0 or -errno.
- */
+/** kjoule_netlink_reply_session() - reply with the properties of a session */
 int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s)
 {
 	struct kjoule_msg_to to = msg_to_sender(info);
@@ -97,7 +73,6 @@ int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *
 	return genlmsg_reply(skb, info);
 }
 
-/* Sources */
 
 struct source_walk {
 	struct sk_buff *skb;
@@ -123,14 +98,7 @@ static int netlink_dump_source(struct kjoule_source *src, int unavailable, const
 	return 0;
 }
 
-/**
- * kjoule_source_get_doit() - KJOULE_CMD_SOURCE_GET of one source
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one.
- */
+/** kjoule_source_get_doit() - KJOULE_CMD_SOURCE_GET of one source */
 int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct source_walk w = { .to = msg_to_sender(info) };
@@ -155,15 +123,7 @@ int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(w.skb, info);
 }
 
-/**
- * kjoule_netlink_refuse_dump() - refuse a dump with words
- * @cb:		of the dump
- * @err:	why
- * @why:	the same in words
- *
- * Context: process.
- * Return: @err.
- */
+/** kjoule_netlink_refuse_dump() - refuse a dump with an error text; returns @err */
 int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char *why)
 {
 	if (cb->extack)
@@ -171,12 +131,9 @@ int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char 
 	return err;
 }
 
-/**
- * kjoule_source_get_dump_start() - begin a dump of sources
- * @cb:	of the dump
- *
- * Context: process.
- * Return: 0, -EPERM, or -EINVAL when an id is given: a dump is of all.
+/*
+ * kjoule_source_get_dump_start() - begin a dump of sources. Return: 0, -EPERM, or -EINVAL with an
+ * id: a dump is of all
  */
 int kjoule_source_get_dump_start(struct netlink_callback *cb)
 {
@@ -188,13 +145,9 @@ int kjoule_source_get_dump_start(struct netlink_callback *cb)
 	return err;
 }
 
-/**
- * kjoule_source_get_dumpit() - dump the sources
- * @skb:	the answer
- * @cb:		of the dump; args[0] is the last id sent
- *
- * Context: process.
- * Return: length, or 0 at the end.
+/*
+ * kjoule_source_get_dumpit() - dump the sources; args[0] is the last id sent. Return: length, or 0
+ * at the end
  */
 int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -212,15 +165,10 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len ?: err;
 }
 
-/* Sessions */
 
-/**
- * kjoule_netlink_refuse_unknown() - say that there is no session with an id, or not any more
- * @extack:	of the request
- * @id:		the id
- *
- * Context: process.
- * Return: -ENOENT.
+/*
+ * kjoule_netlink_refuse_unknown() - refuse an unknown session id, or one that has ended. Return:
+ * -ENOENT.
  */
 int kjoule_netlink_refuse_unknown(struct netlink_ext_ack *extack, u32 id)
 {
@@ -238,14 +186,12 @@ int kjoule_netlink_refuse_unknown(struct netlink_ext_ack *extack, u32 id)
 }
 
 /**
- * kjoule_netlink_find_session() - the session that a request names
+ * kjoule_netlink_find_session() - find the session of a request
  * @info:	the request
- * @id:		the attribute that does so
- * @own:	NULL, or the request, whose sender's own it has to be
- *
- * Context: process.
+ * @id:		its attribute
+ * @own:	NULL, or the request, whose sender has to own it
  * Return: the session with a reference, or an ERR_PTR: -EINVAL without @id, -ENOENT for an unknown
- * one, -EPERM for another socket's.
+ * one, -EPERM for another socket's
  */
 struct kjoule_session *kjoule_netlink_find_session(struct genl_info *info, int id,
 						   const struct sk_buff *own)
@@ -286,40 +232,21 @@ static int netlink_change_session(struct sk_buff *skb, struct genl_info *info,
 	return err;
 }
 
-/**
- * kjoule_session_start_doit() - KJOULE_CMD_SESSION_START
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0 or -errno, see kjoule_session_start().
- */
+/** kjoule_session_start_doit() - KJOULE_CMD_SESSION_START */
 int kjoule_session_start_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return netlink_change_session(skb, info, kjoule_session_start);
 }
 
-/**
- * kjoule_session_stop_doit() - KJOULE_CMD_SESSION_STOP
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0 or -errno, see kjoule_session_stop().
- */
+/** kjoule_session_stop_doit() - KJOULE_CMD_SESSION_STOP */
 int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return netlink_change_session(skb, info, kjoule_session_stop);
 }
 
-/**
- * kjoule_session_del_doit() - KJOULE_CMD_SESSION_DEL
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for another socket's without
- * CAP_SYS_ADMIN.
+/*
+ * kjoule_session_del_doit() - KJOULE_CMD_SESSION_DEL. Return: 0, -EINVAL without id, -ENOENT for an
+ * unknown one, -EPERM for another socket's without CAP_SYS_ADMIN
  */
 int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -342,14 +269,7 @@ int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/**
- * kjoule_session_get_doit() - KJOULE_CMD_SESSION_GET of one session
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one.
- */
+/** kjoule_session_get_doit() - KJOULE_CMD_SESSION_GET of one session */
 int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_SESSION_ID, NULL);
@@ -377,12 +297,9 @@ static u32 netlink_session_size_max(void)
 	return size;
 }
 
-/**
- * kjoule_session_get_dump_start() - begin a dump of sessions
- * @cb:	of the dump
- *
- * Context: process.
- * Return: 0, -EPERM, or -EINVAL when an id is given: a dump is of all.
+/*
+ * kjoule_session_get_dump_start() - begin a dump of sessions. Return: 0, -EPERM, or -EINVAL with an
+ * id: a dump is of all
  */
 int kjoule_session_get_dump_start(struct netlink_callback *cb)
 {
@@ -395,13 +312,9 @@ int kjoule_session_get_dump_start(struct netlink_callback *cb)
 	return err;
 }
 
-/**
- * kjoule_session_get_dumpit() - dump the sessions
- * @skb:	the answer
- * @cb:		of the dump; args[0] is the id to go on with
- *
- * Context: process.
- * Return: length, 0 at the end, or -EMSGSIZE if not even one message has room.
+/*
+ * kjoule_session_get_dumpit() - dump the sessions; args[0] is the id to continue with. Return:
+ * length, 0 at the end, or -EMSGSIZE if no message fits
  */
 int kjoule_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -418,14 +331,10 @@ int kjoule_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len ?: err;
 }
 
-/**
- * kjoule_netlink_dump_session() - the session that a dump is of
- * @cb:		of the dump
- * @id:		attribute that names it, NULL if there was none
- *
- * Context: process.
- * Return: the session with a reference, or an ERR_PTR: -EPERM, -EINVAL without @id, -ENOENT for an
- * unknown one.
+/*
+ * kjoule_netlink_dump_session() - find the session of a dump. @id: its attribute, or NULL. Return:
+ * the session with a reference, or an ERR_PTR: -EPERM, -EINVAL without @id, -ENOENT for an unknown
+ * one.
  */
 struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
 						   const struct nlattr *id)
@@ -443,14 +352,7 @@ struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
 	return s ?: ERR_PTR(err);
 }
 
-/**
- * kjoule_stats_get_doit() - KJOULE_CMD_STATS_GET of a session as a whole
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one.
- */
+/** kjoule_stats_get_doit() - KJOULE_CMD_STATS_GET of a whole session */
 int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_STATS_SESSION, NULL);
@@ -477,11 +379,9 @@ int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * kjoule_stats_get_dump_start() - begin a dump of a session's books
+ * kjoule_stats_get_dump_start() - begin a dump of a session's statistics
  * @cb:	of the dump; args[0] becomes the session's id
- *
- * Context: process.
- * Return: 0, -EPERM, -EINVAL without session, -ENOENT for an unknown one.
+ * Return: 0, -EPERM, -EINVAL without session, -ENOENT for an unknown one
  */
 int kjoule_stats_get_dump_start(struct netlink_callback *cb)
 {
@@ -495,14 +395,7 @@ int kjoule_stats_get_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/**
- * kjoule_stats_get_dumpit() - dump the books, a message for each CPU
- * @skb:	the answer
- * @cb:		of the dump; args[1] is the sampler to go on with
- *
- * Context: process.
- * Return: length, or 0 at the end.
- */
+/** kjoule_stats_get_dumpit() - a message for each CPU; args[1] is the sampler to continue with */
 int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct kjoule_session *s = kjoule_session_get(cb->args[0]);
@@ -524,7 +417,6 @@ int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len ?: err;
 }
 
-/* The family */
 
 static int netlink_pre_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
 			    struct genl_info *info)
@@ -537,7 +429,7 @@ struct genl_family kjoule_family __ro_after_init = {
 	.version = KJOULE_FAMILY_VERSION,
 	.module = THIS_MODULE,
 	.pre_doit = netlink_pre_doit,
-	.parallel_ops = true,	/* the core has locks of its own */
+	.parallel_ops = true,	/* the core has its own locks */
 	.ops = kjoule_ops,
 	.n_ops = ARRAY_SIZE(kjoule_ops),
 	.mcgrps = kjoule_groups,
@@ -557,12 +449,7 @@ static int netlink_socket_released(struct notifier_block *nb, unsigned long even
 
 static struct notifier_block socket_notifier = { .notifier_call = netlink_socket_released };
 
-/**
- * kjoule_netlink_init() - register the family
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
+/** kjoule_netlink_init() - register the family */
 int kjoule_netlink_init(void)
 {
 	int err = netlink_register_notifier(&socket_notifier);
@@ -578,11 +465,7 @@ int kjoule_netlink_init(void)
 	return err;
 }
 
-/**
- * kjoule_netlink_exit() - undo kjoule_netlink_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_netlink_exit() - undo kjoule_netlink_init() */
 void kjoule_netlink_exit(void)
 {
 	genl_unregister_family(&kjoule_family);

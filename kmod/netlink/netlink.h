@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the generic netlink family share: who may ask, how a request or a dump is
- * refused, what answers with a session, whose what is.
+ * Shared by the files of the generic netlink family: permissions, refusals, replies with a session,
+ * and sockets that own objects.
  */
 #ifndef KJOULE_NETLINK_H
 #define KJOULE_NETLINK_H
@@ -11,9 +11,9 @@
 #include "netlink/msg.h"
 
 /**
- * struct kjoule_netlink_op - how a method answers an operation of the family
+ * struct kjoule_netlink_op - an operation of the family that a method implements
  * @cmd:	KJOULE_CMD_*
- * @doit:	see struct genl_ops; so are the others, which belong to a dump
+ * @doit:	see struct genl_ops; the others belong to a dump
  * @dump_start:	likewise
  * @dumpit:	likewise
  * @dump_done:	likewise, or NULL
@@ -27,10 +27,10 @@ struct kjoule_netlink_op {
 };
 
 /**
- * struct kjoule_netlink_method - what a method adds to the family
+ * struct kjoule_netlink_method - operations that a method adds to the family
  * @ops:	its operations
- * @n_ops:	how many
- * @released:	a socket was closed: what it owned ends; or NULL
+ * @n_ops:	their number
+ * @released:	a socket was closed: end its objects; or NULL
  */
 struct kjoule_netlink_method {
 	const struct kjoule_netlink_op *ops;
@@ -74,4 +74,4 @@ static inline struct kjoule_msg_to kjoule_netlink_dumper(const struct netlink_ca
 	};
 }
 
-#endif /* KJOULE_NETLINK_H */
+#endif

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notices over netlink: to the multicast group "events", which needs CAP_SYS_ADMIN
- * to join, and to the sockets that have asked for them (notice-listen), for which
- * CAP_PERFMON is enough. In the initial network namespace only.
- *
- * Notices never wait for a slow listener: if its socket is full they are dropped, and it learns by
+ * Notices over netlink: to the multicast group "events", which needs CAP_SYS_ADMIN to join, and to
+ * sockets that have sent notice-listen, for which CAP_PERFMON is enough. In the initial network
+ * namespace only. Notices never wait: one to a full socket is dropped, and the listener gets
  * ENOBUFS.
  */
 #include <linux/capability.h>
@@ -19,14 +17,7 @@
 #include "source/spec.h"
 #include "source/notifier.h"
 
-/**
- * kjoule_notice_listen_doit() - KJOULE_CMD_NOTICE_LISTEN
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0, see kjoule_socket_listen().
- */
+/** kjoule_notice_listen_doit() - KJOULE_CMD_NOTICE_LISTEN. Return: 0, see kjoule_socket_listen() */
 int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	char words[KJOULE_WORDS_LEN];
@@ -82,19 +73,17 @@ static void notice_send(const struct kjoule_event *n)
 
 static struct kjoule_notifier notifier = { .event = notice_send };
 
-/**
- * kjoule_netlink_notice_init() - tell from now on
- *
- * Context: process, module init; there are no sessions.
+/*
+ * kjoule_netlink_notice_init() - send notices from now on; there are no sessions yet. Context:
+ * process, module init; there are no sessions.
  */
 void kjoule_netlink_notice_init(void)
 {
 	kjoule_notifier_add(&notifier);
 }
 
-/**
- * kjoule_netlink_notice_exit() - undo kjoule_netlink_notice_init()
- *
+/*
+ * kjoule_netlink_notice_exit() - undo kjoule_netlink_notice_init(), after the last request.
  * Context: process, module exit; no requests for notices come any more.
  */
 void kjoule_netlink_notice_exit(void)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draining a session by dump, for readers that cannot map its rings: the operation
- * records-get. A dump is the session's reader for as long as it lasts, as an
- * open device would be, and takes what was there when it began, so that
- * a fast session cannot keep it going without end.
+ * Drains a session by a dump (records-get), for readers that cannot map its rings. A dump is the
+ * session's reader while it lasts, as an open device, and has the records that were there when it
+ * began, so that it ends even in a fast session.
  */
 #include <linux/capability.h>
 #include <linux/mm.h>
@@ -16,13 +15,12 @@
 #include "netlink/netlink.h"
 #include "session/session.h"
 
-/* Size of a message without the records. */
 #define MESSAGE_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 
 /**
- * struct drain - a dump under way
- * @session:	whose records, attached
- * @at:		the ring that it has come to
+ * struct drain - state of a dump
+ * @session:	attached
+ * @at:		index of the current ring
  * @head:	of each ring, when the dump began
  */
 struct drain {
@@ -59,7 +57,6 @@ static int drain_check(struct netlink_callback *cb, const struct kjoule_session 
 	return 0;
 }
 
-/* Remember the heads to read up to, and make messages large enough for the longest record. */
 static int drain_mark_heads(struct netlink_callback *cb, struct drain *d)
 {
 	struct kjoule_session *s = d->session;
@@ -78,12 +75,9 @@ static int drain_mark_heads(struct netlink_callback *cb, struct drain *d)
 	return 0;
 }
 
-/**
- * kjoule_records_get_dump_start() - begin a dump of records
- * @cb:	of the dump; args[0] becomes its state
- *
- * Context: process.
- * Return: 0, -EPERM, -EINVAL without session, -ENOENT for an unknown one, -EBUSY if it has a
+/*
+ * kjoule_records_get_dump_start() - begin a dump of records. @cb: of the dump; args[0] becomes its
+ * state. Return: 0, -EPERM, -EINVAL without session, -ENOENT for an unknown one, -EBUSY if it has a
  * reader, -EMSGSIZE, -ENOMEM.
  */
 int kjoule_records_get_dump_start(struct netlink_callback *cb)
@@ -123,13 +117,9 @@ err_put:
 	return err;
 }
 
-/**
- * kjoule_records_get_dumpit() - fill a buffer with messages of records
- * @skb:	the answer
- * @cb:		of the dump
- *
- * Context: process.
- * Return: length, or 0 at the end.
+/*
+ * kjoule_records_get_dumpit() - fill a buffer with messages of records. Return: length, or 0 at the
+ * end
  */
 int kjoule_records_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -151,13 +141,7 @@ int kjoule_records_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/**
- * kjoule_records_get_dump_done() - the dump has ended, or its socket was closed
- * @cb:	of the dump
- *
- * Context: process.
- * Return: 0.
- */
+/** kjoule_records_get_dump_done() - end a dump; also called if its socket was closed */
 int kjoule_records_get_dump_done(struct netlink_callback *cb)
 {
 	struct drain *d = (struct drain *)cb->args[0];

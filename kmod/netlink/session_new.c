@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The request for a session: attributes in, struct kjoule_session_config out, and the
- * operation session-new. What is asked for is checked by the session, attributes of
- * methods included; the sources that a request specifies are read in spec.c.
+ * The operation session-new: converts attributes to struct kjoule_session_config. Parameters are
+ * checked by the session, attributes of methods included; specified sources are parsed in spec.c.
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -53,7 +52,6 @@ static u64 request_get_u64(struct nlattr **attrs, int type)
 	return attrs[type] ? nla_get_u64(attrs[type]) : 0;
 }
 
-/* A request for a session, with what is too long for the stack. */
 struct request {
 	struct kjoule_session_config config;
 	cpumask_var_t cpus;
@@ -109,12 +107,9 @@ static int request_parse(struct sk_buff *skb, struct genl_info *info, struct req
 	return 0;
 }
 
-/**
- * kjoule_netlink_refuse_words() - say why a request or a dump is refused
- * @extack:	of the request
- * @words:	put together for it
- *
- * Context: process.
+/*
+ * kjoule_netlink_refuse_words() - set a formatted error text of a request or a dump. @words:
+ * formatted for this request.
  */
 void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words)
 {
@@ -142,14 +137,7 @@ static struct kjoule_session *request_create_session(struct sk_buff *skb, struct
 	return s;
 }
 
-/**
- * kjoule_session_new_doit() - KJOULE_CMD_SESSION_NEW
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0 or -errno, see kjoule_session_create().
- */
+/** kjoule_session_new_doit() - KJOULE_CMD_SESSION_NEW. Return: see kjoule_session_create() */
 int kjoule_session_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct request *r = kzalloc(sizeof(*r), GFP_KERNEL);

@@ -3,9 +3,9 @@
  * Sockets that own objects: sessions, by an owner number that the core stores, or a place in the
  * list of listeners. Owned objects end when the socket is closed.
  *
- * A port number does not identify a socket: it may be reused before the release of the socket that
- * had it is notified, and the notifier gets only the number. So a reference to the socket is kept
- * until then: the closed one is dead, which is set before the notification.
+ * A port number does not identify a socket: it may be reused before the release of its last socket
+ * is notified, and the notifier gets only the number. So a reference to the socket is kept until
+ * then: a closed one is dead, which is set before the notification.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
@@ -19,13 +19,13 @@
 #include "session/quota.h"
 
 /**
- * struct owner_socket - a socket that owns something
+ * struct owner_socket - a socket that owns objects
  * @node:	in @sockets, by @portid
- * @sk:		the socket, held; alive as long as a request of its is under way
- * @portid:	its number
- * @owner:	of its sessions; not 0, and never given twice
+ * @sk:		the socket, with a reference; valid during its requests
+ * @portid:	its port number
+ * @owner:	number of its objects' owner; not 0, and not reused
  * @listening:	in @listeners, or empty
- * @listener:	the user who has asked for that
+ * @listener:	the user that listens
  */
 struct owner_socket {
 	struct hlist_node node;
@@ -86,12 +86,9 @@ static void socket_unlink(struct owner_socket *p)
 	list_del_init(&p->listening);
 }
 
-/**
- * kjoule_socket_owner() - the sender of a request is about to own a session
- * @skb:	the request
- *
- * Context: process, while the request is handled.
- * Return: the number of its sessions' owner, or 0 if there is no memory.
+/*
+ * kjoule_socket_owner() - number of the owner of the sender's objects. Return: the number, or 0
+ * without memory
  */
 u64 kjoule_socket_owner(const struct sk_buff *skb)
 {
@@ -105,14 +102,7 @@ u64 kjoule_socket_owner(const struct sk_buff *skb)
 	return owner;
 }
 
-/**
- * kjoule_socket_owns() - are an owner's sessions the sender's?
- * @skb:	its request
- * @owner:	the owner's number
- *
- * Context: process, while the request is handled.
- * Return: true if so.
- */
+/** kjoule_socket_owns() - does the sender own an owner's objects? */
 bool kjoule_socket_owns(const struct sk_buff *skb, u64 owner)
 {
 	struct owner_socket *p;
@@ -146,16 +136,12 @@ static int socket_add_listener(struct owner_socket *p, bool admin, char *words, 
 }
 
 /**
- * kjoule_socket_listen() - send notices to the sender of a request from now on
+ * kjoule_socket_listen() - send notices to the sender of a request from now on; may be repeated
  * @skb:	the request
  * @admin:	it has CAP_SYS_ADMIN
  * @words:	set to the reason of -EUSERS
  * @len:	of @words
- *
- * Once is enough, twice does no harm.
- *
- * Context: process, while the request is handled.
- * Return: 0, -ENOMEM, or -EUSERS if as many listen as may.
+ * Return: 0, -ENOMEM, or -EUSERS above the limit
  */
 int kjoule_socket_listen(const struct sk_buff *skb, bool admin, char *words, size_t len)
 {
@@ -169,15 +155,11 @@ int kjoule_socket_listen(const struct sk_buff *skb, bool admin, char *words, siz
 	return err;
 }
 
-/**
- * kjoule_socket_notify() - for each socket that listens
- * @send:	called with its number and @n
- * @n:		the notice
- *
- * Sockets that are being closed are skipped. If the close begins only now and the number is reused
- * at once, the new socket gets this notice: messages are sent to numbers.
- *
- * Context: process, sleeps; locks of the core may be held.
+/*
+ * kjoule_socket_notify() - call a function for each listening socket. @send: called with its number
+ * and @n. Sockets that are being closed are skipped. If the close begins only now and the number is
+ * reused at once, the new socket gets this notice: messages are sent to numbers. Context: process,
+ * sleeps; locks of the core may be held.
  */
 void kjoule_socket_notify(void (*send)(u32 portid, const struct kjoule_event *n),
 			  const struct kjoule_event *n)
@@ -207,14 +189,11 @@ static struct owner_socket *socket_unlink_closed(u32 portid)
 	return p;
 }
 
-/**
- * kjoule_socket_released() - a socket was closed: what is its ends, what it changed is restored
- * @portid:	the number that it had
- *
- * Another socket that has the number by now is left alone, unless it is being closed as well: its
- * own notification finds nothing then.
- *
- * Context: process, sleeps; no lock of the core is held.
+/*
+ * kjoule_socket_released() - a socket was closed: end its objects, restore what it changed.
+ * @portid: the number that it had. Another socket that has the number by now is left alone, unless
+ * it is being closed as well: its own notification finds nothing then. Context: process, sleeps; no
+ * lock of the core is held.
  */
 void kjoule_socket_released(u32 portid)
 {
@@ -227,10 +206,9 @@ void kjoule_socket_released(u32 portid)
 	}
 }
 
-/**
- * kjoule_socket_exit() - forget sockets that are open still
- *
- * Context: process, module exit; there are no requests, no sessions and no notices any more.
+/*
+ * kjoule_socket_exit() - forget sockets that are still open, at module exit. Context: process,
+ * module exit; there are no requests, no sessions and no notices any more.
  */
 void kjoule_socket_exit(void)
 {

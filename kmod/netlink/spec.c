@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The source specifications in a request for a session: attributes in, struct
- * kjoule_spec out. What they mean, and whether they can be, is spec.c's.
+ * Source specifications in a request for a session: converts attributes to struct kjoule_spec.
+ * source/spec.c checks them.
  */
 #include <net/genetlink.h>
 
@@ -53,14 +53,9 @@ static int spec_parse(const struct nlattr *nest, struct kjoule_spec *spec,
 	return 0;
 }
 
-/**
- * kjoule_msg_get_specs() - the sources that a request for a session specifies
- * @info:	the request
- * @specs:	to be filled
- * @max:	so many at most
- *
- * Context: process.
- * Return: how many, or -EINVAL.
+/*
+ * kjoule_msg_get_specs() - parse the sources that a request for a session specifies. Return: their
+ * number, or -EINVAL
  */
 int kjoule_msg_get_specs(struct genl_info *info, struct kjoule_spec *specs, unsigned int max)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring of one CPU; see ring.h. The producer side (reserve, lose, commit) is
- * called by the sampler with interrupts off on the ring's CPU, or by whoever
- * stopped that CPU's timer; the reader side by the char device and by netlink's dump.
+ * The ring of one CPU; see ring.h. The producer (reserve, count_lost, commit) is the sampler with
+ * interrupts off on the ring's CPU, or the code that has cancelled that CPU's timer; readers are
+ * the char device and netlink's dump.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -13,7 +13,6 @@
 #include "compat/compat.h"
 #include "ring/ring.h"
 
-/* Limit of recounts while the reader advances. */
 #define COUNT_ROUNDS	3
 
 static void ring_free_pages(struct page **pages, unsigned long n)
@@ -26,7 +25,7 @@ static void ring_free_pages(struct page **pages, unsigned long n)
 }
 
 /*
- * @n pages of zeros near @node. One by one, because no allocator for modules that knows nodes
+ * Allocate @n zeroed pages near @node, one by one: no allocator for modules that knows nodes
  * charges the caller's memory cgroup.
  */
 static struct page **ring_alloc_pages(int node, unsigned long n)
@@ -53,14 +52,9 @@ static struct page **ring_alloc_pages(int node, unsigned long n)
 	return pages;
 }
 
-/**
- * kjoule_ring_alloc() - get memory for a ring, near its CPU
- * @ring:	to be filled
- * @cpu:	whose ring
- * @bytes:	of data, a power of two, at least a page
- *
- * Context: process, sleeps.
- * Return: 0, -ENOMEM, or -EINTR if the caller is being killed.
+/*
+ * kjoule_ring_alloc() - allocate a ring near its CPU. @bytes: of data, a power of two, at least a
+ * page. Return: 0, -ENOMEM, or -EINTR if the caller is being killed.
  */
 int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes)
 {
@@ -87,12 +81,7 @@ int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 byt
 	return 0;
 }
 
-/**
- * kjoule_ring_free() - undo kjoule_ring_alloc()
- * @ring:	the ring; nothing maps or writes it any more
- *
- * Context: process, sleeps.
- */
+/* kjoule_ring_free() - undo kjoule_ring_alloc(). @ring: no longer mapped or written. */
 void kjoule_ring_free(struct kjoule_ring_buffer *ring)
 {
 	if (!ring->page)
@@ -102,13 +91,12 @@ void kjoule_ring_free(struct kjoule_ring_buffer *ring)
 	ring->page = NULL;
 }
 
-/* A sane tail does not step back, and is not beyond the published head. */
+/* A valid tail does not step back, and is not beyond the published head. */
 static bool ring_tail_is_sane(u64 tail, u64 seen, u64 head)
 {
 	return !(tail % 8) && tail - seen <= head - seen;
 }
 
-/* The reader's tail if it is sane, else the last one that was. */
 static u64 ring_tail(struct kjoule_ring_buffer *ring)
 {
 	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in kjoule_ring_read() */
@@ -129,8 +117,8 @@ static __always_inline bool ring_fits(struct kjoule_ring_buffer *ring, u64 bytes
 }
 
 /*
- * Room for @size contiguous bytes, a pad before them if need be, with @spare bytes left
- * behind them; NULL when there is none.
+ * Is there room for @size contiguous bytes, after a pad if needed, with @spare bytes left after
+ * them? NULL if not.
  */
 static __always_inline void *ring_room(struct kjoule_ring_buffer *ring, u64 size, u64 spare)
 {
@@ -141,7 +129,7 @@ static __always_inline void *ring_room(struct kjoule_ring_buffer *ring, u64 size
 	if (!ring_fits(ring, pad + size + spare))
 		return NULL;
 	if (pad) {
-		/* the pad is shorter than a record, so that its size fits in 16 bits */
+		/* shorter than a record, so that the size fits in 16 bits */
 		rec = (struct kjoule_record *)(ring->data + at);
 		rec->type = KJOULE_RECORD_PAD;
 		rec->flags = 0;
@@ -167,7 +155,6 @@ static __always_inline void *ring_record(struct kjoule_ring_buffer *ring, u8 typ
 	return rec;
 }
 
-/* Clear up to the end of the memory or the reader's tail. */
 static void ring_find_clear(struct kjoule_ring_buffer *ring)
 {
 	u64 lap_end = (ring->head | (ring->size - 1)) + 1;
@@ -176,14 +163,7 @@ static void ring_find_clear(struct kjoule_ring_buffer *ring)
 			 min(lap_end, ring->seen_tail + ring->size - KJOULE_LOST_ROOM);
 }
 
-/**
- * kjoule_ring_count_lost() - book a record for which there is no room
- * @ring:	the ring
- * @type:	what it would have been
- * @tick:	at which tick, low 32 bits
- *
- * Context: producer.
- */
+/** kjoule_ring_count_lost() - count a record for which there is no room */
 void kjoule_ring_count_lost(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
 {
 	if (!ring->lost++)
@@ -204,13 +184,9 @@ static void ring_write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost 
 	ring->lost_samples = 0;
 }
 
-/**
- * kjoule_ring_flush_lost() - write a pending loss record when no more records will come
- * @ring:	the ring
- *
- * There always is room for that.
- *
- * Context: producer.
+/*
+ * kjoule_ring_flush_lost() - write a pending loss record, when no more records will come. There is
+ * always room for it.
  */
 void kjoule_ring_flush_lost(struct kjoule_ring_buffer *ring)
 {
@@ -229,13 +205,11 @@ void kjoule_ring_flush_lost(struct kjoule_ring_buffer *ring)
  * @type:	KJOULE_RECORD_*
  * @flags:	of the record
  * @size:	of the record in bytes, a multiple of 8
- * @tick:	low 32 bits of the current tick, for the books of what is lost
+ * @tick:	low 32 bits of the current tick, to count a loss
  *
- * The caller fills in what follows the header; readers see it after kjoule_ring_commit().
- * An earlier loss is written first, as a KJOULE_RECORD_LOST.
- *
- * Context: producer.
- * Return: the record, or NULL if there is no room (then it is booked as lost).
+ * The caller fills in what follows the header; readers see it after kjoule_ring_commit(). A pending
+ * loss is written first, as a KJOULE_RECORD_LOST.
+ * Return: the record, or NULL if there is no room (then it is counted as lost)
  */
 void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u32 tick)
 {
@@ -259,8 +233,8 @@ lose:
 }
 
 /*
- * The reader's position, at most @head, as seen from outside of the producer. Ticks go on
- * meanwhile: @head may be old and the reader past it.
+ * The reader's position, at most @head, as seen outside the producer. Ticks go on: @head may be old
+ * and the reader past it.
  */
 static u64 ring_reader_tail(struct kjoule_ring_buffer *ring, u64 head)
 {
@@ -276,7 +250,7 @@ static u64 ring_reader_tail(struct kjoule_ring_buffer *ring, u64 head)
 }
 
 /*
- * Size of the record at @tail, or 0 if a hostile tail points into the middle of one. Read it once:
+ * Size of the record at @tail, 0 if a hostile tail points into the middle of one. Read it once:
  * under such a tail the producer may write there.
  */
 static u16 ring_record_size(struct kjoule_ring_buffer *ring, u64 tail, u64 head)
@@ -296,55 +270,28 @@ static bool ring_is_pad(struct kjoule_ring_buffer *ring, u64 tail)
 	return READ_ONCE(((struct kjoule_record *)(ring->data + at))->type) == KJOULE_RECORD_PAD;
 }
 
-/**
- * kjoule_ring_head() - up to where there is something to read now
- * @ring:	the ring
- *
- * Context: any.
- * Return: bytes written so far.
- */
+/** kjoule_ring_head() - the published head: bytes written so far */
 u64 kjoule_ring_head(struct kjoule_ring_buffer *ring)
 {
 	/* C, pairs with B in kjoule_ring_commit() */
 	return smp_load_acquire(&ring->page->head);
 }
 
-/**
- * kjoule_ring_unread() - bytes that wait for the reader
- * @ring:	the ring
- *
- * Context: any.
- * Return: bytes, pads included.
- */
+/** kjoule_ring_unread() - bytes that wait for the reader, pads included */
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
 {
 	return kjoule_ring_unread_to(ring, kjoule_ring_head(ring));
 }
 
-/**
- * kjoule_ring_unread_to() - bytes that wait for the reader, of those there were
- * @ring:	the ring
- * @head:	up to where: a head that the ring has had
- *
- * Context: any.
- * Return: bytes, pads included.
- */
+/** kjoule_ring_unread_to() - bytes below @head that wait for the reader */
 u64 kjoule_ring_unread_to(struct kjoule_ring_buffer *ring, u64 head)
 {
 	return head - ring_reader_tail(ring, head);
 }
 
-/**
- * kjoule_ring_waiting() - records that wait for the reader
- * @ring:	the ring
- * @head:	up to where: a head that the ring has had
- * @written:	how many records had been written then; a tail that lies makes no more of them
- *
- * Counts them one by one, so that the books rest on what is in the ring. A reader that goes on all
- * the time, as a hostile one may, gets an answer that is not exact.
- *
- * Context: process, sleeps.
- * Return: records, pads not counted.
+/*
+ * kjoule_ring_waiting() - records below @head that wait, at most @written, pads not counted. Counts
+ * them in the ring one by one; not exact if a (hostile) reader keeps advancing.
  */
 u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 {
@@ -368,13 +315,9 @@ u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 	return min(n, written);
 }
 
-/**
- * kjoule_ring_longest() - the longest record that waits
- * @ring:	the ring
- * @head:	up to where: a head that the ring has had
- *
- * Context: process, sleeps.
- * Return: its bytes, 0 if none waits.
+/*
+ * kjoule_ring_longest() - size of the longest record below @head that waits. Return: bytes, 0 if
+ * none waits
  */
 u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head)
 {
@@ -393,15 +336,10 @@ u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head)
 	return longest;
 }
 
-/**
- * kjoule_ring_read() - copy whole records out and consume them
- * @ring:	the ring
- * @head:	up to where: a head that the ring has had
- * @to:		where they go
- *
- * Context: process, may fault; the caller serialises readers.
- * Return: bytes copied (whole records, 0 when none waits or fits), or -EFAULT when nothing
- * could be copied.
+/*
+ * kjoule_ring_read() - copy whole records out and consume them. Context: process, may fault; the
+ * caller serialises readers. Return: bytes copied (whole records, 0 if none waits or fits), or
+ * -EFAULT if nothing could be copied.
  */
 ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_iter *to)
 {
@@ -411,7 +349,6 @@ ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_i
 	u16 size;
 
 	while (tail != head) {
-		/* contiguous records up to the end of the memory or the head */
 		for (end = tail; end != head; end += size) {
 			size = ring_record_size(ring, end, head);
 			if (!size) {
@@ -457,13 +394,9 @@ static int ring_map_pages(struct vm_area_struct *vma, struct page **pages, vm_fl
 	return 0;
 }
 
-/**
- * kjoule_ring_map_data() - map head page and data, never writable
- * @ring:	the ring
- * @vma:	as asked for; its offset has been checked
- *
- * Context: mmap.
- * Return: 0, -EPERM if it is to be writable or executable, -EINVAL for another length.
+/*
+ * kjoule_ring_map_data() - map head page and data, never writable. @vma: its offset has been
+ * checked. Return: 0, -EPERM for a writable or executable mapping, -EINVAL for another length.
  */
 int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma)
 {
@@ -474,13 +407,9 @@ int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct 
 	return ring_map_pages(vma, ring->pages, VM_MAYWRITE);
 }
 
-/**
- * kjoule_ring_map_tail() - map the tail page
- * @ring:	the ring
- * @vma:	as asked for; its offset has been checked
- *
- * Context: mmap.
- * Return: 0, -EPERM if it is to be executable, -EINVAL for another length or a private mapping.
+/*
+ * kjoule_ring_map_tail() - map the tail page. @vma: its offset has been checked. Return: 0, -EPERM
+ * for an executable mapping, -EINVAL for another length or a private mapping.
  */
 int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma)
 {

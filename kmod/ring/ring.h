@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ring of one CPU: memory that user space maps, one producer in hard
- * interrupt context, one reader. It knows records by size only, never what they
- * mean. Layout and barriers are described in the uapi header.
+ * The ring of one CPU: memory that user space maps, one producer in hard interrupt context, one
+ * reader. It knows records by their size only. Layout and barriers are described in the uapi
+ * header.
  */
 #ifndef KJOULE_RING_H
 #define KJOULE_RING_H
@@ -27,9 +27,9 @@
  * @data:	the records
  * @tail:	the page that the reader writes; never trusted
  * @size:	bytes of data, a power of two
- * @head:	bytes written, the authority; published in @page by commit
- * @seen_tail:	the last believable tail
- * @clear_to:	up to this head there is room in one piece, and nothing lost to be told first
+ * @head:	bytes written; published in @page by commit
+ * @seen_tail:	the last valid tail
+ * @clear_to:	up to this head there is contiguous room, and no loss to be written first
  * @lost:	records lost since the last KJOULE_RECORD_LOST
  * @lost_samples: samples among them
  * @lost_tick:	tick of the first of them
@@ -62,18 +62,9 @@ ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_i
 int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
 int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
 
-/**
- * kjoule_ring_reserve_fast() - kjoule_ring_reserve() for what comes with every tick
- * @ring:	the ring
- * @type:	KJOULE_RECORD_*
- * @flags:	of the record
- * @size:	of the record in bytes, a multiple of 8
- * @tick:	low 32 bits of the current tick
- *
- * Inline where there is room without a look at the reader's tail, which is nearly always.
- *
- * Context: producer.
- * Return: as there.
+/*
+ * kjoule_ring_reserve_fast() - kjoule_ring_reserve() for records of every tick, inline if there is
+ * room without reading the reader's tail, which is nearly always.
  */
 static __always_inline void *kjoule_ring_reserve_fast(struct kjoule_ring_buffer *ring, u8 type,
 						      u8 flags, u16 size, u32 tick)
@@ -92,26 +83,14 @@ static __always_inline void *kjoule_ring_reserve_fast(struct kjoule_ring_buffer 
 	return rec;
 }
 
-/**
- * kjoule_ring_commit() - show the reader what was written
- * @ring:	the ring
- *
- * Context: producer.
- */
+/** kjoule_ring_commit() - publish the records written so far */
 static inline void kjoule_ring_commit(struct kjoule_ring_buffer *ring)
 {
 	/* B, pairs with C in kjoule_ring_head() */
 	smp_store_release(&ring->page->head, ring->head);
 }
 
-/**
- * kjoule_ring_shrink() - leave out the end of the record that was reserved last
- * @ring:	the ring
- * @rec:	the record
- * @size:	what it takes after all, at most what was reserved, a multiple of 8
- *
- * Context: producer.
- */
+/** kjoule_ring_shrink() - cut the last reserved record to @size, a multiple of 8 */
 static inline void kjoule_ring_shrink(struct kjoule_ring_buffer *ring, struct kjoule_record *rec,
 				      u16 size)
 {
@@ -121,4 +100,4 @@ static inline void kjoule_ring_shrink(struct kjoule_ring_buffer *ring, struct kj
 	ring->clear_to = min(ring->clear_to, (ring->head | (ring->size - 1)) + 1);
 }
 
-#endif /* KJOULE_RING_H */
+#endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Call chains; see callchain.h. Runs in the tick with interrupts off: a record is
- * reserved as large as it may become, filled in place and cut to what it has
- * become, so that nothing is allocated and no large array lies on the stack.
+ * Call chains; see callchain.h. Runs in the tick with interrupts off: a record is reserved at its
+ * maximum size, filled in place and cut, so that nothing is allocated and no large array is on the
+ * stack.
  *
- * User memory is read without ever sleeping for a page: what is not there is the
- * end of the chain or of the stack. What user space has put into its registers and
- * frames is believed in nothing but that it may be read, and read upwards only.
+ * User memory is read without faults: a page that is not present ends the chain or the stack. User
+ * registers and frames are not trusted: memory is read upwards only.
  */
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -27,7 +26,7 @@
 /* limit by the record's 16-bit size, in whole words */
 #define STACK_MAX	((u32)((U16_MAX & ~7U) - sizeof(struct kjoule_stack)))
 
-/* Frames of the timer interrupt above the interrupted code, and some to spare. */
+/* Frames of the timer interrupt above the interrupted code, with a margin. */
 #define TICK_FRAMES	32
 
 /* Minimum of largest records in a ring: with fewer, most would be lost. */
@@ -44,14 +43,9 @@ static u16 chain_size(u64 flags, u32 depth)
 	return sizeof(struct kjoule_chain) + n * sizeof(u64);
 }
 
-/**
- * kjoule_callchain_largest() - the longest record that follows a sample
- * @flags:	KJOULE_FLAG_* of the session
- * @depth:	frames of each kind
- * @stack_bytes: of the user stack
- *
- * Context: any.
- * Return: bytes, 0 if none does.
+/*
+ * kjoule_callchain_largest() - size of the longest record that follows a sample. Return: bytes, 0
+ * if there is none
  */
 u32 kjoule_callchain_largest(u64 flags, u32 depth, u32 stack_bytes)
 {
@@ -65,17 +59,15 @@ u32 kjoule_callchain_largest(u64 flags, u32 depth, u32 stack_bytes)
 }
 
 /**
- * kjoule_callchain_check() - is that a session that can be?
+ * kjoule_callchain_check() - check the session's parameters for chains and stacks
  * @flags:	KJOULE_FLAG_* of the session
  * @depth:	frames of each kind; 0 becomes the default
  * @stack_bytes: of the user stack; 0 becomes the default
  * @ring_bytes:	of each ring
- * @why:	set to the reason of a refusal
+ * @why:	set to the reason of an error
  *
- * What does not apply becomes 0.
- *
- * Context: any.
- * Return: 0, -ERANGE, or -EINVAL for what does not go together.
+ * Parameters that do not apply become 0.
+ * Return: 0, -ERANGE, or -EINVAL for a combination that is not possible
  */
 int kjoule_callchain_check(u64 flags, u32 *depth, u32 *stack_bytes, u32 ring_bytes,
 			   const char **why)
@@ -114,7 +106,6 @@ int kjoule_callchain_check(u64 flags, u32 *depth, u32 *stack_bytes, u32 ring_byt
 	return 0;
 }
 
-/* The current task's user registers, NULL if it has none. */
 static struct pt_regs *chain_user_regs(struct pt_regs *regs)
 {
 	if (user_mode(regs))
@@ -127,8 +118,8 @@ static struct pt_regs *chain_user_regs(struct pt_regs *regs)
 }
 
 /*
- * Callers of the interrupted kernel code into @ip, which has room for @depth + TICK_FRAMES.
- * The walk begins with ourselves; everything up to where the interrupt came in is dropped.
+ * Store the call chain of the interrupted kernel code in @ip, which has room for @depth +
+ * TICK_FRAMES. The walk begins here; frames up to the interrupt are dropped.
  */
 static u32 chain_walk_kernel(struct pt_regs *regs, u64 *ip, u32 depth, u8 *flags)
 {
@@ -172,7 +163,6 @@ static bool chain_read_frame(u64 at, bool compat, struct frame *frame)
 	return true;
 }
 
-/* Walk user frames by frame pointers, as long as they are plausible. */
 static u32 chain_walk_user(struct pt_regs *regs, bool leave, u64 *ip, u32 depth, u8 *flags)
 {
 	bool compat = !user_64bit_mode(regs);
@@ -182,7 +172,6 @@ static u32 chain_walk_user(struct pt_regs *regs, bool leave, u64 *ip, u32 depth,
 
 	if (leave)
 		ip[n++] = instruction_pointer(regs);
-	/* the outermost frame has no caller */
 	for (; at; at = frame.next) {
 		/* upwards only, so that the walk ends */
 		if (n == depth || at < least || !chain_read_frame(at, compat, &frame) ||
@@ -224,7 +213,6 @@ static void chain_write(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	kjoule_ring_shrink(ring, &rec->rec, struct_size(rec, ip, rec->kernel + rec->user));
 }
 
-/* Copy page by page; stop at the first one that is not present. */
 static u32 stack_copy(u8 *to, u64 sp, u32 bytes)
 {
 	u32 done = 0, n;
@@ -260,7 +248,6 @@ static void stack_write(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	kjoule_ring_shrink(ring, &rec->rec, sizeof(*rec) + whole);
 }
 
-/* Write that the stack was withheld, without registers. */
 static void stack_withhold(struct kjoule_ring_buffer *ring, u32 tick)
 {
 	struct kjoule_stack *rec = kjoule_ring_reserve(ring, KJOULE_RECORD_STACK,
@@ -273,15 +260,10 @@ static void stack_withhold(struct kjoule_ring_buffer *ring, u32 tick)
 	memset(rec->reg, 0, sizeof(rec->reg));
 }
 
-/**
- * kjoule_callchain_write() - the records that follow a sample
- * @ring:	the sample is its last record
- * @plan:	what the session asks for
- * @tick:	low 32 bits of the tick
- *
- * A record for which there is no room is lost, and booked as any other.
- *
- * Context: producer, in the timer's interrupt.
+/*
+ * kjoule_callchain_write() - write the records that follow a sample. @ring: the sample is its last
+ * record. A record for which there is no room is counted as lost. Context: producer, in the timer's
+ * interrupt.
  */
 void kjoule_callchain_write(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
 			    u32 tick)

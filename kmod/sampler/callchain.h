@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who called: the records that follow a sample when a session asks for chains or
- * for copies of the user stack. The sampler calls this in its tick, a session
- * checks with it what it was asked.
+ * Records that follow a sample if a session requests call chains or copies of the user stack.
+ * Called by the sampler in its tick, and by sessions to check their parameters.
  */
 #ifndef KJOULE_CALLCHAIN_H
 #define KJOULE_CALLCHAIN_H
@@ -14,7 +13,6 @@
 struct kjoule_plan;
 struct kjoule_ring_buffer;
 
-/* The session flags that ask for something here. */
 #define KJOULE_CALLCHAIN_FLAGS	(KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | \
 				 KJOULE_FLAG_USER_STACK)
 
@@ -24,4 +22,4 @@ int kjoule_callchain_check(u64 flags, u32 *depth, u32 *stack_bytes, u32 ring_byt
 void kjoule_callchain_write(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
 			    u32 tick);
 
-#endif /* KJOULE_CALLCHAIN_H */
+#endif

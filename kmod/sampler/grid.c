@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Along the grid of ticks, see grid.h: when the next one is due, and what is booked and read where
- * no tick is taken. For tick.c, park.c and sampler.c; calls none of them.
+ * The grid of ticks; see grid.h: when the next one is due, what is counted if ticks are missed, and
+ * readings of energy between ticks. For tick.c, idle.c and sampler.c; calls none of them.
  */
 #include <linux/math64.h>
 
 #include "sampler/grid.h"
 #include "sampler/sampler.h"
 
-/**
- * kjoule_tick_due() - when the next tick may be taken
- * @s:		the sampler
- * @now:	CLOCK_MONOTONIC
- * @took:	what the last tick took, 0 if there was none
- *
- * Later than it is due when that has passed, or when ticks have taken much of the CPU. Those
- * left out are booked with the one that is taken next.
- *
- * Context: interrupts off, on the sampler's CPU.
- * Return: the time to which the timer is to be set.
+/*
+ * kjoule_tick_due() - the time of the next tick: later than due if that has passed, or if ticks have
+ * used much of the CPU; those left out count as missed. @took: duration of the last tick, or 0.
  */
 noinline u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took)
 {
@@ -29,13 +21,9 @@ noinline u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took)
 			       s->grid_ns + count * s->plan->interval_ns);
 }
 
-/**
- * kjoule_sampler_miss() - ticks from the next one on did not happen
- * @s:		the sampler
- * @count:	how many
- * @flags:	KJOULE_GAP_*
- *
- * Context: see grid.h; the books are open.
+/*
+ * kjoule_sampler_miss() - count ticks from the next one on as missed. Context: see grid.h; between
+ * kjoule_stats_begin_write() and _end_write().
  */
 void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags)
 {
@@ -50,14 +38,10 @@ void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags)
 	kjoule_grid_expect(s, s->plan, s->tick + count, s->grid_ns + count * s->plan->interval_ns);
 }
 
-/**
- * kjoule_sampler_count_idle() - the CPU has been idle until now
- * @s:		parked
- * @now:	CLOCK_MONOTONIC
- *
- * The ticks due meanwhile are booked, and it is parked from @now on.
- *
- * Context: see grid.h; the books are open.
+/*
+ * kjoule_sampler_count_idle() - count the CPU as idle until now. @s: its tick is stopped. Ticks due
+ * meanwhile are counted as skipped. Context: see grid.h; between kjoule_stats_begin_write() and
+ * _end_write().
  */
 void kjoule_sampler_count_idle(struct kjoule_sampler *s, u64 now)
 {
@@ -82,13 +66,12 @@ void kjoule_sampler_count_idle(struct kjoule_sampler *s, u64 now)
 }
 
 /**
- * kjoule_sampler_read_meters() - read energy at another time than a tick's
- * @s:		the sampler; ticks due by @now have been booked
+ * kjoule_sampler_read_meters() - read energy between two ticks
+ * @s:		the sampler; ticks due by @now have been counted
  * @now:	CLOCK_MONOTONIC
- * @older_ns:	only meters that were read at least so long ago
- * @in_switch:	the scheduler may hold its lock: leave out what may not be read then
- *
- * Context: see grid.h, on the sampler's CPU; the books are open.
+ * @older_ns:	only meters not read for this time
+ * @in_switch:	the scheduler may hold its lock: leave out sources with ticks_only
+ * Context: see grid.h, on the sampler's CPU; between kjoule_stats_begin_write() and _end_write().
  */
 void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch)
 {
@@ -103,7 +86,9 @@ void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns,
 		if (!kjoule_meter_is_mine(m, s->cpu, now) || now - m->read_ns < older_ns)
 			continue;
 		kjoule_sampler_read_meter(s, m, now);
-		/* its time is told from the last tick that was due; before the first is none */
+		/*
+		 * a record's time is relative to the last due tick; there is none before the first
+		 */
 		if (!m->updated || !s->tick)
 			continue;
 		last = s->tick - 1;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sampler's place on the grid of ticks, and its books. Shared by what happens at a
- * tick (tick.c), while the CPU is idle (park.c) and at start and stop (sampler.c).
- * Whoever changes them is on the sampler's CPU with interrupts off, or has cancelled
- * its timer and taken it out of park.c's hands.
+ * A sampler's position on the grid of ticks, and its statistics. Shared by ticks (tick.c), idle
+ * CPUs (idle.c), start and stop (sampler.c). Changed on the sampler's CPU with interrupts off, or
+ * by code that has cancelled its timer and removed it from idle.c's list.
  */
 #ifndef KJOULE_GRID_H
 #define KJOULE_GRID_H
@@ -18,7 +17,6 @@ static inline u64 kjoule_grid_due(const struct kjoule_plan *plan, u64 tick, u64 
 				 grid_ns;
 }
 
-/* Make tick @tick the next one. */
 static inline void kjoule_grid_expect(struct kjoule_sampler *s, const struct kjoule_plan *plan,
 				      u64 tick, u64 grid_ns)
 {
@@ -27,7 +25,7 @@ static inline void kjoule_grid_expect(struct kjoule_sampler *s, const struct kjo
 	s->due_ns = kjoule_grid_due(plan, tick, grid_ns);
 }
 
-/* How many ticks after the next one are due by @now as well. */
+/* Ticks after the next one that are due by @now as well. */
 static inline u64 kjoule_grid_behind(const struct kjoule_sampler *s, u64 now)
 {
 	const struct kjoule_plan *plan = s->plan;
@@ -43,13 +41,13 @@ static inline u64 kjoule_grid_behind(const struct kjoule_sampler *s, u64 now)
 	return behind;
 }
 
-/* How many ticks from the next one on are due by @now. */
+/* Ticks from the next one on that are due by @now. */
 static inline u64 kjoule_grid_elapsed(const struct kjoule_sampler *s, u64 now)
 {
 	return now < s->due_ns ? 0 : 1 + kjoule_grid_behind(s, now);
 }
 
-/* The books are written between these two; see struct kjoule_ring_head.seq. */
+/* Statistics are written between these two; see struct kjoule_ring_head.seq. */
 static inline void kjoule_stats_begin_write(struct kjoule_ring_head *page)
 {
 	WRITE_ONCE(page->seq, page->seq + 1);
@@ -62,14 +60,13 @@ static inline void kjoule_stats_end_write(struct kjoule_ring_head *page)
 	WRITE_ONCE(page->seq, page->seq + 1);
 }
 
-/* Show the reader the latest records and books. */
 static inline void kjoule_sampler_publish(struct kjoule_sampler *s)
 {
 	s->ring.page->due = s->tick;
 	kjoule_ring_commit(&s->ring);
 }
 
-/* Does the reader have to be woken, or somebody be told? Mostly there is nothing to look at. */
+/* Wake the reader or post an event if needed; usually nothing has to be checked. */
 static inline void kjoule_sampler_wake_reader(struct kjoule_sampler *s)
 {
 	if (unlikely(s->ring.head >= s->check_at || s->ring.lost))
@@ -92,4 +89,4 @@ void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags);
 void kjoule_sampler_count_idle(struct kjoule_sampler *s, u64 now);
 void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch);
 
-#endif /* KJOULE_GRID_H */
+#endif

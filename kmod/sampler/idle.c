@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An idle CPU is not woken only to sample it. When the scheduler switches to
- * the idle task the samplers of that CPU take their timers off, before the idle
- * governor looks for the next timer and chooses a state by it (the cpu_idle tracepoint
- * would be too late); when it switches back they are set to the next tick of the
- * common grid. The ticks between are booked as parked. Called by switch.c.
+ * Skips ticks on idle CPUs, so as not to wake them only to sample. At a switch to the idle task the
+ * samplers of the CPU cancel their timers, before the idle governor chooses a state by the next
+ * timer (the cpu_idle tracepoint would be too late); at the switch back they are set to the next
+ * tick of the grid. Called by switch.c.
  *
- * A meter that only one CPU can read has to be read while any of those that share it is not
- * idle. So that CPU ticks meanwhile, even if it is idle itself. Each that is not idle counts
- * itself in its meters; a CPU that comes back from idle kicks the one that reads them, if that is
- * parked, and that one checks at each of its ticks whether any is left.
+ * A meter that only one CPU can read is read while any CPU that shares it is busy: its owner ticks
+ * meanwhile, even if it is idle. Busy CPUs count themselves in their meters; a CPU that becomes
+ * busy kicks the owner if its tick is stopped, and the owner checks at each tick whether any is
+ * left.
  *
- * All of this happens on the CPU in question with interrupts off, inside the
- * scheduler: nothing here may wake a task, allocate or print. That a reader has to be
- * woken goes through irq_work.
+ * All of this runs on the CPU in question with interrupts off, inside the scheduler: it must not
+ * wake a task, allocate or print. The reader is woken by irq_work.
  */
 #include <linux/atomic.h>
 #include <linux/list.h>
@@ -35,7 +33,6 @@ static u64 idle_min_ns(const struct kjoule_sampler *s)
 	return s->plan->interval_ns / 4;
 }
 
-/* Does a busy CPU depend on this one's readings of energy? */
 static bool idle_ticks_are_needed(const struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -54,7 +51,7 @@ static void idle_kick(struct kjoule_sampler *s)
 		atomic_set(&s->kick_pending, 0);	/* offline: rechecked when back online */
 }
 
-/* Count this CPU as idle. A keeper that ticks for it checks at each of its ticks. */
+/* Count this CPU as idle. An owner that ticks for it checks at each of its ticks. */
 static void idle_set_idle(struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -68,7 +65,6 @@ static void idle_set_idle(struct kjoule_sampler *s)
 	}
 }
 
-/* May this idle CPU stop its ticks, or do other CPUs need them? */
 static bool idle_may_stop_tick(struct kjoule_sampler *s)
 {
 	WRITE_ONCE(s->idle, true);
@@ -80,12 +76,10 @@ static bool idle_may_stop_tick(struct kjoule_sampler *s)
 }
 
 /**
- * kjoule_idle_enter() - the CPU is idle: take the timer off, unless it has to tick for others
- * @s:		of this CPU, not parked
+ * kjoule_idle_enter() - the CPU is idle: cancel the timer, unless it has to tick for others
+ * @s:		of this CPU, its tick is not stopped
  * @now:	CLOCK_MONOTONIC
  * @in_switch:	the scheduler holds its lock
- *
- * Context: interrupts off, on the sampler's CPU.
  */
 void kjoule_idle_enter(struct kjoule_sampler *s, u64 now, bool in_switch)
 {
@@ -123,12 +117,12 @@ static void idle_restart_tick(struct kjoule_sampler *s, u64 now, bool in_switch)
 	kjoule_sampler_wake_reader(s);
 	kjoule_sampler_publish(s);
 	kjoule_stats_end_write(s->ring.page);
-	/* frequent wakeups do not exceed the limit of the load */
+	/* frequent wakeups stay within the limit of the load */
 	hrtimer_start(&s->timer, ns_to_ktime(kjoule_tick_due(s, now, 0)),
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* Count this CPU as busy, and kick idle keepers of its meters. */
+/* Count this CPU as busy, and kick idle owners of its meters. */
 static void idle_set_busy(struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -147,12 +141,9 @@ static void idle_set_busy(struct kjoule_sampler *s)
 	}
 }
 
-/**
- * kjoule_idle_leave() - the CPU is not idle any more
- * @s:		of this CPU
- * @now:	CLOCK_MONOTONIC
- *
- * Context: sched_switch, on the sampler's CPU; its run queue is locked.
+/*
+ * kjoule_idle_leave() - the CPU is busy again. Context: sched_switch, on the sampler's CPU; its run
+ * queue is locked.
  */
 void kjoule_idle_leave(struct kjoule_sampler *s, u64 now)
 {
@@ -169,8 +160,8 @@ static void idle_tick_for_others(struct kjoule_sampler *s, u64 now)
 
 /*
  * Runs even if the kicking CPU is idle again: a tick follows, which reads, so that no further kick
- * is needed until then. Once @kick_pending and then @kick_running are clear, the sampler is not
- * touched from here.
+ * is needed until then. Once @kick_pending and then @kick_running are clear, this does not use the
+ * sampler.
  */
 static void idle_kick_on_cpu(void *data)
 {
@@ -185,12 +176,7 @@ static void idle_kick_on_cpu(void *data)
 	smp_store_release(&s->kick_running, false);	/* Y, pairs with Z in kjoule_idle_sync() */
 }
 
-/**
- * kjoule_idle_recheck() - another CPU's reading may hang on this one now, or no more
- * @s:	of this CPU
- *
- * Context: interrupts off, on the sampler's CPU.
- */
+/** kjoule_idle_recheck() - recheck whether another CPU needs this one's readings */
 void kjoule_idle_recheck(struct kjoule_sampler *s)
 {
 	lockdep_assert_irqs_disabled();
@@ -202,12 +188,10 @@ void kjoule_idle_recheck(struct kjoule_sampler *s)
 		idle_tick_for_others(s, ktime_get_ns());
 }
 
-/**
- * kjoule_idle_at_tick() - check whether the ticks of an idle CPU are still needed
- * @s:	of this CPU, held
- *
- * Context: its timer's callback.
- * Return: true if it is parked now, and the timer is not to be set again.
+/*
+ * kjoule_idle_at_tick() - check whether the ticks of an idle CPU are still needed. @s: of this CPU,
+ * ticking while idle. Context: its timer's callback. Return: true if the tick is stopped: do not
+ * restart the timer.
  */
 bool kjoule_idle_at_tick(struct kjoule_sampler *s)
 {
@@ -221,21 +205,14 @@ bool kjoule_idle_at_tick(struct kjoule_sampler *s)
 	return s->tick_stopped;
 }
 
-/**
- * kjoule_idle_init() - make a sampler ready to be left alone
- * @s:	that is being made
- *
- * Context: process.
- */
+/* kjoule_idle_init() - initialise a sampler for this. @s: that is being made. */
 void kjoule_idle_init(struct kjoule_sampler *s)
 {
 	INIT_CSD(&s->kick, idle_kick_on_cpu, s);
 }
 
-/**
- * kjoule_idle_sync() - wait for kicks that are in flight
- * @s:	paused, as are all others of its session
- *
+/*
+ * kjoule_idle_sync() - wait for pending kicks. @s: halted, as are all others of its session.
  * Context: process, interrupts on.
  */
 void kjoule_idle_sync(struct kjoule_sampler *s)
@@ -247,10 +224,8 @@ void kjoule_idle_sync(struct kjoule_sampler *s)
 }
 
 /**
- * kjoule_idle_add() - leave this CPU alone while it is idle
- * @s:	of this CPU; it is parked at once if the CPU is idle now
- *
- * Context: interrupts off, on the sampler's CPU.
+ * kjoule_idle_add() - skip ticks while this CPU is idle
+ * @s:	of this CPU; its tick is stopped at once if the CPU is idle
  */
 void kjoule_idle_add(struct kjoule_sampler *s)
 {
@@ -262,12 +237,7 @@ void kjoule_idle_add(struct kjoule_sampler *s)
 		idle_set_busy(s);
 }
 
-/**
- * kjoule_idle_remove() - undo kjoule_idle_add(); a parked sampler stays so
- * @s:	of this CPU
- *
- * Context: interrupts off, on the sampler's CPU.
- */
+/** kjoule_idle_remove() - undo kjoule_idle_add(); a stopped tick stays so */
 void kjoule_idle_remove(struct kjoule_sampler *s)
 {
 	lockdep_assert_irqs_disabled();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Leaving idle CPUs alone; see park.c. For the sampler's files. */
+/* Skipping ticks on idle CPUs; see idle.c. For the sampler's files. */
 #ifndef KJOULE_IDLE_H
 #define KJOULE_IDLE_H
 
@@ -9,10 +9,13 @@
 
 struct kjoule_sampler;
 
-/* The samplers of a CPU that leave it alone; touched on it only, with interrupts off. */
+/*
+ * The samplers of a CPU that skip ticks while it is idle; used on that CPU only, with interrupts
+ * off.
+ */
 DECLARE_PER_CPU(struct hlist_head, kjoule_idle_samplers);
 
-/* The boot CPU's idle task and its like; not tasks that inject idle time. */
+/* Is it the idle task of its CPU? Tasks that inject idle time are not. */
 static inline bool kjoule_idle_is_task(const struct task_struct *task)
 {
 	return !task->pid;
@@ -27,4 +30,4 @@ void kjoule_idle_leave(struct kjoule_sampler *s, u64 now);
 void kjoule_idle_recheck(struct kjoule_sampler *s);
 bool kjoule_idle_at_tick(struct kjoule_sampler *s);
 
-#endif /* KJOULE_IDLE_H */
+#endif

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The limit on the CPU time of ticks, all sessions together; see load.h. Without it
- * short intervals, long stack copies or many sessions could use up the CPU that they
- * are to measure.
+ * Limit of the CPU time of ticks, all sessions together; see load.h. Without it short intervals,
+ * long stack copies or many sessions could use up the CPU that they measure.
  *
- * The time of ticks is added up until it reaches the limit. If that took long enough
- * the sum restarts; if not, no tick is taken until the share is met again. Ticks of
- * other sessions meanwhile are counted as well, so that all of them together meet the
- * share.
+ * The time of ticks is added up until it reaches the limit. If that took long enough the sum
+ * restarts; if not, no tick is taken until the share is met again. Ticks of other sessions
+ * meanwhile are counted as well, so that all of them together meet the share.
  */
 #include <linux/hrtimer.h>
 #include <linux/math64.h>
@@ -19,11 +17,13 @@
 #include "compat/compat.h"
 #include "sampler/load.h"
 
-/* Ticks may use PERCENT of this time in a row. */
+/*
+ * Ticks may use PERCENT of this time in a row. 40 is measured in Documentation/design.rst, The
+ * tick.
+ */
 #define WINDOW_NS	(10 * NSEC_PER_MSEC)
 #define PERCENT		40
 
-/* Measurement of the bare timer interrupt. */
 #define BARE_SAMPLES	16
 #define BARE_EVERY_NS	(50 * NSEC_PER_USEC)
 #define BARE_MAX_NS	(10 * NSEC_PER_MSEC)
@@ -73,7 +73,7 @@ static int load_compare_ns(const void *a, const void *b)
 }
 
 /*
- * The gap that a timer interrupt leaves in the interrupted code, from entry to exit. Longer gaps
+ * Duration of a timer interrupt as seen by the interrupted code, from entry to exit. Longer gaps
  * contain something else, or are due to a hypervisor; the shortest is too short if a host's clock
  * moves in steps. So take the first quartile.
  */
@@ -104,36 +104,21 @@ static u64 load_measure_bare(void)
 	return n ? min_t(u64, hole[n / 4], BARE_LIMIT_NS) : BARE_UNKNOWN_NS;
 }
 
-/**
- * kjoule_load_init() - find out what a bare interrupt takes
- *
- * Context: module init.
- */
+/** kjoule_load_init() - measure the bare timer interrupt */
 void kjoule_load_init(void)
 {
 	kjoule_load_bare_ns = load_measure_bare();
 }
 
-/**
- * kjoule_load_of() - where the load of a CPU is counted
- * @cpu:	which CPU
- *
- * Context: any.
- * Return: its count.
- */
+/** kjoule_load_of() - the load of a CPU */
 struct kjoule_load *kjoule_load_of(unsigned int cpu)
 {
 	return per_cpu_ptr(&loads, cpu);
 }
 
-/**
- * kjoule_load_until() - ticks have taken much: when may the next one be taken?
- * @load:	of this CPU
- * @now:	CLOCK_MONOTONIC
- * @took_ns:	what the last one took
- *
- * Context: hard interrupt.
- * Return: not before this time; @now if at any.
+/*
+ * kjoule_load_until() - the earliest time of the next tick, after the limit was reached. @took_ns:
+ * duration of the last tick. Return: CLOCK_MONOTONIC; @now if at once.
  */
 u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much of a CPU's time the ticks of all sessions may take together. The tick adds
- * up what it took, and asks when to come back once that is much.
+ * Limit of a CPU's time for the ticks of all sessions. The tick adds its duration, and asks when to
+ * continue once the limit is reached.
  */
 #ifndef KJOULE_LOAD_H
 #define KJOULE_LOAD_H
@@ -10,14 +10,14 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-/* Nothing of ours takes so long: the host has stood still meanwhile, and the CPU was nobody's. */
+/* No tick takes this long: a hypervisor has stopped the CPU meanwhile. */
 #define KJOULE_LOAD_STALL_NS	(10 * NSEC_PER_MSEC)
 
 /**
- * struct kjoule_load - what ticks have taken of one CPU
- * @begin_ns:	CLOCK_MONOTONIC from which on is counted
- * @limit_ns:	ticks may take so much before anybody asks how long that took
- * @left_ns:	of that; changed by ticks on that CPU only
+ * struct kjoule_load - time of ticks on one CPU
+ * @begin_ns:	CLOCK_MONOTONIC of the start of the sum
+ * @limit_ns:	time of ticks after which the share is checked
+ * @left_ns:	rest of that; changed by ticks on that CPU only
  */
 struct kjoule_load {
 	u64 begin_ns;
@@ -25,19 +25,15 @@ struct kjoule_load {
 	s64 left_ns;
 } ____cacheline_aligned_in_smp;
 
-extern u64 kjoule_load_bare_ns;	/* what an interrupt of a timer takes besides the tick */
+extern u64 kjoule_load_bare_ns;	/* duration of a timer interrupt without the tick */
 
 void kjoule_load_init(void);
 struct kjoule_load *kjoule_load_of(unsigned int cpu);
 u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns);
 
-/**
- * kjoule_load_add() - a tick has been taken
- * @load:	of this CPU
- * @took_ns:	what it took, entry and exit of the interrupt left out
- *
- * Context: hard interrupt.
- * Return: true if kjoule_load_until() has to be asked.
+/*
+ * kjoule_load_add() - add the duration of a tick. @took_ns: without entry and exit of the
+ * interrupt. Return: true if kjoule_load_until() has to be called.
  */
 static __always_inline bool kjoule_load_add(struct kjoule_load *load, u64 took_ns)
 {
@@ -45,12 +41,9 @@ static __always_inline bool kjoule_load_add(struct kjoule_load *load, u64 took_n
 	return load->left_ns < 0;
 }
 
-/**
- * kjoule_load_charge() - something has been done for sessions, a tick at a switch of tasks for one
- * @load:	of this CPU
- * @took_ns:	what it took; the next tick waits for it if that was much
- *
- * Context: interrupts off, on that CPU.
+/*
+ * kjoule_load_charge() - add time used for sessions outside ticks, such as at a task switch; the
+ * next tick is delayed if it is long. Context: interrupts off, on that CPU.
  */
 static inline void kjoule_load_charge(struct kjoule_load *load, u64 took_ns)
 {
@@ -58,4 +51,4 @@ static inline void kjoule_load_charge(struct kjoule_load *load, u64 took_ns)
 		load->left_ns -= took_ns;
 }
 
-#endif /* KJOULE_LOAD_H */
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ticks and pollers notice; see notice.h. A tick may also run inside the scheduler (park.c),
- * so it only sets bits and queues an irq_work, the one that wakes the reader.
+ * Events of ticks and pollers; see pending.h. A tick may also run inside the scheduler (idle.c), so
+ * it only sets bits and queues an irq_work, the one that wakes the reader.
  */
 #include <linux/bitops.h>
 #include <linux/ktime.h>
@@ -10,7 +10,7 @@
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
 
-#define FAILS_EVERY_NS	NSEC_PER_SEC	/* between two calls of a failing source */
+#define FAILS_EVERY_NS	NSEC_PER_SEC
 
 static void pending_mark(struct kjoule_sampler *s, unsigned int bit)
 {
@@ -18,14 +18,9 @@ static void pending_mark(struct kjoule_sampler *s, unsigned int bit)
 	irq_work_queue(&s->wake);
 }
 
-/**
- * kjoule_sampler_check_ring() - has the reader to be woken, is there something to tell?
- * @s:	the sampler; its ring has grown by some part of the mark, or has lost records
- *
- * A reader that took only some of the records may be asleep again just below the mark, so
- * this is looked at a few times for each mark's worth of records.
- *
- * Context: see grid.h.
+/*
+ * kjoule_sampler_check_ring() - wake the reader and mark events if needed. Checked several times
+ * within the wake-up mark: a reader that has taken only some records may sleep just below it.
  */
 void kjoule_sampler_check_ring(struct kjoule_sampler *s)
 {
@@ -56,13 +51,9 @@ void kjoule_sampler_check_ring(struct kjoule_sampler *s)
 	}
 }
 
-/**
- * kjoule_sampler_meter_failed() - counters could not be read
- * @s:		the sampler that tried
- * @m:		whose counters
- * @errors:	how many of them
- *
- * Context: see grid.h; the books are open.
+/*
+ * kjoule_sampler_meter_failed() - count counters that could not be read. Context: see grid.h;
+ * between kjoule_stats_begin_write() and _end_write().
  */
 void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *m, u32 errors)
 {
@@ -81,11 +72,9 @@ void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *
 	pending_mark(s, KJOULE_PENDING_SOURCE);
 }
 
-/**
- * kjoule_sampler_cycles_failed() - the frequency source could not be read
- * @s:	the sampler that tried
- *
- * Context: see grid.h; the books are open.
+/*
+ * kjoule_sampler_cycles_failed() - count a failed read of the frequency source. Context: see
+ * grid.h; between kjoule_stats_begin_write() and _end_write().
  */
 void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
 {
@@ -100,12 +89,7 @@ void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
 	pending_mark(s, KJOULE_PENDING_SOURCE);
 }
 
-/**
- * kjoule_poller_lost() - a slow source failed for long enough for a notice
- * @p:	its poller
- *
- * Context: process, the poller's thread.
- */
+/* kjoule_poller_lost() - mark the loss of a slow source. Context: process, the poller's thread. */
 void kjoule_poller_lost(struct kjoule_poller *p)
 {
 	struct kjoule_pending *n = p->sampler[0]->plan->pending;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What of a running session is worth a notice, seen on the slow paths of the ticks: a ring that is
- * nearly full, records that are lost, a source that cannot be read any more. Here it is marked
- * only; who has made the plan tells it.
+ * Events of a running session that ticks and pollers mark: a ring that is nearly full, lost
+ * records, a source that cannot be read any more. The creator of the plan posts them
+ * (session/event.c).
  */
 #ifndef KJOULE_PENDING_H
 #define KJOULE_PENDING_H
@@ -15,20 +15,20 @@
 struct kjoule_poller;
 struct kjoule_sampler;
 
-/* After so many failed reads in a row a source is told to be lost. */
+/* A source counts as lost after this many failed reads in a row. */
 #define KJOULE_SOURCE_LOST_READS	16
 
-/* Bits of struct kjoule_pending.pending */
-#define KJOULE_PENDING_RING	0	/* some sampler's full_bytes is set */
-#define KJOULE_PENDING_LOST	1	/* records were lost since the last notice of that */
-#define KJOULE_PENDING_SOURCE	2	/* some meter's, sampler's or poller's lost_pending */
-#define KJOULE_PENDING_FAILING	3	/* some meter's failing_pending */
+/* Bits of struct kjoule_pending.bits */
+#define KJOULE_PENDING_RING	0	/* a sampler's full_bytes is set */
+#define KJOULE_PENDING_LOST	1	/* records were lost since the last event */
+#define KJOULE_PENDING_SOURCE	2	/* a meter's, sampler's or poller's lost_pending is set */
+#define KJOULE_PENDING_FAILING	3	/* a meter's failing_pending is set */
 
 /**
- * struct kjoule_pending - what is to be told of a session
- * @bits:	what
- * @errors:	values that ticks did not get, of each source; the frequency source's at the end
- * @post:	called in any context when something is pending; has it told later
+ * struct kjoule_pending - pending events of a session
+ * @bits:	KJOULE_PENDING_*
+ * @errors:	values that ticks could not read, of each source; the frequency source's last
+ * @post:	called in any context if something is pending; posts it later
  */
 struct kjoule_pending {
 	unsigned long bits;
@@ -36,26 +36,16 @@ struct kjoule_pending {
 	void (*post)(struct kjoule_pending *n);
 };
 
-/**
- * kjoule_pending_post() - have it told, if there is something
- * @n:	of the session
- *
- * Context: any.
- */
+/** kjoule_pending_post() - post pending events */
 static inline void kjoule_pending_post(struct kjoule_pending *n)
 {
 	if (READ_ONCE(n->bits))
 		n->post(n);
 }
 
-/**
- * kjoule_pending_count_errors() - values were not got
- * @n:		of the session
- * @index:	number of the source in it
- * @src:	the source
- * @errors:	how many
- *
- * Context: any.
+/*
+ * kjoule_pending_count_errors() - count values that could not be read. @index: the source's number
+ * in it.
  */
 static inline void kjoule_pending_count_errors(struct kjoule_pending *n, u32 index,
 					       struct kjoule_source *src, u32 errors)
@@ -69,4 +59,4 @@ void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *
 void kjoule_sampler_cycles_failed(struct kjoule_sampler *s);
 void kjoule_poller_lost(struct kjoule_poller *p);
 
-#endif /* KJOULE_PENDING_H */
+#endif

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pollers; see poller.h. A thread of its own for each slow source: a device that takes
- * a second to answer, or hangs, delays its own readings only, and each source has its
- * own period. The thread stays on the session's CPUs, so that with interrupts off it is
- * the producer of the ring of the CPU that it runs on, as the tick is.
+ * Pollers; see poller.h. Each slow source has its own thread: a device that answers late, or hangs,
+ * delays its own readings only, and each source has its own period. The thread stays on the
+ * session's CPUs, so that with interrupts off it is the producer of the ring of its CPU, as the
+ * tick is.
  *
- * It takes no lock of a session's: what it reads may wait for CPU hotplug, which in turn
- * waits for sessions. For the same reason a waiter for it must hold none. The wait at a session's
- * stop is bounded: a reading that takes too long is cut off, that is, discarded. The thread itself
- * ends only after that.
+ * It takes no lock of a session: its reads may wait for CPU hotplug, which waits for sessions. A
+ * waiter for it must hold none either. The wait at a session's stop is bounded: a reading that
+ * takes too long is aborted, that is, discarded. The thread itself ends later.
  */
 #include <linux/freezer.h>
 #include <linux/hrtimer.h>
@@ -25,12 +24,11 @@
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
 
-/* The sampler of this CPU; NULL if the CPU is not in the session. */
 static struct kjoule_sampler *poller_local_sampler(struct kjoule_poller *p)
 {
 	unsigned int cpu = smp_processor_id(), low = 0, high = p->n, middle;
 
-	while (low < high) {	/* sorted by CPU */
+	while (low < high) {
 		middle = (low + high) / 2;
 		if (p->sampler[middle]->cpu == cpu)
 			return p->sampler[middle];
@@ -43,8 +41,8 @@ static struct kjoule_sampler *poller_local_sampler(struct kjoule_poller *p)
 }
 
 /*
- * Hotplug resets the affinity of a thread when the last of its CPUs goes offline; set it again when
- * one is back.
+ * Hotplug resets a thread's affinity when the last of its CPUs goes offline; set it again when one
+ * is back.
  */
 static void poller_restore_affinity(struct kjoule_poller *p)
 {
@@ -127,7 +125,10 @@ static int poller_read_domain(struct kjoule_poller *p, unsigned int i)
 	return err == -ENOSPC ? 0 : err;
 }
 
-/* Do not count once cut off: the cutter waits for RCU readers, as for @aborted above. */
+/*
+ * Do not count once aborted: kjoule_session_stop_pollers() waits for RCU readers, as for @aborted
+ * above.
+ */
 static void poller_count(struct kjoule_poller *p, u64 *number)
 {
 	rcu_read_lock();
@@ -211,15 +212,13 @@ out:
 }
 
 /**
- * kjoule_poller_create() - make the thread that reads a slow source; it waits to be started
- * @src:	the source; stays the caller's, for longer than the poller
+ * kjoule_poller_create() - create the thread that reads a slow source; it waits to be started
+ * @src:	the source; kept by the caller until the poller is destroyed
  * @number:	of the source in the session
  * @period_ns:	between two readings
- * @sampler:	samplers of the session; the array stays the caller's, for longer than the poller
+ * @sampler:	samplers of the session; the array is kept by the caller as well
  * @n:		their number
- *
- * Context: process, sleeps.
- * Return: the poller, or an ERR_PTR: -ENOMEM, -EINTR.
+ * Return: the poller, or an ERR_PTR: -ENOMEM, -EINTR
  */
 struct kjoule_poller *kjoule_poller_create(struct kjoule_source *src, u8 number, u64 period_ns,
 					   struct kjoule_sampler *const *sampler, unsigned int n)
@@ -264,23 +263,16 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/**
- * kjoule_poller_start() - let it read
- * @p:	created, its samplers running
- *
- * Context: any.
- */
+/** kjoule_poller_start() - start the readings */
 void kjoule_poller_start(struct kjoule_poller *p)
 {
 	smp_store_release(&p->running, true);	/* N, pairs with M in poller_thread() */
 	wake_up(&p->wait);
 }
 
-/**
- * kjoule_poller_finish() - ask for a last reading
- * @p:	started or not; may have been asked
- *
- * Context: process.
+/*
+ * kjoule_poller_finish() - request a last reading; may be repeated. @p: started or not; may have
+ * been asked.
  */
 void kjoule_poller_finish(struct kjoule_poller *p)
 {
@@ -289,19 +281,17 @@ void kjoule_poller_finish(struct kjoule_poller *p)
 }
 
 /**
- * kjoule_poller_wait() - wait until nothing more comes of it
- * @p:		asked to finish
- * @until:	no longer than to this time in jiffies: then the reading under way is cut off
- *
- * Context: process, sleeps; the caller holds neither a session nor off CPU hotplug.
- * Return: true if it has finished. If it was cut off, nothing is written or counted any more
- * after a synchronize_rcu().
+ * kjoule_poller_wait() - wait for the last reading
+ * @p:		after kjoule_poller_finish()
+ * @until:	time-out in jiffies: then the current reading is aborted
+ * Context: process, sleeps; without a session's lock and the CPU hotplug lock.
+ * Return: true if it has finished. After an abort, nothing is written or counted any more once
+ * synchronize_rcu() has returned
  */
 bool kjoule_poller_wait(struct kjoule_poller *p, unsigned long until)
 {
 	long timeout = max_t(long, until - jiffies, 0);
 
-	/* once is enough */
 	if (wait_for_completion_timeout(&p->done, READ_ONCE(p->aborted) ? 0 : timeout))
 		return true;
 	if (!xchg(&p->aborted, true))
@@ -309,12 +299,10 @@ bool kjoule_poller_wait(struct kjoule_poller *p, unsigned long until)
 	return false;
 }
 
-/**
- * kjoule_poller_join() - wait for the thread to end, as long as it takes
- * @p:	any
- *
- * Context: process, sleeps, by one at a time; otherwise as kjoule_poller_wait(). Not where others
- * would wait for it, unless kjoule_poller_wait() has said that it has finished.
+/*
+ * kjoule_poller_join() - wait for the thread to end, without a time-out. Context: as
+ * kjoule_poller_wait(), serialised by the caller; not if others would wait for it, unless
+ * kjoule_poller_wait() has returned true.
  */
 void kjoule_poller_join(struct kjoule_poller *p)
 {
@@ -323,11 +311,9 @@ void kjoule_poller_join(struct kjoule_poller *p)
 	p->joined = true;
 }
 
-/**
- * kjoule_poller_destroy() - undo kjoule_poller_create()
- * @p:	the poller, or NULL
- *
- * Context: process, sleeps, as kjoule_poller_join().
+/*
+ * kjoule_poller_destroy() - undo kjoule_poller_create(). @p: the poller, or NULL. Context: as
+ * kjoule_poller_join().
  */
 void kjoule_poller_destroy(struct kjoule_poller *p)
 {
@@ -340,13 +326,11 @@ void kjoule_poller_destroy(struct kjoule_poller *p)
 }
 
 /**
- * kjoule_poller_get_value() - what the last record of a domain says
+ * kjoule_poller_get_value() - the last recorded value of a domain
  * @p:		the poller
  * @domain:	below the source's n_domains
- * @value:	set to it, in the unit of the domain's quantity; a counter's since its first reading
- *
- * Context: any.
- * Return: 0, or -ENODATA while there is no record.
+ * @value:	set in the unit of the domain's quantity; a counter's since its first reading
+ * Return: 0, or -ENODATA while there is no record
  */
 int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value)
 {
@@ -357,17 +341,11 @@ int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, 
 	return 0;
 }
 
-/**
- * kjoule_poller_get_stats() - what it has done so far
- * @p:		the poller
- * @stats:	to be filled
- *
- * Context: any.
- */
+/** kjoule_poller_get_stats() - statistics so far */
 void kjoule_poller_get_stats(const struct kjoule_poller *p, struct kjoule_poller_stats *stats)
 {
 	stats->reads = READ_ONCE(p->stats.reads);
-	/* the reading that was cut off counts as missing */
+	/* an aborted reading counts as an error */
 	stats->errors = READ_ONCE(p->stats.errors) + READ_ONCE(p->aborted);
 	stats->overruns = READ_ONCE(p->stats.overruns);
 }

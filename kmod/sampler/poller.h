@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pollers: the thread that reads one slow source of a session, with its own period,
- * and writes what it says into the rings. Made and ended by the session.
+ * Pollers: the thread that reads one slow source of a session, with its own period, and writes the
+ * values into the rings. Created and ended by the session.
  */
 #ifndef KJOULE_POLLER_H
 #define KJOULE_POLLER_H
@@ -16,9 +16,9 @@
 struct kjoule_sampler;
 
 /**
- * struct kjoule_poller_stats - what a poller has done
- * @reads:	readings; each asks all domains of the source
- * @errors:	values that were not got or, on a CPU without a ring, could not be told
+ * struct kjoule_poller_stats - statistics of a poller
+ * @reads:	readings of all domains of the source
+ * @errors:	values that could not be read or, on a CPU without a ring, not recorded
  * @overruns:	readings that took longer than the period
  */
 struct kjoule_poller_stats {
@@ -32,24 +32,24 @@ struct kjoule_poller_stats {
  * @src:	the source; the session's
  * @number:	of the source in the session
  * @period_ns:	between two readings
- * @thread:	with a reference, so that it may end by itself
- * @joined:	it has been waited for
- * @wait:	where it waits to be started
+ * @thread:	with a reference, because it may end by itself
+ * @joined:	the thread has ended
+ * @wait:	waits for the start
  * @running:	it was started
- * @stopping:	it is to read once more and end
- * @done:	it has
- * @aborted:	nobody waits for that any more: nothing is written or counted
+ * @stopping:	it reads once more and ends
+ * @done:	it has ended its readings
+ * @aborted:	the wait for that has timed out: nothing is written or counted
  * @cpus:	of the session
  * @sampler:	the session's samplers
  * @n:		number of samplers
  * @stats:	written by the thread
- * @failures:	readings in a row in which something failed
- * @lost_pending: they are enough to be told
+ * @failures:	readings in a row with an error
+ * @lost_pending: a source-lost event is pending
  * @counter:	of each domain that is a counter
- * @known:	domains whose counter has been read
- * @updated_ns:	CLOCK_MONOTONIC at which each was last seen to move
+ * @known:	domains with a first raw value
+ * @updated_ns:	CLOCK_MONOTONIC of the last update of each
  * @recorded:	value of each domain in its last record
- * @has_recorded:	domains that have had a record
+ * @has_recorded:	domains with a record
  */
 struct kjoule_poller {
 	struct kjoule_source *src;
@@ -85,4 +85,4 @@ void kjoule_poller_destroy(struct kjoule_poller *p);
 int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value);
 void kjoule_poller_get_stats(const struct kjoule_poller *p, struct kjoule_poller_stats *stats);
 
-#endif /* KJOULE_POLLER_H */
+#endif

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Samplers from their making to their end: start, stop, a CPU that goes offline and
- * comes back, and the books. What happens at a tick is in tick.c, what becomes of the
- * timer while a CPU is idle in park.c.
+ * Samplers: start, stop, CPU hotplug, and statistics. Ticks are in tick.c, idle CPUs in idle.c.
  *
- * The timer and the state are changed on the sampler's own CPU, by functions called
- * there with interrupts off, so that they never meet a tick or a switch to idle.
+ * The timer and the state are changed on the sampler's own CPU with interrupts off, so that they
+ * never run concurrently with a tick or a switch to idle.
  */
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -35,14 +33,12 @@ static void sampler_wake_work(struct irq_work *work)
 }
 
 /**
- * kjoule_sampler_init() - make ready for a CPU
- * @s:		to be filled, zeroed
+ * kjoule_sampler_init() - initialise a sampler for a CPU
+ * @s:		zeroed
  * @plan:	what to sample; may be completed until kjoule_sampler_start()
- * @cpu:	which CPU
+ * @cpu:	its CPU
  * @ring_bytes:	data of the ring, a power of two
- *
- * Context: process, sleeps.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM
  */
 int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan,
 			unsigned int cpu, u64 ring_bytes)
@@ -56,12 +52,7 @@ int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan
 	return kjoule_ring_alloc(&s->ring, cpu, ring_bytes);
 }
 
-/**
- * kjoule_sampler_exit() - undo kjoule_sampler_init()
- * @s:	stopped
- *
- * Context: process, sleeps.
- */
+/** kjoule_sampler_exit() - undo kjoule_sampler_init() */
 void kjoule_sampler_exit(struct kjoule_sampler *s)
 {
 	irq_work_sync(&s->wake);
@@ -109,25 +100,18 @@ static void sampler_start_on_cpu(void *data)
 		sampler_start_timer(s);
 }
 
-/**
- * kjoule_sampler_start() - begin to tick
- * @s:	initialised, its plan complete
- *
- * Context: process, the caller holds off CPU hotplug.
- * Return: 0, or -ENXIO if the CPU is offline.
+/*
+ * kjoule_sampler_start() - start the ticks. Context: process, the CPU hotplug lock is held. Return:
+ * 0, or -ENXIO if the CPU is offline.
  */
 int kjoule_sampler_start(struct kjoule_sampler *s)
 {
 	return smp_call_function_single(s->cpu, sampler_start_on_cpu, s, 1);
 }
 
-/**
- * kjoule_sampler_start_suspended() - begin without the CPU, which is offline
- * @s:	initialised, its plan complete
- *
- * kjoule_sampler_resume() lets it tick when the CPU comes.
- *
- * Context: process, the caller holds off CPU hotplug.
+/*
+ * kjoule_sampler_start_suspended() - start on an offline CPU. kjoule_sampler_resume() starts the
+ * ticks when the CPU comes online. Context: process, the CPU hotplug lock is held.
  */
 void kjoule_sampler_start_suspended(struct kjoule_sampler *s)
 {
@@ -155,11 +139,9 @@ static void sampler_halt_on_cpu(void *data)
 	sampler_release_meters(s);
 }
 
-/**
- * kjoule_sampler_halt() - the session is about to stop: no more ticks
- * @s:	running or not
- *
- * Context: process, sleeps; the caller keeps the CPU from coming and going.
+/*
+ * kjoule_sampler_halt() - no more ticks, before kjoule_sampler_stop(). Context: process, sleeps;
+ * without CPU hotplug of @s.
  */
 void kjoule_sampler_halt(struct kjoule_sampler *s)
 {
@@ -175,12 +157,9 @@ static void sampler_suspend_on_cpu(void *data)
 	s->tick_stopped = false;
 }
 
-/**
- * kjoule_sampler_suspend() - the CPU is going offline, or the machine to sleep
- * @s:		running; its ticks are missed from here on
- * @reason:	one of KJOULE_GAP_*
- *
- * Context: process, sleeps; the caller keeps the CPU from coming and going.
+/*
+ * kjoule_sampler_suspend() - suspend the ticks, which are missed from now on. @reason: one of
+ * KJOULE_GAP_*. Context: process, sleeps; without other CPU hotplug of @s.
  */
 void kjoule_sampler_suspend(struct kjoule_sampler *s, u8 reason)
 {
@@ -208,14 +187,9 @@ static void sampler_resume_on_cpu(void *data)
 		sampler_start_timer(s);
 }
 
-/**
- * kjoule_sampler_resume() - the CPU is online again, or the machine awake
- * @s:		left before, for @reason or another one that still holds
- * @reason:	one of KJOULE_GAP_*
- *
- * What was due meanwhile is booked as missed, and the ticks go on along the grid.
- *
- * Context: process, sleeps; the caller keeps the CPU from coming and going.
+/*
+ * kjoule_sampler_resume() - resume the ticks along the grid, unless another reason still applies;
+ * those due meanwhile are missed. Context: process, sleeps; without other CPU hotplug of @s.
  */
 void kjoule_sampler_resume(struct kjoule_sampler *s, u8 reason)
 {
@@ -226,11 +200,9 @@ void kjoule_sampler_resume(struct kjoule_sampler *s, u8 reason)
 }
 
 /**
- * kjoule_sampler_stop() - close the books
- * @s:		paused
- * @stop_ns:	ticks due until then and not taken are booked as missed, or parked
- *
- * Context: process, sleeps.
+ * kjoule_sampler_stop() - finish the statistics
+ * @s:		halted
+ * @stop_ns:	ticks due until then and not taken are counted as missed or skipped
  */
 void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
 {
@@ -243,7 +215,7 @@ void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
 	hrtimer_cancel(&s->timer);
 	kjoule_idle_sync(s);
 	irq_work_sync(&s->wake);
-	preempt_disable();	/* readers of the counters spin while they are open */
+	preempt_disable();	/* readers of the statistics spin while they are written */
 	kjoule_stats_begin_write(s->ring.page);
 	if (s->tick_stopped)
 		kjoule_sampler_count_idle(s, stop_ns);
@@ -282,13 +254,10 @@ static void sampler_add_meter_on_cpu(void *data)
 	smp_store_release(&s->n_meters, i + 1);		/* pairs with msg_put_scopes() */
 }
 
-/**
- * kjoule_sampler_add_meter() - there is one more meter that it may have to read
- * @s:	the sampler, ticking or not
- * @m:	the meter
- * @old: one of its own that @m takes the place of, or NULL
- *
- * Context: process, sleeps; the caller holds the session, so that the CPU does not go meanwhile.
+/*
+ * kjoule_sampler_add_meter() - add or replace a meter that the CPU may have to read. @old: one of
+ * its own that @m replaces, or NULL. Context: process, sleeps; the session is locked, so that the
+ * CPU does not go offline.
  */
 void kjoule_sampler_add_meter(struct kjoule_sampler *s, struct kjoule_meter *m,
 			      struct kjoule_meter *old)
@@ -307,13 +276,9 @@ static void sampler_recheck_on_cpu(void *data)
 	kjoule_idle_recheck(data);
 }
 
-/**
- * kjoule_sampler_owner_changed() - it has to read a meter from now on, or need not any more
- * @s:	running
- *
- * An idle CPU that is the only reader of a meter has to tick.
- *
- * Context: process, sleeps; the caller keeps the session running.
+/*
+ * kjoule_sampler_owner_changed() - recheck whether an idle CPU has to tick, because it is the only
+ * reader of a meter. Context: process, sleeps; the session is kept running by the caller.
  */
 void kjoule_sampler_owner_changed(struct kjoule_sampler *s)
 {
@@ -333,7 +298,7 @@ static void sampler_sweep_on_cpu(void *data)
 	struct kjoule_sampler *s = sweep->sampler;
 	u64 now = ktime_get_ns();
 
-	/* a CPU that is neither parked nor going offline reads at its next tick */
+	/* a CPU that neither skips ticks nor goes offline reads at its next tick */
 	sweep->done = !s->tick_stopped && !s->suspended;
 	if (!s->tick_stopped || !kjoule_meter_is_mine(sweep->meter, s->cpu, now))
 		return;
@@ -346,16 +311,11 @@ static void sampler_sweep_on_cpu(void *data)
 	sampler_release_meters(s);
 }
 
-/**
- * kjoule_sampler_sweep() - have an idle CPU read a meter without a reader
- * @s:	a sampler that shares it
- * @m:	the meter
- *
- * Wakes the CPU if it is parked. Needed where a whole package is idle for so long that its
- * counters could go round.
- *
- * Context: process; the caller keeps the session running.
- * Return: true if it has been read, or will be at the CPU's next tick.
+/*
+ * kjoule_sampler_sweep() - have an idle CPU read a meter without a reader. @s: shares the meter.
+ * Wakes the CPU if its tick is stopped, so that the counters of an idle package do not wrap unseen.
+ * Context: process; the session is kept running by the caller. Return: true if it was read, or will
+ * be at the CPU's next tick.
  */
 bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m)
 {
@@ -366,16 +326,10 @@ bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m)
 	return sweep.done;
 }
 
-/**
- * kjoule_sampler_emit() - write a record at another time than a tick's
- * @s:		running
- * @type:	KJOULE_RECORD_*
- * @flags:	of the record
- * @record:	the record; its head is filled in here
- * @size:	of it
- *
- * Context: on the sampler's CPU with interrupts off: the ring's producer, as the tick.
- * Return: 0, or -ENOSPC if there was no room (the ring has counted it as lost).
+/*
+ * kjoule_sampler_emit() - write a record between two ticks. @record: the record; its header is
+ * filled in here. Context: on the sampler's CPU with interrupts off: the ring's producer, as the
+ * tick. Return: 0, or -ENOSPC if there was no room (counted as lost).
  */
 int kjoule_sampler_emit(struct kjoule_sampler *s, u8 type, u8 flags, const void *record, u16 size)
 {
@@ -392,13 +346,7 @@ int kjoule_sampler_emit(struct kjoule_sampler *s, u8 type, u8 flags, const void 
 	return rec ? 0 : -ENOSPC;
 }
 
-/**
- * kjoule_sampler_get_stats() - the books as of the last tick, all of one moment
- * @s:		running or not
- * @stats:	to be filled
- *
- * Context: process, sleeps.
- */
+/** kjoule_sampler_get_stats() - consistent statistics as of the last tick */
 void kjoule_sampler_get_stats(struct kjoule_sampler *s, struct kjoule_stats *stats)
 {
 	const struct kjoule_ring_head *page = s->ring.page;
@@ -408,7 +356,7 @@ void kjoule_sampler_get_stats(struct kjoule_sampler *s, struct kjoule_stats *sta
 	do {
 		while ((seq = READ_ONCE(page->seq)) & 1)
 			cpu_relax();
-		smp_rmb();	/* F, pairs with E in kjoule_stats_begin_write() and _close() */
+		smp_rmb();	/* F, pairs with E in kjoule_stats_begin_write() and _end_write() */
 		stats->due = page->due;
 		stats->taken = page->taken;
 		stats->missed = page->missed;
@@ -423,18 +371,12 @@ void kjoule_sampler_get_stats(struct kjoule_sampler *s, struct kjoule_stats *sta
 		stats->stacks_withheld = page->stacks_withheld;
 		head = page->head;
 		stats->delay_max_ns = s->delay_max_ns;
-		smp_rmb();	/* F, pairs with E in kjoule_stats_begin_write() and _close() */
+		smp_rmb();	/* F, pairs with E in kjoule_stats_begin_write() and _end_write() */
 	} while (READ_ONCE(page->seq) != seq);
 	stats->waiting = kjoule_ring_waiting(&s->ring, head, stats->records - stats->lost);
 }
 
-/**
- * kjoule_sampler_set_state() - show the session's state to readers of the ring
- * @s:		any
- * @state:	enum kjoule_session_state
- *
- * Context: any.
- */
+/** kjoule_sampler_set_state() - publish the session's state to readers of the ring */
 void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state)
 {
 	WRITE_ONCE(s->ring.page->state, state);

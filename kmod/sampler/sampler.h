@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sampler: one pinned timer per CPU on a grid that all CPUs of a session
- * share, and what happens at a tick. It is told what to sample by a
- * kjoule_plan and writes into rings; it knows neither sessions nor front ends.
+ * The sampler: one pinned timer per CPU on a grid that all CPUs of a session share, and its ticks.
+ * It gets a kjoule_plan and writes into rings; it knows neither sessions nor front ends.
  */
 #ifndef KJOULE_SAMPLER_H
 #define KJOULE_SAMPLER_H
@@ -21,27 +20,27 @@
 #include "sampler/target.h"
 #include "source/source.h"
 
-/* Below, a CPU could be kept busy by ticks alone; above, 32 bits of nanoseconds run out. */
+/* Below, a CPU could be kept busy by ticks alone; above, 32 bits of nanoseconds overflow. */
 #define KJOULE_INTERVAL_MIN_NS	(10 * 1000ULL)
 #define KJOULE_INTERVAL_MAX_NS	(4 * 1000 * 1000 * 1000ULL)
 
 /**
- * struct kjoule_plan - what the ticks of a session do; fixed while they run
- * @t0_ns:		CLOCK_MONOTONIC at which tick 0 is due, jitter left out
+ * struct kjoule_plan - parameters of a session's ticks; constant while they run
+ * @t0_ns:		CLOCK_MONOTONIC at which tick 0 is due, without jitter
  * @interval_ns:	between ticks
- * @jitter_ns:		tick k is due kjoule_jitter(seed, k, jitter_ns) late; < @interval_ns
+ * @jitter_ns:		tick k is delayed by kjoule_jitter(seed, k, jitter_ns); < @interval_ns
  * @seed:		of the jitter
  * @target:		which tasks are sampled
- * @skips_idle:		idle CPUs are left alone
+ * @skips_idle:		ticks are skipped on idle CPUs
  * @kernel_ip:		kernel addresses may be shown
- * @chain:		KJOULE_FLAG_* of what is written with each sample, see callchain.h
- * @chain_depth:	at most so many frames of each kind
+ * @chain:		KJOULE_FLAG_* of records that follow samples, see callchain.h
+ * @chain_depth:	maximum frames of each kind
  * @stack_bytes:	of the user stack
- * @stacks:		of which tasks user stacks may be copied
- * @wakeup_bytes:	wake the reader when a ring has got so many more
+ * @stacks:		tasks whose user stacks may be copied
+ * @wakeup_bytes:	wake the reader when a ring has this many bytes
  * @frequency:		frequency source or NULL
  * @reader:		where the reader waits
- * @pending:		where notices are left
+ * @pending:		pending events
  */
 struct kjoule_plan {
 	u64 t0_ns;
@@ -62,9 +61,8 @@ struct kjoule_plan {
 };
 
 /*
- * The books of one CPU at one moment: the fields of the same name in struct
- * kjoule_ring_head, and besides how late the latest tick has been and how many of the
- * records waited for the reader.
+ * Statistics of one CPU: the fields of struct kjoule_ring_head, the longest sampling delay, and the
+ * records that wait for the reader.
  */
 struct kjoule_stats {
 	u64 due;
@@ -83,7 +81,7 @@ struct kjoule_stats {
 	u64 waiting;
 };
 
-/* Ticks that were late by 0 ns, 1 ns, 2 to 3 ns, 4 to 7 ns, ... */
+/* Ticks with a sampling delay of 0 ns, 1 ns, 2 to 3 ns, 4 to 7 ns, ... */
 #define KJOULE_DELAY_BUCKETS	33
 
 /**
@@ -92,44 +90,45 @@ struct kjoule_stats {
  * @plan:	what to do at a tick
  * @cpu:	whose ticks
  * @running:	between start and stop
- * @suspended:	KJOULE_GAP_*: why there are no ticks for the time being
+ * @suspended:	KJOULE_GAP_*: why there are no ticks at the moment
  * @tick_stopped:	the CPU is idle and the timer off
  * @idle_counted_ns:	idle time is counted up to here
- * @idle_recorded_ns:	parked ticks have been told up to here
- * @idle_node:	in park.c's list of this CPU
- * @busy:	the CPU is not idle: counted in the @awake of its meters
- * @idle:	parked, or about to be: who wakes has it tick for what only it can read
+ * @idle_recorded_ns:	skipped ticks have a record up to here
+ * @idle_node:	in idle.c's list of this CPU
+ * @busy:	the CPU is not idle: counted in @busy_cpus of its meters
+ * @idle:	the tick is stopped, or about to be: a busy CPU kicks it for meters that only it can
+ *		read
  * @ticks_while_idle:	the CPU is idle but ticks for others
- * @kick_pending:	@kick is on its way
- * @kick_running:	@kick is being carried out
- * @kick:	has its CPU look again whether it has to tick
+ * @kick_pending:	@kick is queued
+ * @kick_running:	@kick runs
+ * @kick:	has its CPU recheck whether it has to tick
  * @tick:	k of the next tick
- * @grid_ns:	when it is due, jitter left out
+ * @grid_ns:	when it is due, without jitter
  * @due_ns:	when it is due
- * @load:	what ticks have taken of the CPU, those of other sessions as well
+ * @load:	time of ticks on the CPU, of all sessions
  * @freq_khz:	as of the last tick
  * @cycles:	as read at the last tick
- * @fresh:	as read at this one
- * @ip:		where the interrupted code was
- * @cycles_known: they could be
- * @task_known:	@pid and @tgid have been told to the reader
+ * @fresh:	as read at this tick
+ * @ip:		of the interrupted code
+ * @cycles_known: @cycles is valid
+ * @task_known:	@pid and @tgid are in the last task record
  * @pid:	of the last sample
  * @tgid:	of the last sample
- * @check_at:	head of the ring at which to look whether the mark is reached
+ * @check_at:	head of the ring at which to check the wake-up mark
  * @woken_at:	head of the ring when the reader was last woken
- * @near_full:	the ring was seen nearly full, and not half empty since
- * @full_bytes:	bytes that waited then, until it has been told
+ * @near_full:	the ring was nearly full, and not half empty since
+ * @full_bytes:	bytes that waited then, until the event is posted
  * @freq_failures: failed reads of the frequency source in a row
- * @lost_pending: they are enough to be told
- * @delay_max_ns: the latest that a tick has been
- * @delay_ticks:	how many ticks were late by less than 2^i ns, and not less than half of that
- * @meters_known:	the CPU has been online in this session: who shares @meter with it is known
- * @n_meters:	how many energy counters it may have to read
- * @meter:	these; shared with other samplers
+ * @lost_pending: a source-lost event is pending
+ * @delay_max_ns: the longest sampling delay
+ * @delay_ticks:	ticks with a sampling delay below 2^i ns, and not below half of that
+ * @meters_known:	the CPU was online in this session: who shares @meter is known
+ * @n_meters:	number of @meter
+ * @meter:	energy counters that it may have to read; shared with other samplers
  * @ring:	where the records go
- * @wake:	wakes the reader, and has notices told, outside the timer's context
+ * @wake:	wakes the reader, and posts pending events, outside the timer's context
  *
- * Written by the tick on @cpu with interrupts off, or by who has cancelled the timer.
+ * Written by the tick on @cpu with interrupts off, or by code that has cancelled the timer.
  */
 struct kjoule_sampler {
 	struct hrtimer timer;
@@ -192,17 +191,10 @@ int kjoule_sampler_emit(struct kjoule_sampler *s, u8 type, u8 flags, const void 
 void kjoule_sampler_get_stats(struct kjoule_sampler *s, struct kjoule_stats *stats);
 void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state);
 
-/**
- * kjoule_jitter() - by how much a tick is delayed on purpose
- * @seed:	of the session
- * @tick:	k
- * @limit:	in nanoseconds; 0 for no jitter
- *
- * The same on every CPU, so that jittered ticks still form vectors. Two rounds of
- * multiply and xor-shift; part of the ABI, because readers must repeat it.
- *
- * Context: any.
- * Return: 0 to @limit - 1 nanoseconds.
+/*
+ * kjoule_jitter() - intentional delay of a tick. The same on every CPU, so that samples of a tick
+ * stay simultaneous. Two rounds of multiply and xor-shift; part of the ABI, because readers must
+ * repeat it. Return: 0 to @limit - 1 nanoseconds.
  */
 static inline u32 kjoule_jitter(u64 seed, u64 tick, u32 limit)
 {
@@ -213,13 +205,9 @@ static inline u32 kjoule_jitter(u64 seed, u64 tick, u32 limit)
 	return ((x >> 32) * limit) >> 32;
 }
 
-/**
- * kjoule_sampler_shares() - is a meter one of those that a sampler may have to read?
- * @s:	the sampler
- * @m:	the meter
- *
- * Context: process; the caller keeps the session's CPUs from being placed.
- * Return: true if so.
+/*
+ * kjoule_sampler_shares() - may a sampler have to read a meter?. Context: process; the session's
+ * meters do not change.
  */
 static inline bool kjoule_sampler_shares(const struct kjoule_sampler *s,
 					 const struct kjoule_meter *m)
@@ -233,4 +221,4 @@ static inline bool kjoule_sampler_shares(const struct kjoule_sampler *s,
 	return false;
 }
 
-#endif /* KJOULE_SAMPLER_H */
+#endif

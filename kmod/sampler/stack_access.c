@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose stacks a session may copy; see stack_access.h. ptrace_may_access() is not for modules, and
- * sleeps; what it asks of PTRACE_MODE_ATTACH_REALCREDS is asked here, but for security modules
- * (Yama, SELinux), which cannot be asked: user and group ids all the same as the maker's real ones,
- * no capability that the caller lacks, the same user namespace, and a process that its user may
- * dump. So a process that has executed a setuid program, or was of another user before, keeps its
+ * Whose stacks a session may copy; see stack_access.h. ptrace_may_access() is not exported, and
+ * sleeps; this checks the same as PTRACE_MODE_ATTACH_REALCREDS, except for security modules (Yama,
+ * SELinux). So a process that has executed a setuid program, or had another user before, keeps its
  * stack.
  */
 #include <linux/pid.h>
@@ -57,13 +55,12 @@ static int stack_check_task(const struct kjoule_stack_access *a, const struct kj
 
 /**
  * kjoule_stack_access_init() - may a session copy the stacks of its target?
- * @a:		to be filled, zeroed; to be given to kjoule_stack_access_exit() in any case
+ * @a:		zeroed; kjoule_stack_access_exit() is called in any case
  * @target:	its target
  * @any:	the caller has CAP_SYS_PTRACE or CAP_SYS_ADMIN
- * @why:	set to the reason of a refusal, or left alone
- *
- * Context: process; the caller's credentials count.
- * Return: 0, -EPERM or -ESRCH.
+ * @why:	set to the reason of an error, or left alone
+ * Context: process, of the creator.
+ * Return: 0, -EPERM or -ESRCH
  */
 int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_target *target,
 			     bool any, const char **why)
@@ -79,12 +76,7 @@ int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_
 	return stack_check_task(a, target, why);
 }
 
-/**
- * kjoule_stack_access_exit() - undo kjoule_stack_access_init(), finished or not
- * @a:	no tick asks for it any more
- *
- * Context: process.
- */
+/** kjoule_stack_access_exit() - undo kjoule_stack_access_init(), finished or not */
 void kjoule_stack_access_exit(struct kjoule_stack_access *a)
 {
 	if (a->creator)
@@ -92,12 +84,9 @@ void kjoule_stack_access_exit(struct kjoule_stack_access *a)
 	a->creator = NULL;
 }
 
-/**
- * kjoule_stack_access_current() - may the current task's stack be copied?
- * @a:	the session's
- *
- * Context: any, hard interrupt included; the task has memory of its own.
- * Return: true if so.
+/*
+ * kjoule_stack_access_current() - may the current task's stack be copied?. Context: any, hard
+ * interrupt included; the task has its own mm.
  */
 bool kjoule_stack_access_current(const struct kjoule_stack_access *a)
 {

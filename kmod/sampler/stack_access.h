@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose stacks a session may copy: those that its maker could read by ptrace. Asked when a
- * session is made and, for the task that runs, at each copy (callchain.c).
+ * Whose stacks a session may copy: those of tasks that its creator may trace. Checked when a
+ * session is created and, for the current task, at each copy (callchain.c).
  */
 #ifndef KJOULE_STACK_ACCESS_H
 #define KJOULE_STACK_ACCESS_H
@@ -12,8 +12,8 @@ struct kjoule_target;
 
 /**
  * struct kjoule_stack_access - whose stacks may be copied
- * @any:	everybody's
- * @creator:	otherwise, stacks of tasks that these credentials may trace; NULL: of no task
+ * @any:	all tasks
+ * @creator:	otherwise, tasks that these credentials may trace; NULL: none
  */
 struct kjoule_stack_access {
 	bool any;
@@ -25,4 +25,4 @@ int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_
 void kjoule_stack_access_exit(struct kjoule_stack_access *a);
 bool kjoule_stack_access_current(const struct kjoule_stack_access *a);
 
-#endif /* KJOULE_STACK_ACCESS_H */
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens when the scheduler switches tasks: a tick that is due already belongs to the task
- * that leaves (tick.c), and an idle CPU is left alone (park.c).
+ * Task switches: a tick that is due already is taken for the task that leaves (tick.c), and ticks
+ * of idle CPUs are skipped (idle.c).
  */
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -49,42 +49,28 @@ static struct kjoule_probe probe[] = {
 
 static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
 
-/**
- * kjoule_switch_init() - make ready
- *
- * Context: module init.
- */
+/** kjoule_switch_init() - prepare the probe */
 void kjoule_switch_init(void)
 {
 	kjoule_probes_init(&probes);
 }
 
-/**
- * kjoule_switch_exit() - undo kjoule_switch_init()
- *
- * Context: module exit.
- */
+/** kjoule_switch_exit() - undo kjoule_switch_init() */
 void kjoule_switch_exit(void)
 {
 	kjoule_probes_exit(&probes);
 }
 
-/**
- * kjoule_switch_get() - from now on switches to idle are seen
- *
- * Context: process, sleeps.
- * Return: 0, -EOPNOTSUPP if the kernel does not tell of switches, or -errno.
+/*
+ * kjoule_switch_get() - attach the probe. Return: 0, -EOPNOTSUPP if the kernel has no such
+ * tracepoint, or -errno.
  */
 int kjoule_switch_get(void)
 {
 	return kjoule_probes_get(&probes);
 }
 
-/**
- * kjoule_switch_put() - undo kjoule_switch_get()
- *
- * Context: process, sleeps.
- */
+/** kjoule_switch_put() - undo kjoule_switch_get() */
 void kjoule_switch_put(void)
 {
 	kjoule_probes_put(&probes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whom a session samples; see target.h. Children are followed at the fork itself,
- * before they run, so that a process that lives for less than a tick's interval is
- * the target's from its first instruction; they leave the family when they are reaped.
+ * The target of a session; see target.h. Children are added at the fork itself, before they run, so
+ * that a process shorter than an interval belongs to the target from its first instruction; they
+ * are removed when they are reaped.
  */
 #include <linux/pid.h>
 #include <linux/rculist.h>
@@ -44,7 +44,7 @@ static void member_fill_spare(struct work_struct *work)
 	while (READ_ONCE(n_spare) < SPARE_MEMBERS) {
 		m = kmalloc(sizeof(*m), GFP_KERNEL);
 		if (!m)
-			break;	/* the next fork retries */
+			break;
 		raw_spin_lock_irqsave(&spare_lock, flags);
 		hlist_add_head(&m->node, &spare_members);
 		n_spare++;
@@ -135,7 +135,7 @@ static void probe_sched_process_fork(void *data, struct task_struct *parent,
 	struct kjoule_family *f;
 
 	if (child->signal == parent->signal)
-		return;		/* a thread */
+		return;
 	rcu_read_lock();
 	list_for_each_entry_rcu(f, &families, node) {
 		if (family_find(f, parent->signal))
@@ -164,21 +164,13 @@ static struct kjoule_probe probe[] = {
 
 static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
 
-/**
- * kjoule_targets_init() - make ready
- *
- * Context: module init.
- */
+/** kjoule_targets_init() - prepare the probes */
 void kjoule_targets_init(void)
 {
 	kjoule_probes_init(&probes);
 }
 
-/**
- * kjoule_targets_exit() - undo kjoule_targets_init()
- *
- * Context: module exit.
- */
+/** kjoule_targets_exit() - undo kjoule_targets_init() */
 void kjoule_targets_exit(void)
 {
 	kjoule_probes_exit(&probes);
@@ -219,7 +211,7 @@ static int family_new(struct kjoule_target *target, struct task_struct *leader, 
 	err = kjoule_probes_get(&probes);
 	if (err) {
 		if (err == -EOPNOTSUPP)
-			*why = "this kernel cannot tell of forks (CONFIG_TRACEPOINTS)";
+			*why = "this kernel cannot report forks (CONFIG_TRACEPOINTS)";
 		family_free(&f->rcu);
 		return err;
 	}
@@ -297,16 +289,15 @@ static int target_find_cgroup(struct kjoule_target *target, u32 fd, const char *
 }
 
 /**
- * kjoule_target_init() - set up whom to sample
- * @target:	to be filled, zeroed; to be given to kjoule_target_exit() in any case
+ * kjoule_target_init() - set up the target
+ * @target:	zeroed; kjoule_target_exit() is called in any case
  * @kind:	enum kjoule_target_kind
  * @nr:		process or thread id in the caller's pid namespace
- * @inherit:	the children of the process that are forked from now on as well
- * @cgroup_fd:	for KJOULE_TARGET_CGROUP, of the caller
- * @why:	set to the reason of a refusal, or left alone
- *
- * Context: process, sleeps; the caller's namespace and files count.
- * Return: 0, -ESRCH, -EBADF, -EINVAL, -EOPNOTSUPP or -ENOMEM.
+ * @inherit:	also children of the process forked from now on
+ * @cgroup_fd:	for KJOULE_TARGET_CGROUP, a descriptor of the caller
+ * @why:	set to the reason of an error, or left alone
+ * Context: process, sleeps; in the caller's pid namespace.
+ * Return: 0, -ESRCH, -EBADF, -EINVAL, -EOPNOTSUPP or -ENOMEM
  */
 int kjoule_target_init(struct kjoule_target *target, u32 kind, u32 nr, bool inherit, u32 cgroup_fd,
 		       const char **why)
@@ -323,12 +314,7 @@ int kjoule_target_init(struct kjoule_target *target, u32 kind, u32 nr, bool inhe
 	}
 }
 
-/**
- * kjoule_target_exit() - undo kjoule_target_init(), finished or not
- * @target:	no tick asks for it any more
- *
- * Context: process, sleeps.
- */
+/** kjoule_target_exit() - undo kjoule_target_init(), finished or not */
 void kjoule_target_exit(struct kjoule_target *target)
 {
 	if (target->family)
@@ -338,12 +324,9 @@ void kjoule_target_exit(struct kjoule_target *target)
 	put_pid(target->pid);
 }
 
-/**
- * kjoule_target_search() - is the current task to be sampled? The less frequent kinds
- * @target:	who is
- *
- * Context: hard interrupt, or a switch of tasks.
- * Return: true if so.
+/*
+ * kjoule_target_search() - kjoule_target_is_current() for the less frequent kinds. Context: hard
+ * interrupt, or a task switch.
  */
 bool kjoule_target_search(const struct kjoule_target *target)
 {
@@ -379,13 +362,9 @@ static bool target_has_thread_in(struct task_struct *leader, struct cgroup *cgro
 	return false;
 }
 
-/**
- * kjoule_target_has_process() - is anything of a process to be sampled, as things are now?
- * @target:	who is
- * @leader:	of the process; it may have ended before its threads
- *
- * Context: RCU read section.
- * Return: true if so.
+/*
+ * kjoule_target_has_process() - is a thread of a process in the target at this moment? @leader: may
+ * have ended before its threads. Context: RCU read section.
  */
 bool kjoule_target_has_process(const struct kjoule_target *target, struct task_struct *leader)
 {

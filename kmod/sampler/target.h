@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whom a session samples: everything, a process, with or without the children that
- * it forks, a thread, or a cgroup. The session sets a target up, the tick asks
- * whether the current task belongs to it.
+ * The target of a session: all tasks, a process, with or without the children that it forks, a
+ * thread, or a cgroup. The session sets it up, the tick checks the current task.
  */
 #ifndef KJOULE_TARGET_H
 #define KJOULE_TARGET_H
@@ -20,13 +19,13 @@ struct cgroup;
 #define KJOULE_FAMILY_BITS	8
 
 /**
- * struct kjoule_family - a process and what it has forked
- * @node:	in the list of families that forks are looked up in
- * @lock:	for changes of @members
- * @members:	processes alive, by their signal_struct, which a process keeps through exec
+ * struct kjoule_family - a process and its descendants
+ * @node:	in the list for forks
+ * @lock:	protects @members
+ * @members:	live processes, by their signal_struct, which a process keeps through exec
  * @count:	of @members
- * @lost:	children that could not be added for want of memory
- * @rcu:	frees it when no probe and no tick looks at it any more
+ * @lost:	children that could not be added, without memory
+ * @rcu:	frees it after all probes and ticks
  */
 struct kjoule_family {
 	struct list_head node;
@@ -59,13 +58,7 @@ void kjoule_target_exit(struct kjoule_target *target);
 bool kjoule_target_search(const struct kjoule_target *target);
 bool kjoule_target_has_process(const struct kjoule_target *target, struct task_struct *leader);
 
-/**
- * kjoule_target_is_current() - is the current task to be sampled?
- * @target:	who is
- *
- * Context: any.
- * Return: true if so.
- */
+/** kjoule_target_is_current() - is the current task in the target? */
 static __always_inline bool kjoule_target_is_current(const struct kjoule_target *target)
 {
 	if (target->kind == KJOULE_TARGET_SYSTEM)
@@ -75,4 +68,4 @@ static __always_inline bool kjoule_target_is_current(const struct kjoule_target 
 	return kjoule_target_search(target);
 }
 
-#endif /* KJOULE_TARGET_H */
+#endif

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens at a tick. All CPUs tick at the same instants t0 + k * interval, so
- * that the samples with the same k form a vector of what ran at once. The order inside
- * a tick matters: energy before the instruction pointer, as the ALEA paper asks
- * (section 3.3.1).
+ * Ticks. All CPUs tick at the same times t0 + k * interval, so that samples with the same k are
+ * simultaneous. The order inside a tick matters: energy before the instruction pointer, as in the
+ * ALEA paper (section 3.3.1).
  *
- * Nothing here allocates, prints or takes a lock. Ticks that could not happen in
- * time are counted and written as a gap record, never taken later. When the timer is
- * started and stopped is the business of sampler.c and park.c.
+ * Nothing here allocates, prints or takes a lock. Ticks that could not be taken in time are counted
+ * and written as a gap record, never taken later. The timer is started and stopped by sampler.c and
+ * idle.c.
  */
 #include <linux/bitops.h>
 #include <linux/math64.h>
@@ -22,7 +21,7 @@
 #include "sampler/idle.h"
 #include "sampler/sampler.h"
 
-/* Read the mean frequency since the last tick while not idle; the last one if always idle. */
+/* Read the mean busy frequency since the last tick; the last one if always idle. */
 static __always_inline void tick_read_frequency(struct kjoule_sampler *s, struct kjoule_source *src)
 {
 	u64 cycles, reference;
@@ -44,7 +43,6 @@ static __always_inline void tick_read_frequency(struct kjoule_sampler *s, struct
 		s->freq_khz = kjoule_counter_mean_khz(cycles, reference, src->reference_khz);
 }
 
-/* Write the task of the following samples if it changed. */
 static __always_inline bool tick_write_task(struct kjoule_sampler *s,
 					    const struct task_struct *task)
 {
@@ -100,12 +98,11 @@ static __always_inline u8 tick_find_ip(struct kjoule_sampler *s, const struct kj
 
 /**
  * kjoule_sampler_find_ip() - find the interrupted task and code
- * @s:	the sampler; @ip is set, 0 if hidden or not the target
+ * @s:	its @ip is set, 0 if hidden or not the target
  *
- * A task record is written if the task is another than before.
- *
+ * Writes a task record if the task is another than before.
  * Context: hard interrupt of a timer on the sampler's CPU.
- * Return: KJOULE_SAMPLE_*, or -ENOENT if the target does not run.
+ * Return: KJOULE_SAMPLE_*, or -ENOENT if the current task is not in the target
  */
 int kjoule_sampler_find_ip(struct kjoule_sampler *s)
 {
@@ -184,7 +181,6 @@ static __always_inline void tick_take(struct kjoule_sampler *s, const struct kjo
 	kjoule_grid_expect(s, plan, tick + 1, s->grid_ns + plan->interval_ns);
 }
 
-/* Take the due tick, after counting those that were missed. @begin: CLOCK_MONOTONIC. */
 static __always_inline void tick_take_due(struct kjoule_sampler *s, const struct kjoule_plan *plan,
 					  struct kjoule_ring_head *page, u64 begin, bool in_switch)
 {
@@ -199,17 +195,12 @@ static __always_inline void tick_take_due(struct kjoule_sampler *s, const struct
 	kjoule_sampler_wake_reader(s);
 }
 
-/**
- * kjoule_tick_at_switch() - attribute a tick that the scheduler delayed to the last task
- * @s:		the sampler, not parked
- * @now:	CLOCK_MONOTONIC
- *
- * The scheduler has interrupts off from before it looks for the next task until that one runs.
- * A timer that expires meanwhile would sample the next task, and a task that often gives up the CPU
- * would never be sampled while it does.
- *
- * Context: sched_switch, on the sampler's CPU; its run queue is locked.
- * Return: true if there was one; the timer finds it taken.
+/*
+ * kjoule_tick_at_switch() - attribute a tick that the scheduler delayed to the last task. @s: its
+ * tick is not stopped. The scheduler has interrupts off from before it chooses the next task until
+ * that one runs. A timer that expires meanwhile would sample the next task, and a task that often
+ * gives up the CPU would never be sampled while it does. Context: sched_switch, on the sampler's
+ * CPU; its run queue is locked. Return: true if there was one; the timer finds it taken.
  */
 bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 {
@@ -230,7 +221,6 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	return true;
 }
 
-/* Write how long a tick with a call chain or stack copy took. */
 static noinline void tick_write_duration(struct kjoule_sampler *s, u32 tick, u64 took_ns)
 {
 	struct kjoule_duration *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_DURATION, 0,
@@ -243,12 +233,10 @@ static noinline void tick_write_duration(struct kjoule_sampler *s, u32 tick, u64
 	rec->reserved = 0;
 }
 
-/**
- * kjoule_tick() - a CPU's timer has expired
- * @timer:	of the CPU's sampler
- *
- * Context: hard interrupt on the sampler's CPU.
- * Return: HRTIMER_RESTART; the next tick is set. HRTIMER_NORESTART if the CPU is parked.
+/*
+ * kjoule_tick() - timer callback: take a tick. @timer: of the CPU's sampler. Context: hard
+ * interrupt on the sampler's CPU. Return: HRTIMER_RESTART with the next tick set; HRTIMER_NORESTART
+ * if the tick is stopped.
  */
 enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 {
@@ -272,7 +260,6 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 	if (unlikely(plan->chain) && page->samples != samples)
 		tick_write_duration(s, s->tick - 1, took);
 	due = s->due_ns;
-	/* ticks must not use the CPU alone */
 	if (unlikely(kjoule_load_add(s->load, took)) || unlikely(end >= due))
 		due = kjoule_tick_due(s, end, took);
 	kjoule_sampler_publish(s);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attaches probes to tracepoints of the kernel while they are needed, and for some
- * seconds longer: attaching patches the kernel's code and interrupts every CPU, which
- * a series of short sessions shall not do each time. The scheduler's tracepoints are
- * not exported, so they are looked up by name.
+ * Attaches probes to tracepoints of the kernel while they are used, and for some seconds longer:
+ * attaching patches the kernel's code and interrupts every CPU, which short sessions in a row
+ * should not repeat. The scheduler's tracepoints are not exported, so they are looked up by name.
  */
 #include <linux/errno.h>
 #include <linux/mutex.h>
@@ -32,7 +31,6 @@ static void probes_detach(struct kjoule_probes *p, unsigned int n)
 {
 	while (n--)
 		tracepoint_probe_unregister(p->probe[n].tp, p->probe[n].function, NULL);
-	/* wait for running probes */
 	tracepoint_synchronize_unregister();
 	p->attached = false;
 }
@@ -67,22 +65,15 @@ static void probes_detach_work(struct work_struct *work)
 	mutex_unlock(&probes_lock);
 }
 
-/**
- * kjoule_probes_init() - make ready
- * @p:	@p->n and @p->probe are set
- *
- * Context: module init.
- */
+/* kjoule_probes_init() - initialise probes. @p: @p->n and @p->probe are set. */
 void kjoule_probes_init(struct kjoule_probes *p)
 {
 	INIT_DELAYED_WORK(&p->linger, probes_detach_work);
 }
 
 /**
- * kjoule_probes_exit() - undo kjoule_probes_init()
+ * kjoule_probes_exit() - detach unused probes; none runs any more at the return
  * @p:	without users; none of its probes is running any more when this returns
- *
- * Context: module exit.
  */
 void kjoule_probes_exit(struct kjoule_probes *p)
 {
@@ -90,12 +81,9 @@ void kjoule_probes_exit(struct kjoule_probes *p)
 	probes_detach_work(&p->linger.work);
 }
 
-/**
- * kjoule_probes_get() - have probes called from now on
- * @p:	the probes
- *
- * Context: process, sleeps.
- * Return: 0, -EOPNOTSUPP if the kernel has no such tracepoint, or -errno.
+/*
+ * kjoule_probes_get() - attach probes. Return: 0, -EOPNOTSUPP if the kernel has no such tracepoint,
+ * or -errno
  */
 int kjoule_probes_get(struct kjoule_probes *p)
 {
@@ -110,12 +98,7 @@ int kjoule_probes_get(struct kjoule_probes *p)
 	return err;
 }
 
-/**
- * kjoule_probes_put() - undo kjoule_probes_get(); they may be called for some time yet
- * @p:	the probes
- *
- * Context: process, sleeps.
- */
+/** kjoule_probes_put() - undo kjoule_probes_get(); they may be called for some more seconds */
 void kjoule_probes_put(struct kjoule_probes *p)
 {
 	mutex_lock(&probes_lock);

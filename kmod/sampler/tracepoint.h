@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Probes on the kernel's own tracepoints, which are found by their names. */
+/* Probes on the kernel's own tracepoints, found by name. */
 #ifndef KJOULE_TRACEPOINT_H
 #define KJOULE_TRACEPOINT_H
 
@@ -11,8 +11,8 @@ struct tracepoint;
 /**
  * struct kjoule_probe - a function at a tracepoint
  * @name:	of the tracepoint
- * @function:	called with (NULL, arguments of the tracepoint). On newer kernels
- *		a tracepoint neither turns preemption off nor opens an RCU section for it
+ * @function:	called with (NULL, arguments of the tracepoint). On newer kernels the tracepoint
+ *		neither disables preemption nor opens an RCU section for it
  * @tp:		found when it is attached
  */
 struct kjoule_probe {
@@ -22,12 +22,12 @@ struct kjoule_probe {
 };
 
 /**
- * struct kjoule_probes - probes that are needed together
+ * struct kjoule_probes - probes that are used together
  * @n:		how many
  * @probe:	these
- * @users:	who needs them
- * @attached:	they are called, whether somebody needs them or not
- * @linger:	takes them off when nobody has needed them for a while
+ * @users:	number of users
+ * @attached:	they are attached, with or without users
+ * @linger:	detaches them some time after the last user
  */
 struct kjoule_probes {
 	unsigned int n;
@@ -42,4 +42,4 @@ void kjoule_probes_exit(struct kjoule_probes *p);
 int kjoule_probes_get(struct kjoule_probes *p);
 void kjoule_probes_put(struct kjoule_probes *p);
 
-#endif /* KJOULE_TRACEPOINT_H */
+#endif

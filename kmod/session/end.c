@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How a session ends: unlisted, stopped, notified, its threads waited for. Waits for slow
- * devices are left to a work item, because a caller that ends a session may hold locks
- * that others need. Called by front ends and by the list.
+ * The end of a session: unlisted, stopped, notified, its threads waited for. Waits for slow devices
+ * are left to a work item, because the caller may hold locks that others need. Called by front ends
+ * and by the list.
  */
 #include <linux/workqueue.h>
 
@@ -43,12 +43,7 @@ static void session_end_work(struct work_struct *work)
 	session_put_ended(s);
 }
 
-/**
- * kjoule_session_end_prepare() - have it ready to be ended
- * @s:	the session that is being made
- *
- * Context: process.
- */
+/** kjoule_session_end_prepare() - initialise the end of a new session */
 void kjoule_session_end_prepare(struct kjoule_session *s)
 {
 	INIT_WORK(&s->ending, session_end_work);
@@ -66,16 +61,12 @@ static bool session_claim_end(struct kjoule_session *s, kuid_t by)
 }
 
 /**
- * kjoule_session_end_by() - unlist and stop it on behalf of a user
- * @s:		the session; the caller's own reference stays
+ * kjoule_session_end_by() - unlist and stop a session on behalf of a user
+ * @s:		the session; the caller keeps its own reference
  * @user:	the user that ends another user's session; not valid: its owner, or the kernel
  *
- * If several do so at the same time, it was the first of them. The owner may be doing anything
- * with it meanwhile: it has a reference.
- *
- * Only the threads of devices that hang are left behind, for a work item to wait for.
- *
- * Context: process, sleeps.
+ * The first of several callers counts. The owner may use the session meanwhile, with its reference.
+ * Only the threads of hung devices are left to a work item.
  */
 void kjoule_session_end_by(struct kjoule_session *s, kuid_t user)
 {
@@ -88,23 +79,17 @@ void kjoule_session_end_by(struct kjoule_session *s, kuid_t user)
 }
 
 /**
- * kjoule_session_end() - kjoule_session_end_by() its owner
+ * kjoule_session_end() - end a session on behalf of its owner; the caller keeps its reference
  * @s:	the session; the caller's own reference stays
- *
- * Context: process, sleeps.
  */
 void kjoule_session_end(struct kjoule_session *s)
 {
 	kjoule_session_end_by(s, INVALID_UID);
 }
 
-/**
- * kjoule_session_end_soon() - kjoule_session_end() without a wait for devices
- * @s:	the session; the caller's own reference stays
- *
- * It is not found any more at the return, and has ended if it has no slow sources.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_session_end_soon() - kjoule_session_end() without a wait for devices. At the return it is
+ * unlisted, and has ended unless it has slow sources. The caller keeps its own reference.
  */
 void kjoule_session_end_soon(struct kjoule_session *s)
 {
@@ -114,24 +99,16 @@ void kjoule_session_end_soon(struct kjoule_session *s)
 		queue_work(end_queue, &s->ending);
 }
 
-/**
- * kjoule_session_end_init() - be ready for sessions that end slowly
- *
- * Context: process, module init.
- * Return: 0 or -ENOMEM.
- */
+/** kjoule_session_end_init() - allocate the workqueue */
 int kjoule_session_end_init(void)
 {
 	end_queue = alloc_workqueue("kjoule", WQ_UNBOUND, 0);
 	return end_queue ? 0 : -ENOMEM;
 }
 
-/**
- * kjoule_session_end_exit() - undo kjoule_session_end_init()
- *
- * No session is left, but the work item of the last one may still be in its last steps.
- *
- * Context: process, module exit.
+/*
+ * kjoule_session_end_exit() - undo kjoule_session_end_init(). There is no session, but the work
+ * item of the last one may still be in its last steps.
  */
 void kjoule_session_end_exit(void)
 {

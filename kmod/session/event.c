@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Telling what became of a session, see notice.h: at once where it may sleep, in a work item where
- * a tick has marked it.
+ * Posts events of a session, see event.h: at once if it may sleep, in a work item if a tick has
+ * marked it.
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
@@ -12,7 +12,7 @@
 #include "session/session.h"
 #include "source/notifier.h"
 
-#define LOST_NOTICE_NS	NSEC_PER_SEC	/* between two loss notices */
+#define LOST_NOTICE_NS	NSEC_PER_SEC
 
 static void events_post(struct kjoule_session *s, u32 event, int cpu, const char *source,
 			u64 count)
@@ -30,14 +30,7 @@ static void events_post(struct kjoule_session *s, u32 event, int cpu, const char
 	kjoule_notify_event(&n);
 }
 
-/**
- * kjoule_event_post() - tell that something has become of a session
- * @s:		the session
- * @event:	enum kjoule_notice_event
- * @cpu:	on which CPU, -1 for none
- *
- * Context: process, sleeps.
- */
+/** kjoule_event_post() - post an event of a session; @cpu: -1 for none */
 void kjoule_event_post(struct kjoule_session *s, u32 event, int cpu)
 {
 	events_post(s, event, cpu, NULL, 0);
@@ -125,7 +118,7 @@ static void events_work(struct work_struct *work)
 	events_post_lost(s);
 }
 
-/* Runs now even if a loss notice is delayed. */
+/* Runs now even if a loss event is delayed. */
 static void events_queue_work(struct kjoule_pending *n)
 {
 	struct kjoule_session *s = container_of(n, struct kjoule_session, pending);
@@ -133,38 +126,23 @@ static void events_queue_work(struct kjoule_pending *n)
 	mod_delayed_work(system_percpu_wq, &s->event_work, 0);
 }
 
-/**
- * kjoule_events_init() - nothing to tell yet
- * @s:	the session that is being made
- *
- * Context: process.
- */
+/** kjoule_events_init() - initialise the events of a new session */
 void kjoule_events_init(struct kjoule_session *s)
 {
 	s->pending.post = events_queue_work;
 	INIT_DELAYED_WORK(&s->event_work, events_work);
 }
 
-/**
- * kjoule_events_cancel() - tell nothing any more
- * @s:	nothing ticks
- *
- * Context: process, sleeps.
- */
+/** kjoule_events_cancel() - cancel pending events, after the last tick */
 void kjoule_events_cancel(struct kjoule_session *s)
 {
 	cancel_delayed_work_sync(&s->event_work);
 }
 
-/**
- * kjoule_events_report_unreachable() - only a CPU that is not of the session can read a meter now
- * @s:	the session
- * @m:	the meter
- *
- * The source is lost to the session, and each of its counters is an error, once: no tick tries to
- * read it, so that the CPUs' own books have nothing of it.
- *
- * Context: process; the session is locked.
+/*
+ * kjoule_events_report_unreachable() - only a CPU outside the session can read a meter now. The
+ * source is lost to the session, and each of its counters is one error: no tick tries to read it,
+ * so that the statistics of CPUs do not have them. Context: process; the session is locked.
  */
 void kjoule_events_report_unreachable(struct kjoule_session *s, struct kjoule_meter *m)
 {
@@ -176,16 +154,10 @@ void kjoule_events_report_unreachable(struct kjoule_session *s, struct kjoule_me
 	kjoule_pending_post(&s->pending);
 }
 
-/**
- * kjoule_events_report_no_meter() - there is no memory for a counter of a CPU that has come
- * @s:		the session
- * @index:	the source's number in it
- * @cpu:	the CPU
- *
- * The source is lost to the session there, and each of its counters is an error, each time that
- * it was tried.
- *
- * Context: process, sleeps; the session is locked.
+/*
+ * kjoule_events_report_no_meter() - no memory for a meter of a CPU that has come online. @index:
+ * the source's number in the session. The source is lost to the session there, and each of its
+ * counters is one error each time. Context: process, sleeps; the session is locked.
  */
 void kjoule_events_report_no_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
 {
@@ -198,12 +170,7 @@ void kjoule_events_report_no_meter(struct kjoule_session *s, u32 index, unsigned
 	events_post(s, KJOULE_EVENT_SOURCE_LOST, cpu, src->name, 0);
 }
 
-/**
- * kjoule_events_finish() - tell what is left, because the session stops
- * @s:	nothing ticks any more and nothing wakes
- *
- * Context: process, sleeps.
- */
+/** kjoule_events_finish() - post what is pending, because the session stops */
 void kjoule_events_finish(struct kjoule_session *s)
 {
 	kjoule_events_cancel(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Notices of a session: a work item tells the watches (watch.h) what its ticks have marked
- * (sampler/notice.h); what the session does itself is told at once.
+ * Events of a session: a work item passes those that its ticks have marked (sampler/pending.h) to
+ * the notifiers (source/notifier.h); those of the session itself are posted at once.
  */
 #ifndef KJOULE_EVENT_H
 #define KJOULE_EVENT_H
@@ -18,4 +18,4 @@ void kjoule_events_report_unreachable(struct kjoule_session *s, struct kjoule_me
 void kjoule_events_report_no_meter(struct kjoule_session *s, u32 index, unsigned int cpu);
 void kjoule_event_post(struct kjoule_session *s, u32 event, int cpu);
 
-#endif /* KJOULE_EVENT_H */
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of sessions; see list.h. Lock order: the CPU hotplug lock, then
- * sessions_lock, then a session's own.
+ * The list of sessions; see list.h. Lock order: the CPU hotplug lock, then sessions_lock, then a
+ * session's own.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -22,13 +22,12 @@ static DEFINE_XARRAY_ALLOC1(sessions);
 static u32 next_id;
 static unsigned int n_sessions;
 /*
- * All that have timers or threads, those included that are not found yet or no more. There is a
- * limit because the timers of all of them run one after the other, with interrupts off. One that
- * has ended is not counted, though its rings stay while a reader is attached.
+ * Sessions with timers or threads, also before and after they are listed. Limited, because their
+ * timers run one after the other, with interrupts off. A session that has ended is not counted,
+ * although its rings stay while a reader is attached.
  */
 static LIST_HEAD(counted);
 
-/* Ring of the latest endings; ids are not reused soon. */
 static struct {
 	u32 id;
 	kuid_t by;
@@ -67,14 +66,13 @@ static int session_alloc_id(struct kjoule_session *s, const struct kjoule_sessio
 }
 
 /**
- * kjoule_session_list() - give it an id and have it found by that
- * @s:		the session; the list takes a reference of its own
- * @c:		as it was asked for
- * @why:	set to the reason of a refusal
- *
- * Context: process, sleeps, without locks: a watch may refuse, and waits then for readers
- * of its files.
- * Return: 0, -EUSERS or -ENOMEM.
+ * kjoule_session_list() - allocate an id and publish the session
+ * @s:		the session; the list takes its own reference
+ * @c:		its parameters
+ * @why:	set to the reason of an error
+ * Context: process, sleeps, without locks: a notifier may refuse, and then waits for readers of its
+ * files.
+ * Return: 0, -EUSERS or -ENOMEM
  */
 int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_config *c,
 			const char **why)
@@ -99,16 +97,10 @@ int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_co
 	return err;
 }
 
-/**
- * kjoule_session_unlist() - have it found no more
- * @s:		the session
- * @by:		see kjoule_session_end_by()
- *
- * It still gets hotplug callbacks: its timers may run.
- *
- * Context: process, sleeps.
- * Return: true if it was listed: the list's reference is the caller's now, and so is calling
- * kjoule_session_ended().
+/*
+ * kjoule_session_unlist() - unpublish a session. @by: see kjoule_session_end_by(). It still gets
+ * hotplug callbacks: its timers may run. Return: true if it was listed: the caller gets the list's
+ * reference, and calls kjoule_session_ended().
  */
 bool kjoule_session_unlist(struct kjoule_session *s, kuid_t by)
 {
@@ -127,12 +119,9 @@ bool kjoule_session_unlist(struct kjoule_session *s, kuid_t by)
 	return listed;
 }
 
-/**
- * kjoule_session_ended_by() - why is a session not found any more?
- * @id:	its id
- *
- * Context: process, sleeps.
- * Return: the user that ended it, if not its owner; not valid: its owner, the kernel, or long ago.
+/*
+ * kjoule_session_ended_by() - find out who ended a session. Return: the user, if not its owner; not
+ * valid: its owner, the kernel, or long ago
  */
 kuid_t kjoule_session_ended_by(u32 id)
 {
@@ -148,12 +137,7 @@ kuid_t kjoule_session_ended_by(u32 id)
 	return by;
 }
 
-/**
- * kjoule_session_ended() - a session that is found no more has neither timers nor threads
- * @s:	the session
- *
- * Context: process, sleeps.
- */
+/** kjoule_session_ended() - remove an unlisted session without timers and threads */
 void kjoule_session_ended(struct kjoule_session *s)
 {
 	mutex_lock(&sessions_lock);
@@ -162,13 +146,7 @@ void kjoule_session_ended(struct kjoule_session *s)
 	mutex_unlock(&sessions_lock);
 }
 
-/**
- * kjoule_session_get() - find a session
- * @id:	its id
- *
- * Context: process, sleeps.
- * Return: the session with a reference, or NULL.
- */
+/** kjoule_session_get() - find a session. Return: it with a reference, or NULL */
 struct kjoule_session *kjoule_session_get(u32 id)
 {
 	struct kjoule_session *s;
@@ -183,12 +161,9 @@ struct kjoule_session *kjoule_session_get(u32 id)
 	return s;
 }
 
-/**
- * kjoule_session_get_next() - walk the sessions
- * @id:	look for the first with at least this id
- *
- * Context: process, sleeps.
- * Return: the session with a reference, or NULL when there are no more.
+/*
+ * kjoule_session_get_next() - walk the sessions. @id: find the first with at least this id. Return:
+ * the session with a reference, or NULL if there are no more.
  */
 struct kjoule_session *kjoule_session_get_next(u32 id)
 {
@@ -206,13 +181,9 @@ struct kjoule_session *kjoule_session_get_next(u32 id)
 	return s;
 }
 
-/**
- * kjoule_session_end_owned() - end the sessions of an owner
- * @owner:	as given to kjoule_session_create()
- *
- * Does not wait for devices: sessions with slow sources end a little later.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_session_end_owned() - end the sessions of an owner; those with slow sources end a little
+ * later. @owner: as for kjoule_session_create().
  */
 void kjoule_session_end_owned(u64 owner)
 {
@@ -227,12 +198,7 @@ void kjoule_session_end_owned(u64 owner)
 	}
 }
 
-/**
- * kjoule_session_count() - how many sessions there are
- *
- * Context: any.
- * Return: their number.
- */
+/** kjoule_session_count() - number of sessions */
 unsigned int kjoule_session_count(void)
 {
 	return READ_ONCE(n_sessions);
@@ -240,7 +206,6 @@ unsigned int kjoule_session_count(void)
 
 #define ALL_CPUS	(-1)
 
-/* Call @call for each session, with @cpu or ALL_CPUS. */
 static void sessions_for_each(void (*call)(struct kjoule_session *s, int cpu), int cpu)
 {
 	struct kjoule_session *s;
@@ -267,7 +232,6 @@ static void session_call_samplers(struct kjoule_session *s, int cpu,
 	}
 }
 
-/* Post a hotplug event to watches. */
 static void session_post_cpu(struct kjoule_session *s, unsigned int cpu, u32 event)
 {
 	unsigned int i;
@@ -278,7 +242,6 @@ static void session_post_cpu(struct kjoule_session *s, unsigned int cpu, u32 eve
 	}
 }
 
-/* The CPU that reads a source may have changed. */
 static void session_update_owners(struct kjoule_session *s, int cpu)
 {
 	kjoule_session_update_owners(s);
@@ -425,11 +388,9 @@ static int sessions_pm_notify(struct notifier_block *nb, unsigned long event, vo
 
 static struct notifier_block sleep_notifier = { .notifier_call = sessions_pm_notify };
 
-/**
- * kjoule_sessions_suspended() - is the machine about to sleep?
- *
- * Context: any.
- * Return: true if no session can be started for that.
+/*
+ * kjoule_sessions_suspended() - is the machine about to be suspended, so that no session can
+ * start?.
  */
 bool kjoule_sessions_suspended(void)
 {
@@ -437,8 +398,8 @@ bool kjoule_sessions_suspended(void)
 }
 
 /*
- * Register both states under one lock: a CPU that starts to move between two registrations would
- * reach only one callback, and count as moving without end.
+ * Register both states under one lock: a CPU that begins hotplug between two registrations would
+ * reach only one callback, and count as in hotplug for ever.
  */
 static int sessions_setup_hotplug(void)
 {
@@ -464,12 +425,7 @@ out:
 	return err;
 }
 
-/**
- * kjoule_sessions_init() - register for CPU hotplug and suspend
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
+/** kjoule_sessions_init() - register for CPU hotplug and suspend */
 int kjoule_sessions_init(void)
 {
 	int err = register_pm_notifier(&sleep_notifier);
@@ -485,12 +441,8 @@ int kjoule_sessions_init(void)
 	return 0;
 }
 
-/**
- * kjoule_sessions_exit() - undo kjoule_sessions_init()
- *
- * No session is left: each pins the module.
- *
- * Context: process, module exit.
+/*
+ * kjoule_sessions_exit() - undo kjoule_sessions_init(). No session is left: each pins the module.
  */
 void kjoule_sessions_exit(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which sessions there are: found by id, walked by front ends, ended with their
- * owner, told of CPUs that come and go and of the machine's sleep.
+ * The list of sessions: found by id, walked by front ends, ended with their owner, called for CPU
+ * hotplug and suspend.
  */
 #ifndef KJOULE_SESSION_LIST_H
 #define KJOULE_SESSION_LIST_H
@@ -25,4 +25,4 @@ void kjoule_session_end_owned(u64 owner);
 unsigned int kjoule_session_count(void);
 bool kjoule_sessions_suspended(void);
 
-#endif /* KJOULE_SESSION_LIST_H */
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The methods that there are, and those of a session; see method.h. Registered in the order of
- * main.c's init, before there is any session.
+ * The registered methods, and those of a session; see method.h. Registered in the order of main.c's
+ * init, before there is any session.
  */
 #include <linux/bug.h>
 
@@ -11,25 +11,16 @@
 static const struct kjoule_method_ops *methods[KJOULE_METHODS_MAX];
 static unsigned int n_methods;
 
-/**
- * kjoule_method_register() - sessions may have it from now on
- * @ops:	stays
- *
- * Context: process, module init.
- */
+/** kjoule_method_register() - register a method */
 void kjoule_method_register(const struct kjoule_method_ops *ops)
 {
 	if (!WARN_ON(n_methods == KJOULE_METHODS_MAX))
 		methods[n_methods++] = ops;
 }
 
-/**
- * kjoule_method_of() - what a method has made for a session
- * @s:		the session
- * @ops:	the method
- *
- * Context: any.
- * Return: as set by its @make, or NULL: the session does not have it.
+/*
+ * kjoule_method_of() - the data of a session's method. Return: set by its @make, or NULL: the
+ * session does not have it
  */
 void *kjoule_method_of(const struct kjoule_session *s, const struct kjoule_method_ops *ops)
 {
@@ -42,14 +33,9 @@ void *kjoule_method_of(const struct kjoule_session *s, const struct kjoule_metho
 	return NULL;
 }
 
-/**
- * kjoule_methods_make() - make what a request asks for
- * @s:		the session
- * @c:		the request
- * @why:	set to the reason of a refusal
- *
- * Context: process, sleeps.
- * Return: 0, or what a method says; kjoule_methods_free() is called in either case.
+/*
+ * kjoule_methods_make() - create the methods that a session requests. Return: 0, or a method's
+ * error; kjoule_methods_free() is called in either case
  */
 int kjoule_methods_make(struct kjoule_session *s, const struct kjoule_session_config *c,
 			const char **why)
@@ -62,13 +48,9 @@ int kjoule_methods_make(struct kjoule_session *s, const struct kjoule_session_co
 	return err;
 }
 
-/**
- * kjoule_methods_start() - begin
- * @s:		the session, locked; its samplers run
- * @why:	set to the reason of a refusal
- *
- * Context: process, sleeps.
- * Return: 0, or what a method says; the caller halts the session then.
+/*
+ * kjoule_methods_start() - start the methods. @s: locked; its samplers run. Return: 0, or a
+ * method's error; the caller halts the session then.
  */
 int kjoule_methods_start(struct kjoule_session *s, const char **why)
 {
@@ -82,12 +64,7 @@ int kjoule_methods_start(struct kjoule_session *s, const char **why)
 	return err;
 }
 
-/**
- * kjoule_methods_halt() - end
- * @s:	the session, locked
- *
- * Context: process, sleeps.
- */
+/** kjoule_methods_halt() - stop the methods */
 void kjoule_methods_halt(struct kjoule_session *s)
 {
 	unsigned int i;
@@ -98,12 +75,7 @@ void kjoule_methods_halt(struct kjoule_session *s)
 	}
 }
 
-/**
- * kjoule_methods_suspend() - the session's CPUs or what they read is about to change
- * @s:	the session, locked
- *
- * Context: process, sleeps.
- */
+/** kjoule_methods_suspend() - suspend the methods before a change of CPUs or sources */
 void kjoule_methods_suspend(struct kjoule_session *s)
 {
 	unsigned int i;
@@ -114,12 +86,7 @@ void kjoule_methods_suspend(struct kjoule_session *s)
 	}
 }
 
-/**
- * kjoule_methods_resume() - that is over
- * @s:	the session, locked
- *
- * Context: process, sleeps.
- */
+/** kjoule_methods_resume() - resume the methods */
 void kjoule_methods_resume(struct kjoule_session *s)
 {
 	unsigned int i;
@@ -132,13 +99,9 @@ void kjoule_methods_resume(struct kjoule_session *s)
 	}
 }
 
-/**
- * kjoule_methods_put_attrs() - their attributes of the session's message
- * @s:		the session
- * @skb:	the message
- *
- * Context: process.
- * Return: 0, or not if there is no room.
+/*
+ * kjoule_methods_put_attrs() - put the methods' attributes of a session. Return: 0, or not if there
+ * is no room
  */
 int kjoule_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb)
 {
@@ -152,12 +115,7 @@ int kjoule_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb
 	return err;
 }
 
-/**
- * kjoule_methods_free() - undo kjoule_methods_make()
- * @s:	the session, halted
- *
- * Context: process, sleeps.
- */
+/** kjoule_methods_free() - undo kjoule_methods_make() */
 void kjoule_methods_free(struct kjoule_session *s)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Methods: measurements beside the ticks of a session, which a request asks for by attributes of
- * its own. Each registers its operations when the module is loaded; sessions know none by name.
+ * Methods: measurements in addition to the ticks of a session, requested by attributes of their
+ * own. Each registers its operations at module init; sessions know none by name.
  */
 #ifndef KJOULE_METHOD_H
 #define KJOULE_METHOD_H
@@ -15,20 +15,20 @@ struct sk_buff;
 #define KJOULE_METHODS_MAX	4
 
 /**
- * struct kjoule_method_ops - a method; all but @make are called for sessions that have it
- * @make:	set @made to the session's own, or leave it alone if the request does not ask for
- *		it; on error set @why to the reason. The session has sources, samplers and meters,
- *		and is not found yet
+ * struct kjoule_method_ops - operations of a method; all but @make are called for sessions that
+ *		have it
+ * @make:	set @made to the session's data, or leave it alone if the method is not requested;
+ *		on error set @why. The session has sources, samplers and meters, and is not
+ *		published yet
  * @start:	the samplers run; may fail. NULL: nothing to do
  * @halt:	the samplers are about to stop
- * @suspend:	CPUs are about to come or go, sources to be read elsewhere, the machine to sleep;
- *		may be called twice. NULL: nothing to do
- * @resume:	that is over; also without @suspend before
- * @put_attrs:	its attributes of the session's message; 0, or not if there is no room
+ * @suspend:	before CPU hotplug, a change of a source's reader, or a suspend of the machine; may
+ *		be called twice. NULL: nothing to do
+ * @resume:	after that; also without @suspend before
+ * @put_attrs:	put attributes of the session; 0, or not if there is no room
  * @free:	undo @make
- *
- * Context: process, sleeps; @start to @resume: the session is locked, and CPUs neither come nor go,
- * but for the one that hotplug calls for.
+ * Context: process, sleeps; @start to @resume: the session is locked, and there is no CPU hotplug
+ * but the one that is notified.
  */
 struct kjoule_method_ops {
 	int (*make)(struct kjoule_session *s, const struct kjoule_session_config *c, void **made,
@@ -53,4 +53,4 @@ void kjoule_methods_resume(struct kjoule_session *s);
 int kjoule_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb);
 void kjoule_methods_free(struct kjoule_session *s);
 
-#endif /* KJOULE_METHOD_H */
+#endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * See hold.h. Used by the methods that hold CPUs; told of CPUs by list.c.
- */
+/* See pause.h. Used by the methods that pause CPUs; list.c reports CPU hotplug. */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 
@@ -13,13 +11,9 @@ static const void *claimed_by;
 static struct cpumask changing_cpus;
 static atomic_t hotplug_count;
 
-/**
- * kjoule_pause_claim() - be the one method of the one session that holds CPUs
- * @session:	what tells the session from others
- * @why:	set to the reason of a refusal
- *
- * Context: any.
- * Return: 0, -EINVAL if another method of the session is, -EBUSY if another session is.
+/*
+ * kjoule_pause_claim() - claim the pausing of CPUs for a method. @session: identifies the session.
+ * Return: 0, -EINVAL if another method of the session has it, -EBUSY if another session has.
  */
 int kjoule_pause_claim(const void *session, const char **why)
 {
@@ -28,29 +22,22 @@ int kjoule_pause_claim(const void *session, const char **why)
 	if (!other)
 		return 0;
 	if (other == session) {
-		*why = "two methods of a session would hold the same CPUs: ask for one";
+		*why = "two methods of a session would pause the same CPUs: request one";
 		return -EINVAL;
 	}
-	*why = "another session holds CPUs; only one can";
+	*why = "another session pauses CPUs; only one can";
 	return -EBUSY;
 }
 
-/**
- * kjoule_pause_release() - undo kjoule_pause_claim()
- *
- * Context: any.
- */
+/** kjoule_pause_release() - undo kjoule_pause_claim() */
 void kjoule_pause_release(void)
 {
 	WRITE_ONCE(claimed_by, NULL);
 }
 
-/**
- * kjoule_pause_hotplug() - a CPU begins to come or to go, or is there, or gone
- * @cpu:	which
- * @begins:	true for the first two
- *
- * Context: callbacks of CPU hotplug.
+/*
+ * kjoule_pause_hotplug() - a CPU begins or ends to come online or go offline. @begins: true if it
+ * begins. Context: callbacks of CPU hotplug.
  */
 void kjoule_pause_hotplug(unsigned int cpu, bool begins)
 {
@@ -62,24 +49,18 @@ void kjoule_pause_hotplug(unsigned int cpu, bool begins)
 	atomic_inc_return_release(&hotplug_count);
 }
 
-/**
- * kjoule_pause_is_allowed() - can all CPUs that run be held?
- *
- * Context: any; where CPU hotplug is held off, or in its callbacks, it stays so.
- * Return: false if one is on its way.
+/*
+ * kjoule_pause_is_allowed() - can all running CPUs be paused?. Context: any; stable under the CPU
+ * hotplug lock and in its callbacks. Return: false during CPU hotplug.
  */
 bool kjoule_pause_is_allowed(void)
 {
 	return cpumask_empty(&changing_cpus);
 }
 
-/**
- * kjoule_pause_hotplug_count() - to be compared: has a CPU come or gone since?
- *
- * To be asked for before kjoule_pause_is_allowed(), which then knows at least of what is counted.
- *
- * Context: any.
- * Return: another number after each beginning and each end of it.
+/*
+ * kjoule_pause_hotplug_count() - count of begins and ends of CPU hotplug, to be compared with a
+ * later one. Call it before kjoule_pause_is_allowed().
  */
 int kjoule_pause_hotplug_count(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose CPUs are held: two sessions that do so would wait for one another, and what one measures
- * would have the other's holds in it. And whether all that run can be held: a CPU that is coming
- * runs the kernel and draws power long before a session's timers are on it, and one that is
- * going does so after they have left.
+ * Which session may pause CPUs: two of them would wait for each other, and one would measure the
+ * other's pauses. And whether all running CPUs can be paused: a CPU that comes online runs the
+ * kernel and draws power long before a session's timers run on it, and one that goes offline long
+ * after they have stopped.
  */
 #ifndef KJOULE_PAUSE_H
 #define KJOULE_PAUSE_H
@@ -16,4 +16,4 @@ void kjoule_pause_hotplug(unsigned int cpu, bool begins);
 bool kjoule_pause_is_allowed(void);
 int kjoule_pause_hotplug_count(void);
 
-#endif /* KJOULE_PAUSE_H */
+#endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Quotas; see quota.h. The limit is made as perf's is: an allowance for each CPU and what the
- * user may lock anyway. It is an account of its own, and not that of locked memory which
- * perf keeps for each user, because the same user's perf buffers (the side band) would find that
- * used up.
+ * Quotas; see quota.h. The limit is like perf's: an allowance for each CPU and what the user may
+ * lock anyway. It has its own account, not that of locked memory which perf keeps for each user,
+ * because the user's perf buffers (sideband records) would find that used up.
  */
 #include <linux/cpumask.h>
 #include <linux/list.h>
@@ -23,7 +22,6 @@ module_param(ring_kib_per_cpu, uint, 0644);
 MODULE_PARM_DESC(ring_kib_per_cpu,
 		 "Memory for rings that each user without CAP_IPC_LOCK may have for each CPU, KiB");
 
-/* The memory of a user that has sessions. */
 struct account {
 	struct list_head node;
 	kuid_t user;
@@ -86,15 +84,13 @@ static unsigned int quota_count_user(const struct kjoule_share *share, kuid_t us
 
 /**
  * kjoule_share_check() - may a user have one more of something?
- * @share:	what there is; whoever adds to it is kept out by the caller's lock
+ * @share:	existing ones; the caller's lock keeps others from adding
  * @user:	the user
- * @admin:	the user has CAP_SYS_ADMIN, and may use all that there is
- * @things:	what it is, in the plural; nine letters at most, see KJOULE_WORDS_LEN
- * @words:	set to the reason of a refusal
+ * @admin:	the user has CAP_SYS_ADMIN, and may use all
+ * @things:	their name in the plural; nine letters at most, see KJOULE_WORDS_LEN
+ * @words:	set to the reason of an error
  * @len:	of @words
- *
- * Context: any.
- * Return: 0 or -EUSERS.
+ * Return: 0 or -EUSERS
  */
 int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin,
 		       const char *things, char *words, size_t len)
@@ -121,14 +117,12 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
 }
 
 /**
- * kjoule_quota_charge() - a user is about to have more memory for rings
- * @user:	the user; the caller's RLIMIT_MEMLOCK counts
- * @bytes:	how much, at least 1
- * @words:	set to the reason of a refusal
+ * kjoule_quota_charge() - charge a user for memory of rings
+ * @user:	the user; the caller's RLIMIT_MEMLOCK applies
+ * @bytes:	at least 1
+ * @words:	set to the reason of an error
  * @len:	of @words
- *
- * Context: process, sleeps.
- * Return: 0, -EDQUOT if that exceeds the user's limit, -ENOMEM.
+ * Return: 0, -EDQUOT above the user's limit, -ENOMEM
  */
 int kjoule_quota_charge(kuid_t user, u64 bytes, char *words, size_t len)
 {
@@ -153,13 +147,7 @@ int kjoule_quota_charge(kuid_t user, u64 bytes, char *words, size_t len)
 	return err;
 }
 
-/**
- * kjoule_quota_uncharge() - undo kjoule_quota_charge()
- * @user:	the user
- * @bytes:	how much was charged, or 0
- *
- * Context: process, sleeps.
- */
+/* kjoule_quota_uncharge() - undo kjoule_quota_charge(). @bytes: amount charged, or 0. */
 void kjoule_quota_uncharge(kuid_t user, u64 bytes)
 {
 	struct account *a;

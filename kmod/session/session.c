@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session from its making to its stop; see session.h. Every session pins the module,
- * so that it cannot be unloaded during a recording. How it ends is in end.c; the
- * list of sessions, and their hotplug and suspend callbacks, in list.c.
+ * Sessions from creation to stop; see session.h. Every session pins the module, so that it cannot
+ * be unloaded during a recording. The end is in end.c, the list of sessions with its hotplug and
+ * suspend callbacks in list.c.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -45,12 +45,7 @@ static void session_free(struct kref *ref)
 	module_put(THIS_MODULE);
 }
 
-/**
- * kjoule_session_put() - drop a reference
- * @s:	the session
- *
- * Context: process, sleeps.
- */
+/** kjoule_session_put() - drop a reference */
 void kjoule_session_put(struct kjoule_session *s)
 {
 	kref_put(&s->ref, session_free);
@@ -161,7 +156,6 @@ static int session_make_samplers(struct kjoule_session *s, const struct cpumask 
 	return 0;
 }
 
-/* The shortest time in which some meter has to be read, in jiffies; 0 for never. */
 static unsigned long session_sweep_jiffies(const struct kjoule_session *s)
 {
 	u64 ns = U64_MAX;
@@ -173,7 +167,7 @@ static unsigned long session_sweep_jiffies(const struct kjoule_session *s)
 }
 
 /*
- * Have one of the CPUs that share it and can read it do so; none is woken if another does
+ * Have a CPU that shares the meter and can read it do so; none is woken if another reads it
  * already.
  */
 static void session_sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
@@ -192,7 +186,6 @@ static void session_sweep_meter(struct kjoule_session *s, struct kjoule_meter *m
 	}
 }
 
-/* Counters of an idle package wrap as well: read them in time. */
 static void session_sweep_work(struct work_struct *work)
 {
 	struct kjoule_session *s = container_of(work, struct kjoule_session, sweep.work);
@@ -208,7 +201,6 @@ static void session_sweep_work(struct work_struct *work)
 		schedule_delayed_work(&s->sweep, session_sweep_jiffies(s));
 }
 
-/* Allocate a session and fill in the requested plan. */
 static struct kjoule_session *session_alloc(const struct kjoule_session_config *c, u64 owner,
 					    unsigned int n)
 {
@@ -265,7 +257,7 @@ static int session_get_switch(struct kjoule_session *s, const struct kjoule_sess
 		return 0;
 	err = kjoule_switch_get();
 	if (err)
-		*why = "this kernel does not tell of idle CPUs: flag wake-idle is needed";
+		*why = "this kernel cannot report idle CPUs: flag wake-idle is needed";
 	s->plan.skips_idle = !err;
 	return err;
 }
@@ -289,14 +281,17 @@ static int session_init(struct kjoule_session *s, const struct kjoule_session_co
 	       kjoule_session_list(s, c, why);
 }
 
-/*
- * kjoule_session_create() - make a session that does not run yet. @owner: a number for
- * kjoule_session_end_owned(). Context: process, sleeps; the caller is whose pid namespace counts.
- * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (CPU
- * not online, or a source is read on one that is not of the session), -ESRCH (no such process),
- * -ENOENT or -ENODEV (source, or module going), -EINTR (killed), -EUSERS (too many sessions),
- * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_get_source() and the methods
- * say; -EPERM (a method that holds CPUs, without may_pause; stacks that the caller may not see).
+/**
+ * kjoule_session_create() - create a session that does not run yet
+ * @config:	its parameters
+ * @owner:	a number for kjoule_session_end_owned()
+ * @why:	set to the reason of an error, or left alone
+ * Context: process, sleeps; in the caller's pid namespace.
+ * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (a
+ * CPU is not online, or a source is read on one outside the session), -ESRCH (no such process),
+ * -ENOENT or -ENODEV (source, or module being unloaded), -EINTR (killed), -EUSERS (too many
+ * sessions), -EDQUOT (memory limit of the user), -EPERM (a method that pauses CPUs, without
+ * may_pause; stacks that the caller may not see), -ENOMEM, or errors of sources and methods.
  */
 struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u64 owner,
 					     const char **why)
@@ -352,10 +347,8 @@ static void session_set_state(struct kjoule_session *s, u32 state)
 }
 
 /**
- * kjoule_session_halt() - no more ticks
- * @s:	the session, locked; its slow sources have been stopped
- *
- * Context: process, sleeps.
+ * kjoule_session_halt() - stop the ticks
+ * @s:	locked; its slow sources have been stopped
  */
 void kjoule_session_halt(struct kjoule_session *s)
 {
@@ -365,7 +358,7 @@ void kjoule_session_halt(struct kjoule_session *s)
 	if (s->state != KJOULE_SESSION_RUNNING)
 		return;
 	kjoule_methods_halt(s);
-	/* cancel all timers first, so that all CPUs end with the same tick */
+	/* halt all CPUs first, so that they end with the same tick */
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_halt(s->sampler[i]);
 	s->stop_ns = ktime_get_ns();
@@ -377,17 +370,11 @@ void kjoule_session_halt(struct kjoule_session *s)
 	wake_up_interruptible(&s->reader);
 }
 
-/**
- * kjoule_session_start() - let it tick
- * @s:		the session
- * @why:	set to the reason of a refusal, or left alone
- *
- * The first tick is due a short while later at a random phase of the interval (systematic
- * sampling with a random start, section 3.2 of the ALEA paper).
- *
- * Context: process, sleeps.
- * Return: 0, -EBUSY if it was started before or the machine is about to sleep, -ENXIO if a CPU
- * has gone offline, -ENOENT without a reason if it has ended.
+/*
+ * kjoule_session_start() - start the ticks. The first tick is due a short while later at a random
+ * phase of the interval (systematic sampling with a random start, section 3.2 of the ALEA paper).
+ * Return: 0, -EBUSY if it was started before or the machine is about to be suspended, -ENXIO if a
+ * CPU is offline, -ENOENT without a reason if it has ended.
  */
 int kjoule_session_start(struct kjoule_session *s, const char **why)
 {
@@ -447,16 +434,10 @@ out:
 	return err;
 }
 
-/**
- * kjoule_session_stop() - no more ticks; the rings stay readable
- * @s:		the session
- * @why:	set to the reason of a refusal, or left alone
- *
- * The books are final at the return. Slow sources have KJOULE_STOP_TIMEOUT_MS for their last
- * reading.
- *
- * Context: process, sleeps.
- * Return: 0, -EINVAL if it is not running, or -ENOENT without a reason if it has ended.
+/*
+ * kjoule_session_stop() - stop the ticks; the rings stay readable. The statistics are final at the
+ * return. Slow sources have KJOULE_STOP_TIMEOUT_MS for their last reading. Return: 0, -EINVAL if it
+ * is not running, or -ENOENT without a reason if it has ended.
  */
 int kjoule_session_stop(struct kjoule_session *s, const char **why)
 {
@@ -480,13 +461,7 @@ int kjoule_session_stop(struct kjoule_session *s, const char **why)
 	return 0;
 }
 
-/**
- * kjoule_session_has_ended() - may nothing be begun with it any more?
- * @s:	the session
- *
- * Context: process, sleeps.
- * Return: true if it has ended, or is about to.
- */
+/** kjoule_session_has_ended() - has the session ended, or is it about to? */
 bool kjoule_session_has_ended(struct kjoule_session *s)
 {
 	bool ended;
@@ -497,14 +472,9 @@ bool kjoule_session_has_ended(struct kjoule_session *s)
 	return ended;
 }
 
-/**
- * kjoule_session_get_stats() - the books of all its CPUs added up
- * @s:		the session
- * @sum:	to be filled; the latest tick is the latest of all
- *
- * Each CPU's are of one moment; it is not the same one for all CPUs.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_session_get_stats() - sum of the statistics of all CPUs, with the longest sampling delay.
+ * Those of each CPU are consistent; they are read one CPU after another.
  */
 void kjoule_session_get_stats(struct kjoule_session *s, struct kjoule_stats *sum)
 {
@@ -531,13 +501,7 @@ void kjoule_session_get_stats(struct kjoule_session *s, struct kjoule_stats *sum
 	}
 }
 
-/**
- * kjoule_session_attach() - become the session's reader
- * @s:	the session
- *
- * Context: process, sleeps.
- * Return: 0, or -EBUSY if it has a reader.
- */
+/** kjoule_session_attach() - become the session's reader. Return: 0, or -EBUSY if it has one */
 int kjoule_session_attach(struct kjoule_session *s)
 {
 	int err = 0;
@@ -550,12 +514,7 @@ int kjoule_session_attach(struct kjoule_session *s)
 	return err;
 }
 
-/**
- * kjoule_session_detach() - stop being the session's reader
- * @s:	attached before
- *
- * Context: process, sleeps.
- */
+/** kjoule_session_detach() - stop being the session's reader */
 void kjoule_session_detach(struct kjoule_session *s)
 {
 	mutex_lock(&s->lock);

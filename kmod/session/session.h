@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sessions: what was asked for, its samplers, its life. Front ends make, find
- * and end them; a session does not know which front end is asking.
+ * Sessions: parameters, samplers and state. Front ends create, find and end them; a session does
+ * not know which front end uses it.
  */
 #ifndef KJOULE_SESSION_H
 #define KJOULE_SESSION_H
@@ -21,35 +21,35 @@
 #include "session/event.h"
 #include "source/spec.h"
 
-/* So long the stop of a session waits for slow sources. */
+/* The stop of a session waits this long for slow sources. */
 #define KJOULE_STOP_TIMEOUT_MS	1000
 
 struct nlattr;
 
 /**
- * struct kjoule_session_config - what a session is asked to do
+ * struct kjoule_session_config - requested parameters of a session
  * @interval_ns:	between ticks
  * @jitter_ns:		see struct kjoule_plan
  * @target:		enum kjoule_target_kind
  * @pid:		for KJOULE_TARGET_PROCESS and _THREAD, in the caller's pid namespace
- * @has_cgroup:		@cgroup_fd was given
- * @cgroup_fd:		for KJOULE_TARGET_CGROUP, one of the caller's descriptors
+ * @has_cgroup:		@cgroup_fd is valid
+ * @cgroup_fd:		for KJOULE_TARGET_CGROUP, a descriptor of the caller
  * @flags:		KJOULE_FLAG_*
- * @cpus:		which CPUs, or NULL for all: those that are offline join when they come
+ * @cpus:		its CPUs, or NULL for all: offline ones join when they come online
  * @ring_bytes:		data of each ring, 0 for the default
  * @wakeup_bytes:	0 for a quarter of the ring
  * @energy:		name of the energy source: NULL for the default, "" for none
  * @frequency:		name of the frequency source, likewise
- * @n_specs:		how many sources besides, or where @energy is NULL instead
- * @specs:		these
- * @words:		of KJOULE_WORDS_LEN: where words about a refusal may be written
- * @kernel_ip:		kernel addresses may be shown to this caller
- * @any_memory:		rings may be as large as there is memory
- * @admin:		this caller has CAP_SYS_ADMIN
- * @any_stack:		stacks of all processes may be copied for this caller
+ * @n_specs:		number of sources in addition, or instead if @energy is NULL
+ * @specs:		their specifications
+ * @words:		of KJOULE_WORDS_LEN: buffer for a formatted error text
+ * @kernel_ip:		the caller may see kernel addresses
+ * @any_memory:		the caller has no memory limit for rings
+ * @admin:		the caller has CAP_SYS_ADMIN
+ * @any_stack:		the caller may copy stacks of all processes
  * @chain_depth:	frames of each kind, 0 for the default
  * @stack_bytes:	of the user stack, 0 for the default
- * @may_pause:		this caller may have CPUs held
+ * @may_pause:		the caller may pause CPUs
  * @attrs:		KJOULE_A_SESSION_* of the request, for methods
  */
 struct kjoule_session_config {
@@ -80,37 +80,37 @@ struct kjoule_session_config {
 
 /**
  * struct kjoule_session - a session
- * @ref:	one for being listed, one for each user
- * @id:		its name outside
- * @owner:	whoever made it, so that it can be ended with its maker
- * @creator:	the user who made it, who alone may read it
- * @counted:	among all that count for a user's limit; under the list's lock
- * @quota:	bytes of rings that are on @creator's account
- * @lock:	held for changes of @state and @attached
+ * @ref:	one of the list, one of each user
+ * @id:		its number outside
+ * @owner:	number of its owner, to end it with that
+ * @creator:	the user that created it, which alone may read it
+ * @counted:	in the list of sessions that count for limits; under the list's lock
+ * @quota:	bytes of rings charged to @creator
+ * @lock:	protects @state and @attached
  * @state:	enum kjoule_session_state
  * @attached:	it has a reader
- * @stopping:	somebody is about to stop it
- * @unlisted:	it is found no more; under the list's lock
- * @ended:	nobody may start it any more
+ * @stopping:	a stop is in progress
+ * @unlisted:	it is not found any more; under the list's lock
+ * @ended:	it may not be started any more
  * @over:	nothing more is written, because it has ended
- * @ended_by:	who has ended it, if not its owner's socket; else not valid
- * @ending:	what is left to do then, where that may take long
- * @config:	as asked for, defaults filled in; the pointers in it are not valid
- * @plan:	what the samplers follow
- * @n_sources:	how many energy sources and gauges
- * @source:	these; a record's source number is the index here
- * @stuck:	domains of each that are not there, as of the session's making
- * @poller:	of those that are slow, NULL for the others
- * @n_meters:	how many scopes their counters have, together
- * @meter:	these
- * @method:	what each method has made for it, NULL: it does not have that
- * @sweep:	reads the meters of packages that are idle for long
- * @pending:	what its ticks have marked to be told
- * @event_work: tells that
- * @lost_posted:	records lost, as told last
- * @lost_posted_ns: CLOCK_MONOTONIC when that was
+ * @ended_by:	the user that has ended it, if not its owner's socket; else not valid
+ * @ending:	finishes the end if that may take long
+ * @config:	as requested, with defaults; the pointers in it are not valid
+ * @plan:	parameters of the samplers
+ * @n_sources:	number of energy sources and gauges
+ * @source:	their index is a record's source number
+ * @stuck:	domains of each that were not updating when the session was created
+ * @poller:	of slow sources, NULL for others
+ * @n_meters:	number of @meter
+ * @meter:	one for each scope of each source
+ * @method:	data of each method, NULL: not requested
+ * @sweep:	reads the meters of idle packages in time
+ * @pending:	events that its ticks have marked
+ * @event_work: posts them
+ * @lost_posted:	records lost, as of the last event
+ * @lost_posted_ns: CLOCK_MONOTONIC of that event
  * @reader:	where the reader waits
- * @all_cpus:	CPUs that are offline join it when they come
+ * @all_cpus:	offline CPUs join it when they come online
  * @stop_ns:	CLOCK_MONOTONIC when it was stopped
  * @n:		number of samplers
  * @sampler:	one for each CPU, ascending
@@ -187,4 +187,4 @@ bool kjoule_session_stop_pollers(struct kjoule_session *s);
 void kjoule_session_join_pollers(struct kjoule_session *s);
 void kjoule_session_drop_sources(struct kjoule_session *s);
 
-#endif /* KJOULE_SESSION_H */
+#endif

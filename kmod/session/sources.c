@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sources of a session: chosen when it is made, numbered for its records, the
- * meters that its samplers read and the pollers of those that are slow. Called by
- * session.c.
+ * The sources of a session: chosen when it is created, numbered for its records, the meters of its
+ * samplers and the pollers of slow ones. Called by session.c.
  */
 #include <linux/cpu.h>
 #include <linux/jiffies.h>
@@ -19,7 +18,6 @@ static int session_get_source(enum kjoule_source_kind kind, const char *name,
 	*src = kjoule_source_get(kind, name, stuck);
 	if (!IS_ERR(*src) || *src == ERR_PTR(-EINTR))
 		return PTR_ERR_OR_ZERO(*src);
-	/* the default may be no source at all */
 	if (!name) {
 		*src = NULL;
 		return 0;
@@ -60,14 +58,10 @@ static int session_add_specs(struct kjoule_session *s, const struct kjoule_sessi
 	return 0;
 }
 
-/**
- * kjoule_session_choose_sources() - find and pin what a session measures with
- * @s:		the session, without sources
- * @c:		what is asked for
- * @cpus:	of the session
- * @why:	set to the reason of a refusal, or left alone
- * Return: 0, -ENOENT, -ENODEV, -EINTR or what kjoule_spec_get_source() says; what was found is kept
- * for kjoule_session_drop_sources().
+/*
+ * kjoule_session_choose_sources() - choose and pin the sources of a session. @s: the session,
+ * without sources. Return: 0, -ENOENT, -ENODEV, -EINTR or an error of kjoule_spec_get_source();
+ * sources are released by kjoule_session_drop_sources() in any case.
  */
 int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_session_config *c,
 				  const struct cpumask *cpus, const char **why)
@@ -135,7 +129,6 @@ static void meter_update_keeper(const struct kjoule_session *s, struct kjoule_me
 	WRITE_ONCE(m->owner_sampler, meter_find_keeper(s, m));
 }
 
-/* Can a CPU of the session read it, as far as the source knows? */
 static bool meter_is_reachable(const struct kjoule_meter *m)
 {
 	return m->owner < 0 || m->owner_sampler;
@@ -150,13 +143,11 @@ static bool session_has_counter(const struct kjoule_session *s, u32 index, unsig
 	       kjoule_source_package(src, cpu) != KJOULE_PACKAGE_NONE;
 }
 
-/* A counter must not wrap unseen between two readings. */
 static bool meter_is_read_in_time(const struct kjoule_session *s, const struct kjoule_meter *m)
 {
 	return s->plan.interval_ns + s->plan.jitter_ns <= m->wrap_ns / 2;
 }
 
-/* Attach the meter of its scope to @sampler, a new one for the first CPU of a scope. */
 static int session_share_meter(struct kjoule_session *s, u32 index, struct kjoule_sampler *sampler,
 			       char *words)
 {
@@ -176,7 +167,7 @@ static int session_share_meter(struct kjoule_session *s, u32 index, struct kjoul
 		}
 		if (!meter_is_read_in_time(s, m)) {
 			snprintf(words, KJOULE_WORDS_LEN,
-				 "%s: may go round between two ticks; take an interval and jitter of %llu us at most",
+				 "%s: may wrap between two ticks; take an interval and jitter of %llu us at most",
 				 m->src->name, m->wrap_ns / 2 / NSEC_PER_USEC);
 			return -ERANGE;
 		}
@@ -186,17 +177,12 @@ static int session_share_meter(struct kjoule_session *s, u32 index, struct kjoul
 	return 0;
 }
 
-/**
- * kjoule_session_make_meters() - the counters that each sampler may have to read
- * @s:		the session, with sources and samplers
- * @c:		what was asked for
- * @why:	set to the reason of a refusal, or left alone
- *
- * Where a CPU that is offline belongs may not be known before it comes: see
- * kjoule_session_assign_meters(). A PMU's counter can only be made then: see
- * kjoule_session_update_owners().
- * Return: 0, -ENXIO if the only CPU that can read a counter is not of the session, -ERANGE if one
- * may go round between two ticks, -ENOMEM.
+/*
+ * kjoule_session_make_meters() - create the meters of each sampler. @s: the session, with sources
+ * and samplers. The scope of an offline CPU may not be known before it comes online: see
+ * kjoule_session_assign_meters(). A PMU's counter can only be created then: see
+ * kjoule_session_update_owners(). Return: 0, -ENXIO if the only CPU that can read a counter is not
+ * in the session, -ERANGE if one may wrap between two ticks, -ENOMEM.
  */
 int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_session_config *c,
 			       const char **why)
@@ -223,7 +209,6 @@ int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_ses
 	return 0;
 }
 
-/* Add a meter for a source; NULL without memory or a free slot. */
 static struct kjoule_meter *session_add_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
 {
 	struct kjoule_meter *m = NULL;
@@ -289,14 +274,10 @@ static bool session_add_missing_meters(struct kjoule_session *s, u32 index)
 	return added;
 }
 
-/**
- * kjoule_session_update_owners() - sources may be read on other CPUs from now on
- * @s:	the session
- *
- * A meter that only a CPU outside of the session can read is not read by any tick, so that is
- * notified here. It is read again when it is within reach.
- *
- * Context: process, sleeps; the session is locked.
+/*
+ * kjoule_session_update_owners() - update the CPUs that read the sources. A meter that only a CPU
+ * outside the session can read is not read by any tick, so that is notified here. It is read again
+ * when it becomes reachable. Context: process, sleeps; the session is locked.
  */
 void kjoule_session_update_owners(struct kjoule_session *s)
 {
@@ -319,14 +300,14 @@ void kjoule_session_update_owners(struct kjoule_session *s)
 		if (!kjoule_source_is_slow(s->source[i]))
 			updated |= session_add_missing_meters(s, i);
 	}
-	/* the new reader may be parked, the old one need not tick any more */
+	/* the new reader may have stopped its tick, the old one need not tick any more */
 	for (i = 0; i < s->n && updated && s->state == KJOULE_SESSION_RUNNING; i++)
 		kjoule_sampler_owner_changed(s->sampler[i]);
 }
 
 /*
- * Does another CPU of @package read it? Any of them: the one that it is called after may be offline
- * while others go on. Of those that were not placed yet nothing is known.
+ * Does another CPU of @package read it? Any of them: the CPU that it is named after may be offline
+ * while others go on. CPUs that were never online are not known.
  */
 static bool meter_is_read_in_package(const struct kjoule_session *s, const struct kjoule_meter *m,
 				     int package, unsigned int cpu)
@@ -344,7 +325,6 @@ static bool meter_is_read_in_package(const struct kjoule_session *s, const struc
 	return false;
 }
 
-/* The meter of this CPU's scope that has a reader; a new one if there is none. */
 static struct kjoule_meter *session_meter_for_cpu(struct kjoule_session *s, struct kjoule_meter *m,
 						  unsigned int cpu)
 {
@@ -367,16 +347,12 @@ static struct kjoule_meter *session_meter_for_cpu(struct kjoule_session *s, stru
 	return session_add_meter(s, m->index, cpu);
 }
 
-/**
- * kjoule_session_assign_meters() - a CPU is online: now it is known which counters it shares
- * @s:		the session
- * @sampler:	of the CPU, not ticking
- *
- * While a CPU has never been online, the kernel may say anything about its package. Counters of
- * which have no meter for want of memory are left out, until
- * kjoule_session_update_owners() finds some.
- *
- * Context: process, sleeps; the caller holds the session and keeps the CPU from going.
+/*
+ * kjoule_session_assign_meters() - assign the meters of a CPU that is online, so that its scopes
+ * are known. @sampler: of the CPU, not ticking. Before a CPU was online, the kernel may report any
+ * package for it. A counter without a meter, for want of memory, is left out until
+ * kjoule_session_update_owners() adds one. Context: process, sleeps; the session is locked, and the
+ * CPU does not go offline.
  */
 void kjoule_session_assign_meters(struct kjoule_session *s, struct kjoule_sampler *sampler)
 {
@@ -411,19 +387,15 @@ static int source_check_period(const struct kjoule_source *src, u64 period_ns, c
 	if (period_ns <= most_ns)
 		return 0;
 	snprintf(words, KJOULE_WORDS_LEN,
-		 "%s: may go round between two readings; take a period of %llu us at most",
+		 "%s: may wrap between two readings; take a period of %llu us at most",
 		 src->name, most_ns / NSEC_PER_USEC);
 	return -ERANGE;
 }
 
-/**
- * kjoule_session_make_pollers() - threads for the slow sources; they wait for the start
- * @s:		the session, with sources and samplers
- * @c:		what was asked for
- * @why:	set to the reason of a refusal, or left alone
- *
- * Context: process, sleeps.
- * Return: 0, -ERANGE if a counter may go round between two readings, -ENOMEM.
+/*
+ * kjoule_session_make_pollers() - create the threads of slow sources; they wait for the start. @s:
+ * the session, with sources and samplers. Return: 0, -ERANGE if a counter may wrap between two
+ * readings, -ENOMEM.
  */
 int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c,
 				const char **why)
@@ -452,14 +424,11 @@ int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_se
 	return 0;
 }
 
-/**
- * kjoule_session_recheck_sources() - a CPU may have come or gone before the session was listed
- * @s:	the session, listed
- *
- * Counters created for the session have missed that. Registered sources follow hotplug themselves
- * while no session uses them, but the CPU that has to read them may have changed.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_session_recheck_sources() - catch up with CPU hotplug since the session was created. @s:
+ * the session, listed. Counters created for the session have missed it. Registered sources follow
+ * hotplug themselves while no session uses them, but the CPU that has to read them may have
+ * changed.
  */
 void kjoule_session_recheck_sources(struct kjoule_session *s)
 {
@@ -478,12 +447,7 @@ void kjoule_session_recheck_sources(struct kjoule_session *s)
 	cpus_read_unlock();
 }
 
-/**
- * kjoule_session_start_pollers() - have the slow sources read
- * @s:	the session; its samplers run
- *
- * Context: process.
- */
+/** kjoule_session_start_pollers() - start the slow sources */
 void kjoule_session_start_pollers(struct kjoule_session *s)
 {
 	unsigned int i;
@@ -494,12 +458,9 @@ void kjoule_session_start_pollers(struct kjoule_session *s)
 	}
 }
 
-/**
- * kjoule_session_is_slow() - are there sources that a thread reads?
- * @s:	the session
- *
- * Context: any.
- * Return: whether stopping it may have to wait for a device.
+/*
+ * kjoule_session_is_slow() - are there sources that a thread reads, for which a stop may have to
+ * wait?.
  */
 bool kjoule_session_is_slow(const struct kjoule_session *s)
 {
@@ -512,16 +473,11 @@ bool kjoule_session_is_slow(const struct kjoule_session *s)
 	return false;
 }
 
-/**
- * kjoule_session_stop_pollers() - have the slow sources read for the last time
- * @s:	the session; its samplers run on
- *
- * All at once, and for a bounded time: others may wait for the caller. What takes longer
- * is cut off and counted as an error.
- *
- * Context: process, sleeps; neither the session's lock nor that of CPU hotplug is held, because a
- * source may wait for hotplug.
- * Return: true if all have finished.
+/*
+ * kjoule_session_stop_pollers() - stop the slow sources, with a last reading. All at once, and for
+ * a bounded time: others may wait for the caller. What takes longer is aborted and counted as an
+ * error. Context: process, sleeps; without the session's lock and the CPU hotplug lock, because a
+ * source may wait for hotplug. Return: true if all have finished.
  */
 bool kjoule_session_stop_pollers(struct kjoule_session *s)
 {
@@ -542,11 +498,10 @@ bool kjoule_session_stop_pollers(struct kjoule_session *s)
 	return all;
 }
 
-/**
- * kjoule_session_join_pollers() - wait until the threads are gone, as long as it takes
- * @s:	the session; they have been stopped
- *
- * Context: process, sleeps, as above; a device that hangs keeps the caller.
+/*
+ * kjoule_session_join_pollers() - wait for the threads of stopped pollers, without a time-out. @s:
+ * the session; they have been stopped. Context: process, sleeps; a device that hangs blocks the
+ * caller.
  */
 void kjoule_session_join_pollers(struct kjoule_session *s)
 {
@@ -558,12 +513,7 @@ void kjoule_session_join_pollers(struct kjoule_session *s)
 	}
 }
 
-/**
- * kjoule_session_drop_sources() - give back meters, pollers and sources
- * @s:	the session; nothing ticks
- *
- * Context: process, sleeps.
- */
+/** kjoule_session_drop_sources() - release meters, pollers and sources */
 void kjoule_session_drop_sources(struct kjoule_session *s)
 {
 	unsigned int i;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frequency source "aperf": IA32_APERF counts cycles, IA32_MPERF counts at the
- * base clock's rate, both only while the CPU is not halted, so their quotient is the
- * frequency that was really granted.
+ * Frequency source "aperf": IA32_APERF counts cycles, IA32_MPERF counts at the base clock's rate,
+ * both only while the CPU is not halted, so their ratio is the mean busy frequency.
  */
 #include <linux/module.h>
 #include <asm/cpufeature.h>
@@ -51,24 +50,18 @@ static struct kjoule_source aperf = {
 	.rating = 200,
 };
 
-/**
- * kjoule_aperf_init() - register the source
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
+/** kjoule_aperf_init() - register the source */
 int kjoule_aperf_init(void)
 {
-	/* as the kernel takes it: the rate of MPERF is the base clock, not always the TSC's */
+	/*
+	 * the rate of MPERF is the base clock, not always the TSC's; see the kernel's
+	 * arch_freq_get_on_cpu()
+	 */
 	aperf.reference_khz = cpu_khz ?: 1;
 	return kjoule_source_register(&aperf);
 }
 
-/**
- * kjoule_aperf_exit() - undo kjoule_aperf_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_aperf_exit() - undo kjoule_aperf_init() */
 void kjoule_aperf_exit(void)
 {
 	kjoule_source_unregister(&aperf);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sources that come with the module, in the order in which they are registered; Kbuild leaves
- * out those that the kernel's configuration has nothing for.
+ * Registers the sources of this module; Kbuild leaves out those that the kernel's configuration
+ * does not support.
  */
 #include <linux/kconfig.h>
 
@@ -35,12 +35,7 @@ static void builtin_msr_exit(void)
 	kjoule_rapl_exit();
 }
 
-/**
- * kjoule_builtin_init() - register the sources that come with the module
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
+/** kjoule_builtin_init() - register the sources of this module */
 int kjoule_builtin_init(void)
 {
 	int err = builtin_msr_init();
@@ -53,11 +48,7 @@ int kjoule_builtin_init(void)
 	return err;
 }
 
-/**
- * kjoule_builtin_exit() - undo kjoule_builtin_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_builtin_exit() - undo kjoule_builtin_init() */
 void kjoule_builtin_exit(void)
 {
 	if (IS_ENABLED(CONFIG_CPU_FREQ))

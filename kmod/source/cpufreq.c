@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frequency source "cpufreq": what the policy believes, which is a request and
- * no proof that it was granted. The last resort, and marked as that in every
- * sample.
+ * Frequency source "cpufreq": the policy's current frequency, which is requested, not measured;
+ * samples have a flag for that. The last resort.
  *
- * cpufreq's own readers take its lock, which a tick must not wait for. So the
- * policies are kept here, for each CPU, by cpufreq's notifier; the tick is an RCU reader
- * of them.
+ * cpufreq's own readers take its lock, which a tick must not wait for. So cpufreq's notifier stores
+ * the policy of each CPU here, and ticks read it under RCU.
  */
 #include <linux/cpufreq.h>
 #include <linux/module.h>
@@ -43,7 +41,7 @@ static int cpufreq_policy_notify(struct notifier_block *nb, unsigned long event,
 
 static struct notifier_block policy_notifier = { .notifier_call = cpufreq_policy_notify };
 
-/* Keep the existing policies. A policy that is removed meanwhile notifies us later. */
+/* Store the existing policies. A policy removed meanwhile is notified later. */
 static void cpufreq_keep_policies(void)
 {
 	struct cpufreq_policy *policy;
@@ -86,7 +84,7 @@ static int cpufreq_probe(struct kjoule_source *src, char *why, size_t len)
 		if (cpufreq_policy_khz(per_cpu_ptr(&policies, cpu)))
 			return 0;
 	}
-	strscpy(why, "no cpufreq driver, or one that does not tell frequencies", len);
+	strscpy(why, "no cpufreq driver, or one that does not report frequencies", len);
 	return -ENODEV;
 }
 
@@ -104,12 +102,7 @@ static struct kjoule_source cpufreq_source = {
 	.requested_only = true,
 };
 
-/**
- * kjoule_cpufreq_init() - register the source
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
+/** kjoule_cpufreq_init() - register the source */
 int kjoule_cpufreq_init(void)
 {
 	int err = cpufreq_register_notifier(&policy_notifier, CPUFREQ_POLICY_NOTIFIER);
@@ -124,11 +117,7 @@ int kjoule_cpufreq_init(void)
 	return err;
 }
 
-/**
- * kjoule_cpufreq_exit() - undo kjoule_cpufreq_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_cpufreq_exit() - undo kjoule_cpufreq_init() */
 void kjoule_cpufreq_exit(void)
 {
 	kjoule_source_unregister(&cpufreq_source);

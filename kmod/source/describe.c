@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a source with one value is, by its specification; for those that are made from one. */
+/* Fills in a source with one value from its specification. */
 #include <linux/string.h>
 
 #include "source/spec.h"
 
-/**
- * kjoule_spec_describe() - fill in what a source with one value is, from its specification
- * @spec:	checked
- * @src:	zeroed; its name is that of @spec
- *
- * Context: any.
+/*
+ * kjoule_spec_describe() - fill in a source with one value from its specification. @src: zeroed;
+ * its name is that of @spec.
  */
 void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *src)
 {
@@ -26,7 +23,6 @@ void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *
 	src->origin = spec->origin;
 	src->kind = kjoule_spec_is_counter(spec) ? KJOULE_KIND_ENERGY : KJOULE_KIND_GAUGE;
 	src->n_domains = 1;
-	/* cut, where the name is longer */
 	strscpy(d->name, names[spec->class] ?: spec->name, sizeof(d->name));
 	d->class = spec->class;
 	d->quantity = spec->quantity;

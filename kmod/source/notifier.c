@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of watches; see watch.h. It changes only while the module comes and goes,
- * when there are no sessions. Walking it takes no lock, because who tells may hold the CPU
- * hotplug lock and a session's, and who is told may take them.
+ * The list of notifiers; see notifier.h. It changes only at module init and exit, without sessions.
+ * SRCU, because callers may hold the CPU hotplug lock and a session's, and callbacks may take them.
  */
 #include <linux/mutex.h>
 #include <linux/rculist.h>
@@ -18,10 +17,8 @@ DEFINE_STATIC_SRCU(notifiers_srcu);
 	list_for_each_entry_srcu(nb, &notifiers, node, srcu_read_lock_held(&notifiers_srcu))
 
 /**
- * kjoule_notifier_add() - be told from now on
+ * kjoule_notifier_add() - add a notifier, at module init
  * @nb:	filled in; stays until kjoule_notifier_remove()
- *
- * Context: process, module init.
  */
 void kjoule_notifier_add(struct kjoule_notifier *nb)
 {
@@ -30,12 +27,7 @@ void kjoule_notifier_add(struct kjoule_notifier *nb)
 	mutex_unlock(&notifiers_lock);
 }
 
-/**
- * kjoule_notifier_remove() - undo kjoule_notifier_add(); nothing is being told any more
- * @nb:	the watch
- *
- * Context: process, module exit.
- */
+/** kjoule_notifier_remove() - undo kjoule_notifier_add(); no callback runs any more */
 void kjoule_notifier_remove(struct kjoule_notifier *nb)
 {
 	mutex_lock(&notifiers_lock);
@@ -44,12 +36,9 @@ void kjoule_notifier_remove(struct kjoule_notifier *nb)
 	synchronize_srcu(&notifiers_srcu);
 }
 
-/**
- * kjoule_notify_session_created() - there is a new session
- * @s:	the session
- *
- * Context: process, sleeps.
- * Return: 0 or the -errno of who refuses it; then nobody knows of it.
+/*
+ * kjoule_notify_session_created() - a session was created. Return: 0 or the -errno of the notifier
+ * that refuses it; then the others get session_ended
  */
 int kjoule_notify_session_created(struct kjoule_session *s)
 {
@@ -74,12 +63,7 @@ int kjoule_notify_session_created(struct kjoule_session *s)
 	return err;
 }
 
-/**
- * kjoule_notify_session_ended() - a session has ended
- * @s:	the session
- *
- * Context: process, sleeps, without locks.
- */
+/** kjoule_notify_session_ended() - a session has ended; called without locks */
 void kjoule_notify_session_ended(struct kjoule_session *s)
 {
 	int idx = srcu_read_lock(&notifiers_srcu);
@@ -92,12 +76,7 @@ void kjoule_notify_session_ended(struct kjoule_session *s)
 	srcu_read_unlock(&notifiers_srcu, idx);
 }
 
-/**
- * kjoule_notify_event() - something has happened
- * @n:	what
- *
- * Context: process, sleeps.
- */
+/** kjoule_notify_event() - an event of a session */
 void kjoule_notify_event(const struct kjoule_event *n)
 {
 	int idx = srcu_read_lock(&notifiers_srcu);
@@ -110,12 +89,7 @@ void kjoule_notify_event(const struct kjoule_event *n)
 	srcu_read_unlock(&notifiers_srcu, idx);
 }
 
-/**
- * kjoule_notify_source_added() - a source was registered
- * @src:	the source
- *
- * Context: process, sleeps, without locks.
- */
+/** kjoule_notify_source_added() - a source was registered; called without locks */
 void kjoule_notify_source_added(struct kjoule_source *src)
 {
 	int idx = srcu_read_lock(&notifiers_srcu);
@@ -128,12 +102,7 @@ void kjoule_notify_source_added(struct kjoule_source *src)
 	srcu_read_unlock(&notifiers_srcu, idx);
 }
 
-/**
- * kjoule_notify_source_removed() - a source is about to go
- * @src:	the source
- *
- * Context: process, sleeps, without locks.
- */
+/** kjoule_notify_source_removed() - a source is being unregistered; called without locks */
 void kjoule_notify_source_removed(struct kjoule_source *src)
 {
 	int idx = srcu_read_lock(&notifiers_srcu);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who wants to know what becomes of sessions and sources. Front ends add a watch when they
- * come up; the core tells all of them and knows none by name. Messages and files
- * are the front ends' business.
+ * Notifiers of sessions and sources. Front ends add theirs at init; the core calls all of them and
+ * knows none by name. Messages and files are left to the front ends.
  */
 #ifndef KJOULE_NOTIFIER_H
 #define KJOULE_NOTIFIER_H
@@ -17,13 +16,13 @@ struct kjoule_session;
 struct kjoule_source;
 
 /**
- * struct kjoule_event - something worth telling
+ * struct kjoule_event - an event of a session
  * @event:	enum kjoule_notice_event
  * @time_ns:	CLOCK_MONOTONIC
- * @session:	of which session
- * @cpu:	on which CPU, or -1 where that means nothing
- * @source:	of which source, or NULL
- * @count:	what the event counts, see KJOULE_A_NOTICE_COUNT; 0 where it counts nothing
+ * @session:	its id
+ * @cpu:	the CPU, or -1 if it does not apply
+ * @source:	the source, or NULL
+ * @count:	see KJOULE_A_NOTICE_COUNT; 0 if it does not apply
  * @user:	who has ended the session, if not its owner, else not valid
  */
 struct kjoule_event {
@@ -37,15 +36,14 @@ struct kjoule_event {
 };
 
 /**
- * struct kjoule_notifier - what a front end wants to be told; all called in process context
- * @node:	watch.c's
- * @session_created:	there is a new session, not running yet and not found by its id yet; an
- *			error refuses it. Nobody is told of that session before, and of its end only
- *			after a success. No lock of the core is held
- * @session_ended:	a session has ended; no lock of the core is held
- * @event:	something has happened; locks of the core may be held
+ * struct kjoule_notifier - callbacks of a front end, in process context
+ * @node:	private to notifier.c
+ * @session_created:	a session was created, not running yet and not found by its id yet; an error
+ *			refuses it. The first call for the session. No lock of the core is held
+ * @session_ended:	a session that was not refused has ended; no lock of the core is held
+ * @event:	an event of a session; locks of the core may be held
  * @source_added: a source was registered; no lock is held
- * @source_removed: a source is about to go: not to be used after the return; no lock is held
+ * @source_removed: a source must not be used after the return; no lock is held
  */
 struct kjoule_notifier {
 	struct list_head node;
@@ -64,4 +62,4 @@ void kjoule_notify_event(const struct kjoule_event *n);
 void kjoule_notify_source_added(struct kjoule_source *src);
 void kjoule_notify_source_removed(struct kjoule_source *src);
 
-#endif /* KJOULE_NOTIFIER_H */
+#endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sources that are a counter of a perf PMU, such as the kernel's own "power". User
- * space tells the PMU's type and the counter; which CPUs share one is asked of perf,
- * which moves a counter of a package to the CPU that reads it. The tick reads on that
- * CPU only, where perf cannot modify the counter meanwhile.
+ * Sources that are a counter of a perf PMU, such as the kernel's "power". User space gives the
+ * PMU's type and the counter; perf knows which CPUs share one, and moves a counter of a package to
+ * the CPU that reads it. The tick reads on that CPU only, where perf cannot modify the counter
+ * meanwhile.
  *
- * A counter dies with its CPU, and stays dead when the CPU is back; or the PMU moves it to
- * another CPU; or it gets no room among others, and stays in error. A CPU that was offline
- * gets a counter when it comes online. A work item does that after hotplug and when readings
- * fail, because creating and releasing a counter may wait for hotplug to end.
+ * A counter stops for good when its CPU goes offline, or the PMU moves it to another CPU, or it
+ * gets no hardware counter and stays in error. A CPU that comes online needs a new one. A work item
+ * does that after hotplug and failed readings, because creating and releasing a counter may wait
+ * for hotplug to end.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -26,11 +26,11 @@
 #include "source/spec.h"
 
 /**
- * struct slot - a counter, of the CPUs of the session whose @of_cpu it is
+ * struct slot - a counter, shared by the CPUs whose @of_cpu points here
  * @event:	the counter, NULL while there is none
  * @owner:	the CPU that has to read it
- * @merged_into:	the slot that these CPUs are about to share instead, or NULL
- * @base:	what the counters before this one have counted
+ * @merged_into:	the slot that these CPUs will share instead, or NULL
+ * @base:	counts of the counters before this one
  */
 struct slot {
 	struct perf_event *event;
@@ -42,13 +42,12 @@ struct slot {
 /**
  * struct pmu_source - a source that is a counter of a perf PMU
  * @src:	the source
- * @spec:	as asked for
- * @cpus:	of the session, whether they are online or not
- * @lock:	held for changes of @slot and @of_cpu
- * @repair:	makes counters anew where they are gone, and those of CPUs that have come
- * @of_cpu:	the slot of each CPU of the session; NULL for others, for those that were not there
- *		yet, and for those of which the PMU counts nothing
- * @n:		number of slots
+ * @spec:	as requested
+ * @cpus:	of the session, online or not
+ * @lock:	protects @slot and @of_cpu
+ * @repair:	replaces dead counters, and creates those of new CPUs
+ * @of_cpu:	slot of each CPU of the session; NULL without a counter, or not yet online
+ * @n:		number of @slot
  * @slot:	one for each counter, at most one for each CPU of the session
  */
 struct pmu_source {
@@ -89,7 +88,7 @@ static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
 	if (!slot)
 		return -ENXIO;
 	event = smp_load_acquire(&slot->event);		/* O, pairs with P in slot_repair() */
-	/* dead, without room, or moved */
+	/* dead, in error, or moved */
 	if (!event || READ_ONCE(event->state) != PERF_EVENT_STATE_ACTIVE ||
 	    READ_ONCE(event->oncpu) != smp_processor_id())
 		return -ENODEV;
@@ -115,9 +114,8 @@ static int pmu_owner(struct kjoule_source *src, unsigned int cpu)
 
 /*
  * During hotplug a PMU may not know which CPU reads for a CPU (RAPL's may ask perf for CPU -1), and
- * a counter that perf moves is on neither. So lock hotplug where counters are checked and created.
- * The kernel's own kinds of counters stay where they are, and creating one may wait for hotplug by
- * itself.
+ * a counter that perf moves is on neither: lock hotplug to check and create counters. The kernel's
+ * own kinds of counters do not move, and creating one may wait for hotplug itself.
  */
 static bool pmu_may_move(const struct pmu_source *p)
 {
@@ -142,7 +140,7 @@ static struct perf_event *pmu_create_event(const struct kjoule_spec *spec, unsig
 		.type = spec->perf_type,
 		.size = sizeof(attr),
 		.config = spec->perf_config,
-		.pinned = 1,	/* all of the time, or not at all: no scaling */
+		.pinned = 1,	/* always or not at all: no scaling */
 	};
 
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
@@ -161,7 +159,7 @@ static bool event_is_alive(const struct pmu_source *p, const struct perf_event *
 	       cpumask_test_cpu(cpu, p->cpus);
 }
 
-/* Off while perf moves it, in error without room: it exists all the same. */
+/* Disabled while perf moves it, in error without a hardware counter: it exists all the same. */
 static bool event_exists(const struct perf_event *event)
 {
 	return READ_ONCE(event->state) > PERF_EVENT_STATE_EXIT &&
@@ -187,7 +185,7 @@ static struct slot *slot_find_same(struct pmu_source *p, const struct perf_event
 	return NULL;
 }
 
-/* Create a counter for a CPU; find its reader and the slot, except @but, that has it already. */
+/* Create a counter for a CPU; find its reader, and the slot except @but that has it already. */
 static struct perf_event *pmu_request_event(struct pmu_source *p, unsigned int cpu,
 					    const struct slot *but, int *reader, struct slot **same)
 {
@@ -205,7 +203,6 @@ static struct perf_event *pmu_request_event(struct pmu_source *p, unsigned int c
 	return event;
 }
 
-/* Find or create the counter of a CPU. */
 static int pmu_add_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 {
 	struct perf_event *event;
@@ -242,8 +239,8 @@ static int pmu_add_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 
 /*
  * While all CPUs of a package were offline, the first new one could not know its package: merge
- * slots that count the same. Sessions see by pmu_package() that these CPUs have another meter; only
- * then may the CPUs read it, or the old meter would add its count again.
+ * slots that count the same. Sessions see it by pmu_package(); only then may these CPUs read the
+ * new meter, or the old one would add its count again.
  */
 static void pmu_merge_slots(struct pmu_source *p)
 {
@@ -271,7 +268,7 @@ static bool slot_is_duplicate(struct pmu_source *p, const struct slot *slot)
 	return other && other < slot;
 }
 
-/* Has the slot a live counter of its own? Then update its owner. */
+/* Does the slot have a live counter of its own? Then update its owner. */
 static bool slot_is_good(struct pmu_source *p, struct slot *slot)
 {
 	bool good;
@@ -284,7 +281,6 @@ static bool slot_is_good(struct pmu_source *p, struct slot *slot)
 	return good;
 }
 
-/* Follow a counter that moved, replace a dead one. */
 static void slot_repair(struct pmu_source *p, struct slot *slot)
 {
 	struct perf_event *event, *dead = slot->event;
@@ -306,7 +302,6 @@ static void slot_repair(struct pmu_source *p, struct slot *slot)
 	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
 		if (pmu_slot_of(p, cpu) != slot)
 			continue;
-		/* on failure readers count the errors */
 		WRITE_ONCE(slot->owner, cpu);
 		event = pmu_request_event(p, cpu, slot, &reader, &other);
 		if (IS_ERR(event))
@@ -334,8 +329,8 @@ static bool pmu_error_is_absent(int err)
 }
 
 /*
- * A CPU came online. If it should have a counter but creation failed, its slot stays empty: readers
- * count the errors, have the loss notified, and queue a repair.
+ * A CPU came online. If its counter cannot be created its slot stays empty: readers count the
+ * errors, post source-lost, and queue a repair.
  */
 static void pmu_add_late_cpu(struct pmu_source *p, unsigned int cpu)
 {
@@ -377,7 +372,7 @@ static void pmu_cpu_changes(struct kjoule_source *src, unsigned int cpu)
 	queue_work(system_dfl_wq, &pmu_source_of(src)->repair);
 }
 
-/* A counter without room stays in error: a new one may find room. */
+/* A counter in error stays so: a new one may get a hardware counter. */
 static void pmu_fails(struct kjoule_source *src)
 {
 	queue_work(system_dfl_wq, &pmu_source_of(src)->repair);
@@ -394,7 +389,6 @@ static u64 slot_value(struct pmu_source *p, struct slot *slot)
 	return value;
 }
 
-/* Energy has to update, on each CPU or package. */
 static int pmu_probe(struct kjoule_source *src, char *why, size_t len)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_UPDATE_TIMEOUT_MS);
@@ -407,7 +401,7 @@ static int pmu_probe(struct kjoule_source *src, char *why, size_t len)
 		/* counts from 0 */
 		while (!slot_value(p, &p->slot[i])) {
 			if (time_after(jiffies, end) || fatal_signal_pending(current)) {
-				snprintf(why, len, "the PMU's counter stands still on CPU %d",
+				snprintf(why, len, "the PMU's counter is stuck on CPU %d",
 					 p->slot[i].owner);
 				return -ENODEV;
 			}
@@ -446,8 +440,7 @@ static const struct kjoule_source_ops pmu_ops = {
 
 /*
  * May the PMU be read with the run queue locked, when a CPU goes idle or comes back? perf does so
- * with PMUs of task events. Some others wake tasks or take locks when read (graphics, controllers
- * behind a mailbox); these only read a register.
+ * with PMUs of task events; these only read a register. Some others wake tasks or take locks.
  */
 static bool pmu_reads_register(const struct pmu *pmu)
 {
@@ -459,7 +452,6 @@ static bool pmu_reads_register(const struct pmu *pmu)
 	       match_string(known, ARRAY_SIZE(known), pmu->name) >= 0;
 }
 
-/* Create counters for all CPUs that the PMU has some for. */
 static int pmu_add_cpus(struct pmu_source *p, char *words)
 {
 	unsigned int cpu;
@@ -478,19 +470,12 @@ static int pmu_add_cpus(struct pmu_source *p, char *words)
 	return 0;
 }
 
-/**
- * kjoule_perf_pmu_create() - make a source of a counter of a perf PMU
- * @spec:	checked
- * @cpus:	of the session, whether they are online or not
- * @words:	set to the reason of a refusal
- *
- * perf checks the rights of current, and cannot when a work item creates a counter again. So the
- * rights are checked here, with an error text.
- *
- * Context: process, sleeps.
- * Return: the source or an ERR_PTR: -EPERM, -EINVAL for what is neither energy nor events, -ENXIO
- * when it is read on a CPU that is not of the session, -ENOMEM, or what the PMU says where it
- * counts on no CPU that is online.
+/*
+ * kjoule_perf_pmu_create() - create a source of a counter of a perf PMU. @cpus: of the session,
+ * online or not. perf checks the rights of current, and cannot when a work item recreates a
+ * counter. So they are checked here, with an error text. Return: the source or an ERR_PTR: -EPERM,
+ * -EINVAL for neither energy nor events, -ENXIO if it is read on a CPU outside the session,
+ * -ENOMEM, or the PMU's error if it counts on no online CPU.
  */
 struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
 					     const struct cpumask *cpus, char *words)

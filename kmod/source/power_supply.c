@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sources that are a power supply (a battery, a charger, a fuel gauge), by its name.
- * It is looked up for each reading and not held in between: a supply that is held when
- * its driver goes makes the kernel complain. One that is gone is an error, and counts
- * again when it is back.
+ * Sources that are a power supply (a battery, a charger, a fuel gauge), by its name. It is looked
+ * up for each reading and not held in between: the kernel warns if a driver removes a supply that
+ * is held. While it is absent readings fail.
  */
 #include <linux/err.h>
 #include <linux/math64.h>
@@ -15,14 +14,13 @@
 /**
  * struct supply - a source that is a power supply
  * @src:	the source
- * @spec:	as asked for
+ * @spec:	as requested
  */
 struct supply {
 	struct kjoule_source src;
 	struct kjoule_spec spec;
 };
 
-/* Read power in microwatts, from a property that the supply has. */
 static int supply_read_power(struct power_supply *psy, s64 *uw)
 {
 	union power_supply_propval power, current_ua, voltage_uv;
@@ -65,7 +63,7 @@ static int supply_probe(struct kjoule_source *src, char *why, size_t len)
 	err = supply_read_power(psy, &uw);
 	power_supply_put(psy);
 	if (err)
-		strscpy(why, "the power supply tells neither its power nor current and voltage",
+		strscpy(why, "the power supply reports neither its power nor current and voltage",
 			len);
 	return err ? -ENODEV : 0;
 }
@@ -81,13 +79,9 @@ static const struct kjoule_source_ops supply_ops = {
 	.release = supply_release,
 };
 
-/**
- * kjoule_power_supply_create() - make a source of a power supply
- * @spec:	checked
- * @words:	set to the reason of a refusal
- *
- * Context: process, sleeps.
- * Return: the source or an ERR_PTR: -EINVAL for another quantity than power, -ENOMEM.
+/*
+ * kjoule_power_supply_create() - create a source of a power supply. Return: the source or an
+ * ERR_PTR: -EINVAL for another quantity than power, -ENOMEM
  */
 struct kjoule_source *kjoule_power_supply_create(const struct kjoule_spec *spec, char *words)
 {

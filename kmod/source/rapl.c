@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Energy source "rapl-msr": RAPL's energy status registers, read directly. What
- * the registers mean is in rapl_decode.c. That a register can be read proves
- * nothing: hypervisors answer 0, so a counter counts as there only when its
- * unit is not zero and it moves, which the registry looks at (update.c).
+ * Energy source "rapl-msr": RAPL's energy status registers, described in rapl_decode.c. A readable
+ * register proves nothing: hypervisors return 0, so a counter is used only if its unit is not zero
+ * and it is updated, which the registry checks (update.c).
  */
 #include <linux/kjoule.h>
 #include <linux/module.h>
@@ -87,7 +86,7 @@ static const char *rapl_setup(void)
 		d->unit_mult = found[i].unit_mult;
 		d->unit_shift = found[i].unit_shift;
 		d->update_period_ns = 1000000;
-		/* found[] stands in for the parent's class until all are known */
+		/* found[] holds the parent's class until all are known */
 		d->parent = -1;
 		found[rapl.n_domains++] = found[i];
 	}
@@ -100,13 +99,9 @@ static const char *rapl_setup(void)
 	return rapl.n_domains ? NULL : "no energy counter can be read";
 }
 
-/**
- * kjoule_rapl_init() - look for RAPL and register the source
- *
- * Without RAPL the source is registered all the same, to say why it cannot be used.
- *
- * Context: process, module init.
- * Return: 0 or -errno.
+/*
+ * kjoule_rapl_init() - detect RAPL and register the source. Without RAPL the source is registered
+ * as well, with the reason why it cannot be used.
  */
 int kjoule_rapl_init(void)
 {
@@ -121,11 +116,7 @@ int kjoule_rapl_init(void)
 	return kjoule_source_register(&rapl);
 }
 
-/**
- * kjoule_rapl_exit() - undo kjoule_rapl_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_rapl_exit() - undo kjoule_rapl_init() */
 void kjoule_rapl_exit(void)
 {
 	kjoule_source_unregister(&rapl);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What RAPL's registers mean; see rapl_decode.h. Register addresses and the
- * energy status unit (bits 12:8 of the unit register, one count is 2^-ESU
- * joule) are from Intel's Software Developer's Manual, volume 4, and AMD's
- * processor programming references; the exceptions are named where they are made.
+ * RAPL's registers; see rapl_decode.h. Addresses and the energy status unit (bits 12:8 of the unit
+ * register, one count is 2^-ESU joule) are from Intel's Software Developer's Manual, volume 4, and
+ * AMD's processor programming references; exceptions are commented below.
  */
 #include "source/rapl_decode.h"
 
@@ -44,11 +43,10 @@ static const u32 dram_fixed_unit[] = {
 };
 
 /*
- * Where one psys count is 1 J. DRAM of the same parts counts in the unit register's unit again:
- * Linux took 2^-16 J for it until 6.1 and corrected that in commits 4c081324df56 (powercap) and
- * 80275ca9e525 (perf/x86/rapl). Granite Rapids is as Sapphire Rapids: turbostat's spr_features.
- * Sierra Forest (0xaf), Grand Ridge (0xb6) and Clearwater Forest (0xdd) are no exceptions: srf_
- * and grr_features there.
+ * One psys count is 1 J. DRAM of these parts counts in the unit register's unit again: Linux used
+ * 2^-16 J until 6.1, corrected in commits 4c081324df56 (powercap) and 80275ca9e525 (perf/x86/rapl).
+ * Granite Rapids is like Sapphire Rapids: turbostat's spr_features. Sierra Forest (0xaf), Grand
+ * Ridge (0xb6) and Clearwater Forest (0xdd) are no exceptions: its srf_ and grr_features.
  */
 static const u32 psys_joule_unit[] = {
 	0x8f, 0xcf,	/* Sapphire Rapids-X, Emerald Rapids-X */
@@ -67,29 +65,21 @@ static bool rapl_model_is_listed(const u32 *list, unsigned int n, u32 model)
 	return false;
 }
 
-/**
- * kjoule_rapl_unit_msr() - the MSR with the units
- * @vendor:	of the processor
- *
- * Context: any.
- * Return: the address of the unit register.
- */
+/** kjoule_rapl_unit_msr() - address of the MSR with the units */
 u32 kjoule_rapl_unit_msr(enum kjoule_rapl_vendor vendor)
 {
 	return vendor == KJOULE_RAPL_AMD ? AMD_UNIT_MSR : INTEL_UNIT_MSR;
 }
 
 /**
- * kjoule_rapl_decode() - the counters that a processor of this kind may have
+ * kjoule_rapl_decode() - counters that a processor of this kind may have
  * @vendor:	of the processor
  * @model:	its model number; family 6 for Intel
- * @unit_value:	content of the unit register
- * @domains:	to be filled
+ * @unit_value:	of the unit register
+ * @domains:	result
  *
- * Whether a counter is there and moves is for the caller to find out.
- *
- * Context: any.
- * Return: number of domains, or -ENODEV if the unit register is 0: nothing is there.
+ * The caller checks whether a counter exists and is updated.
+ * Return: number of domains, or -ENODEV if the unit register is 0
  */
 int kjoule_rapl_decode(enum kjoule_rapl_vendor vendor, u32 model, u64 unit_value,
 		       struct kjoule_rapl_domain domains[KJOULE_RAPL_DOMAINS])
@@ -126,19 +116,12 @@ int kjoule_rapl_decode(enum kjoule_rapl_vendor vendor, u32 model, u64 unit_value
 	return n;
 }
 
-/**
- * kjoule_rapl_wrap_ms() - how long a counter takes to go round
- * @domain:	the counter
- * @power_uw:	at this power, not 0
- *
- * Context: any.
- * Return: milliseconds.
- */
+/* kjoule_rapl_wrap_ms() - milliseconds to a wrap of a counter. @power_uw: at this power, not 0. */
 u64 kjoule_rapl_wrap_ms(const struct kjoule_rapl_domain *domain, u64 power_uw)
 {
 	unsigned __int128 range_uj = ((unsigned __int128)domain->unit_mult << KJOULE_RAPL_WIDTH) >>
 				     domain->unit_shift;
 
-	/* 128 bits are not divided in the kernel: the range is below 2^52 uJ, times 1000 fits */
+	/* no 128-bit division in the kernel: the range is below 2^52 uJ, times 1000 fits */
 	return (u64)range_uj * 1000 / power_uw;
 }

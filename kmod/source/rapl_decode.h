@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What RAPL's registers mean: which counters a processor has, their units and
- * widths. Pure, so that unit tests in user space reach it without the hardware;
- * rapl.c does the reading.
+ * RAPL's registers: which counters a processor has, their units and widths. Pure functions, shared
+ * with unit tests in user space; rapl.c reads the registers.
  */
 #ifndef KJOULE_RAPL_DECODE_H
 #define KJOULE_RAPL_DECODE_H
@@ -25,7 +24,7 @@ enum kjoule_rapl_vendor {
 
 /**
  * struct kjoule_rapl_domain - one energy status register
- * @name:	the field's own name
+ * @name:	package, core, uncore, dram or psys
  * @msr:	its address
  * @class:	KJOULE_DOMAIN_* (numbers of the uapi header)
  * @parent:	class of the domain that contains it, 0 if none
@@ -49,4 +48,4 @@ int kjoule_rapl_decode(enum kjoule_rapl_vendor vendor, u32 model, u64 unit_value
 		       struct kjoule_rapl_domain domains[KJOULE_RAPL_DOMAINS]);
 u64 kjoule_rapl_wrap_ms(const struct kjoule_rapl_domain *domain, u64 power_uw);
 
-#endif /* KJOULE_RAPL_DECODE_H */
+#endif

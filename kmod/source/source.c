@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The registry of sources; see source.h. It keeps the list, asks each source
- * whether it works here, chooses the default and pins what is in use. It never
- * interprets a value.
+ * The registry of sources; see source.h: lists them, probes whether they work here, chooses the
+ * default and pins those in use. It never interprets a value.
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -67,10 +66,9 @@ static bool source_is_sane(const struct kjoule_source *src)
 	if (src->period_ns &&
 	    (src->period_ns < KJOULE_PERIOD_MIN_NS || src->period_ns > KJOULE_PERIOD_MAX_NS))
 		return false;
-	/* without counters it only reports why */
 	if (!src->n_domains)
 		return !!src->ops->probe;
-	/* one way to read it; momentary values are not for ticks */
+	/* exactly one way to read it; instantaneous values are not for ticks */
 	if (kjoule_source_is_slow(src))
 		return !src->ops->read_energy;
 	return src->kind == KJOULE_KIND_ENERGY && src->ops->read_energy;
@@ -89,11 +87,9 @@ static struct kjoule_source *source_find(const char *name)
 }
 
 /**
- * kjoule_source_register() - offer a source
- * @src:	filled in; stays with the caller until kjoule_source_unregister()
- *
- * Context: process, sleeps.
- * Return: 0, -EINVAL for an impossible description, -EEXIST for a name that is taken.
+ * kjoule_source_register() - register a source
+ * @src:	kept by the caller until kjoule_source_unregister()
+ * Return: 0, -EINVAL for an invalid description, -EEXIST for a name in use
  */
 int kjoule_source_register(struct kjoule_source *src)
 {
@@ -114,15 +110,11 @@ int kjoule_source_register(struct kjoule_source *src)
 }
 EXPORT_SYMBOL_GPL(kjoule_source_register);
 
-/**
- * kjoule_source_unregister() - withdraw a source
- * @src:	registered before
- *
- * Only from the exit of the module that owns it: sessions and jobs of probes pin that
- * module, so that none uses the source then. A device that goes while its module stays must
- * keep its source and have reading it fail.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_source_unregister() - unregister a source. @src: registered before. Only from the exit of
+ * the module that owns it: sessions and jobs of probes pin that module, so that none uses the
+ * source then. If a device is removed while its module stays, the source stays and reading it
+ * fails.
  */
 void kjoule_source_unregister(struct kjoule_source *src)
 {
@@ -144,9 +136,9 @@ static int source_ask(struct kjoule_source *src, char *why)
 }
 
 /*
- * Probe a source. Return: 0 or -errno with the reason in its @why; -EINTR: not known. A probe may
- * take long and probes are serialised: a caller that came before the last probe began
- * shares its result. @since: CLOCK_MONOTONIC at which the caller came.
+ * Probe a source. Return: 0 or -errno with the reason in its @why; -EINTR: unknown. A probe may
+ * take long and probes are serialised: a caller that came before the last probe began shares its
+ * result. @since: CLOCK_MONOTONIC at which the caller came.
  */
 static int source_probe(struct kjoule_source *src, u64 since)
 {
@@ -191,14 +183,11 @@ static struct kjoule_source *source_default(enum kjoule_source_kind kind, u64 si
 
 /**
  * kjoule_source_get() - choose a source and pin it
- * @kind:	what it has to deliver
- * @name:	which, NULL for the default
- * @stuck:	set to the domains that were found not to be there; others may find otherwise later
- *
- * Context: process, sleeps.
- * Return: the source, to be given back with kjoule_source_put(); or an ERR_PTR: -ENOENT if there
- * is none of that name and kind, -ENODEV if it does not work here, -EINTR if the caller is being
- * killed.
+ * @kind:	kind of the source
+ * @name:	its name, NULL for the default
+ * @stuck:	set to the domains that are not updating; may differ for later callers
+ * Return: the source, for kjoule_source_put(); or an ERR_PTR: -ENOENT if there is none of that name
+ * and kind, -ENODEV if it does not work here, -EINTR if the caller is being killed
  */
 struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *stuck)
 {
@@ -213,7 +202,6 @@ struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char
 		err = PTR_ERR_OR_ZERO(src) ?: -ENOENT;
 		goto out;
 	}
-	/* the default was probed already */
 	err = name ? source_probe(src, since) : 0;
 	if (err && err != -EINTR)
 		err = -ENODEV;
@@ -226,11 +214,9 @@ out:
 }
 
 /**
- * kjoule_source_get_startable() - choose a meter that starts on command and pin it
- * @name:	which, NULL or "" for the first one that works
- *
- * Context: process, sleeps.
- * Return: as kjoule_source_get(); -EOPNOTSUPP if the one of that name does not start on command.
+ * kjoule_source_get_startable() - choose and pin a meter that starts on command
+ * @name:	its name, NULL or "" for the first one that works
+ * Return: as kjoule_source_get(); -EOPNOTSUPP if the named one does not start on command
  */
 struct kjoule_source *kjoule_source_get_startable(const char *name)
 {
@@ -258,11 +244,9 @@ struct kjoule_source *kjoule_source_get_startable(const char *name)
 	return found ?: ERR_PTR(err);
 }
 
-/**
- * kjoule_source_put() - give back what kjoule_source_get() gave, or what was made for a session
- * @src:	the source, or NULL
- *
- * Context: process, sleeps.
+/*
+ * kjoule_source_put() - release a source of kjoule_source_get(), or one created for a session.
+ * @src: the source, or NULL.
  */
 void kjoule_source_put(struct kjoule_source *src)
 {
@@ -274,11 +258,10 @@ void kjoule_source_put(struct kjoule_source *src)
 		module_put(src->owner);
 }
 
-/**
- * kjoule_source_owner_changed() - another CPU has to read a source from now on
- *
- * Context: process, sleeps; the caller holds nothing that cpu_comes or cpu_goes of a source take,
- * does not hold off CPU hotplug, and is none of its callbacks.
+/*
+ * kjoule_source_owner_changed() - the CPU that has to read a source has changed. Context: process,
+ * sleeps; without locks that the source's online and offline callbacks take, outside CPU hotplug
+ * and its callbacks.
  */
 void kjoule_source_owner_changed(void)
 {
@@ -291,8 +274,7 @@ EXPORT_SYMBOL_GPL(kjoule_source_owner_changed);
 
 /**
  * kjoule_source_on_owner_change() - set the callback of kjoule_source_owner_changed()
- * @ask:	called to ask each source for its owner again; NULL for no more
- *
+ * @ask:	called to update the owner of each source; NULL for none
  * Context: process, while there are no sessions.
  */
 void kjoule_source_on_owner_change(void (*ask)(void))
@@ -300,25 +282,13 @@ void kjoule_source_on_owner_change(void (*ask)(void))
 	WRITE_ONCE(owner_changed, ask);
 }
 
-/**
- * kjoule_source_is_slow() - is it for a thread to read, not for a tick?
- * @src:	the source
- *
- * Context: any.
- * Return: whether it is.
- */
+/** kjoule_source_is_slow() - is it read by a thread, not by ticks? */
 bool kjoule_source_is_slow(const struct kjoule_source *src)
 {
 	return src->ops->read_value;
 }
 
-/**
- * kjoule_source_is_registered() - is there a source of that name?
- * @name:	the name
- *
- * Context: process, sleeps.
- * Return: whether there is.
- */
+/** kjoule_source_is_registered() - is there a source of that name? */
 bool kjoule_source_is_registered(const char *name)
 {
 	bool is;
@@ -333,9 +303,7 @@ bool kjoule_source_is_registered(const char *name)
  * kjoule_source_probe() - does it work here?
  * @src:	a source
  * @why:	of KJOULE_WHY_LEN: set to the reason why not
- *
- * Context: process, sleeps.
- * Return: 0 or -errno; -EINTR if the caller is being killed.
+ * Return: 0 or -errno; -EINTR if the caller is being killed
  */
 int kjoule_source_probe(struct kjoule_source *src, char *why)
 {
@@ -350,24 +318,18 @@ int kjoule_source_probe(struct kjoule_source *src, char *why)
 	return err;
 }
 
-/**
- * kjoule_source_package() - the scope of an energy source's counters
- * @src:	an energy source
- * @cpu:	a CPU
- *
- * Context: any.
- * Return: a number; CPUs with the same number share the counters.
+/*
+ * kjoule_source_package() - number of the scope of an energy source's counters: CPUs with the same
+ * share them. @src: an energy source.
  */
 int kjoule_source_package(struct kjoule_source *src, unsigned int cpu)
 {
 	return src->ops->package ? src->ops->package(src, cpu) : topology_physical_package_id(cpu);
 }
 
-/**
- * kjoule_source_walk() - go through the list, whether they work or not
- * @visit:	called for each; must not register or choose sources
- *
- * Context: process, sleeps.
+/*
+ * kjoule_source_walk() - call a function for each registered source, working or not. @visit: must
+ * not register or choose sources.
  */
 void kjoule_source_walk(void (*visit)(struct kjoule_source *src))
 {
@@ -380,13 +342,12 @@ void kjoule_source_walk(void (*visit)(struct kjoule_source *src))
 }
 
 /**
- * kjoule_source_for_each() - go through the list
- * @visit:	called for each: the source, 0 or why it does not work here (-errno and words),
- *		whether a session that names none gets it, and @data; returns 0 to go on
+ * kjoule_source_for_each() - call a function for each registered source, with whether it works
+ * @visit:	called with the source, 0 or -errno and the reason, whether it is the default, and
+ *		@data; returns 0 to continue
  * @data:	for @visit
- *
  * Context: process, sleeps; @visit must not register or choose sources.
- * Return: what the last @visit returned, or -EINTR if the caller is being killed.
+ * Return: the last result of @visit, or -EINTR if the caller is being killed
  */
 int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailable,
 					const char *why, bool is_default, void *data),

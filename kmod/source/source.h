@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sources: where energy, cycles and precise instruction pointers come from. The
- * registry (source.c) keeps the list; the sampler reads the fast ones, a thread
- * (poller.c) the slow ones; other modules register theirs here. A source knows its
- * hardware and nothing else: not who reads it, how often, or what becomes of the value.
+ * Sources of energy, cycles and precise instruction pointers. The registry (source.c) lists them;
+ * the sampler reads the fast ones, a thread (poller.c) the slow ones; other modules register theirs
+ * here. A source does not know its readers.
  *
- * All read callbacks but read_value run with interrupts off, on the CPU that they are asked about,
- * in hard interrupt context, in the thread of a probe that times loops (read_cycles only), in the
- * idle task where one that polls there begins, pauses or is made to read, or, where a CPU falls
- * idle or comes back and where a tick is due as a task is left, inside the scheduler with its run
- * queue locked (never read_cycles and read_khz). They must not sleep, take a
- * contended lock, allocate or print, and must not wake anything: no wake_up(), complete(),
- * schedule_work() or queue_work(); an irq_work is allowed. One that sets @ticks_only is not read
- * inside the scheduler. A source with read_value is slow: it may sleep in there, and has none of
- * the others. It may be called by several at once, the threads of sessions and who reads the file
- * in sysfs, also for the same domain: what it shares it has to lock.
+ * All read callbacks but read_value run with interrupts off, on the CPU that they read: in hard
+ * interrupt context; in the thread of a probe that times loops (read_cycles only); in the idle
+ * task; and, except read_cycles and read_khz, inside the scheduler with the run queue locked, at
+ * switches to and from idle and at due ticks. They must not sleep, take a contended lock, allocate
+ * or print, and must not wake anything: no wake_up(), complete(), schedule_work() or queue_work();
+ * an irq_work is allowed. A source that sets @ticks_only is not read inside the scheduler.
  *
- * A meter that starts on command is a slow source with @start and @read_started besides: it
- * averages over @ready_ns from its start on. These two run with interrupts off, in hard interrupt
- * context or in the exception of a breakpoint in user space, on any CPU; they have all the bounds
- * of those for ticks. A start before the end of the last one starts the meter anew. What is started
- * there and what @read_value starts share one meter: the source sees to it that a reading is of the
- * start that asks for it.
+ * A source with read_value is slow: it may sleep there, and has none of the others. Several threads
+ * may call it at once, also for the same domain, from sessions and from sysfs: it locks what it
+ * shares.
+ *
+ * A meter that starts on command is a slow source with @start and @read_started as well: it
+ * averages over @ready_ns from its start. Both run with interrupts off, in hard interrupt context
+ * or in the exception of a user space breakpoint, on any CPU, under the rules for ticks. A start
+ * before the end of the last one restarts the meter. @start and @read_value share one meter: the
+ * source makes sure that a reading belongs to the start that asks for it.
  */
 #ifndef KJOULE_SOURCE_H
 #define KJOULE_SOURCE_H
@@ -41,19 +39,18 @@ struct pt_regs;
 
 /**
  * struct kjoule_domain - one counter or value of a source
- * @name:		the field's own name: "package", "core", "uncore", "dram", "psys"
+ * @name:		"package", "core", "uncore", "dram", "psys"
  * @class:		KJOULE_DOMAIN_* from the uapi header
- * @width:		valid bits of the raw counter, 1 to 64; above them everything is 64 bits
- * @range:		slow counters: from 0 to this and from 0 again; 0: as @width says
+ * @width:		valid bits of the raw counter, 1 to 64
+ * @range:		slow counters: wraps to 0 after this; 0: as @width says
  * @unit_mult:		one raw count is @unit_mult / 2^@unit_shift of the quantity's unit
  *			(microjoule, microwatt, thousandth of a degree, event); not 0
  * @unit_shift:		see @unit_mult; at most 64
- * @update_period_ns:	nominal time between two moves of the counter, 0 if unknown
- * @max_power_uw:	the most the domain can draw, for the time to a wrap; 0 if unknown
- * @parent:		index of the domain that contains this one, -1 if none: never add up
- *			a domain and its parent
- * @quantity:		enum kjoule_quantity: what is counted or told; then "microjoule" above is
- *			that quantity's unit
+ * @update_period_ns:	nominal time between two counter updates, 0 if unknown
+ * @max_power_uw:	maximum power, for the time to a wrap; 0 if unknown
+ * @parent:		index of the domain that contains this one, -1 if none: never add up a
+ *			domain and its parent
+ * @quantity:		enum kjoule_quantity: defines the unit
  */
 struct kjoule_domain {
 	char name[16];
@@ -68,7 +65,6 @@ struct kjoule_domain {
 	u32 quantity;
 };
 
-/* A reading of a frequency source. */
 struct kjoule_cycles {
 	u64 cycles;		/* unhalted cycles since some point, wraps at 64 bits */
 	u64 reference;		/* counts at source->reference_khz while not halted */
@@ -78,46 +74,42 @@ struct kjoule_source;
 
 #define KJOULE_WHY_LEN	96
 
-/* Of a CPU on which a PMU's counter was not made, or not yet. */
+/* Package of a CPU without a PMU counter, or not yet. */
 #define KJOULE_PACKAGE_NONE	(-1)
 
 /**
  * struct kjoule_source_ops - what a source can do
- * @read_energy:	raw value of a domain of the package that this CPU belongs to. Gives 0, or
- *			-errno (counted as a read error)
- * @read_cycles:	cycles and reference of this CPU. Gives 0 or -errno
- * @read_khz:		for a frequency source without counters: the frequency of this CPU, 0 if
- *			unknown. Used where @read_cycles is NULL
- * @precise_ip:		the instruction on which time was passing when the interrupt that is being
- *			handled came, where the hardware knows it. @regs is what was interrupted.
- *			Gives 0 and *@ip, or -ENODATA
- * @read_value:		makes a slow source. Process context, may sleep, several at once. Raw value
- *			of a domain: of a counter, or what a gauge shows now. Gives 0 or -errno
- *			(counted)
- * @start:		of a meter that starts on command: start it now; its domain is a gauge of
- *			power. Gives 0, or -errno (it is in use, or does not answer)
- * @read_started:	the mean since the last @start, when @ready_ns have passed. Gives 0, -EAGAIN
- *			as long as it is not ready, -ECANCELED if it was started by somebody else
- *			since, -errno
- * @package:		optional: which package (the scope of the energy counters) a CPU belongs to;
- *			the physical package if left out
+ * @read_energy:	raw value of a domain of this CPU's package. Returns 0, or -errno (counted
+ *			as a read error)
+ * @read_cycles:	cycles and reference of this CPU. Returns 0 or -errno
+ * @read_khz:		for a frequency source without @read_cycles: the frequency of this CPU, 0 if
+ *			unknown
+ * @precise_ip:		the instruction during which the current interrupt came, if the hardware
+ *			knows it. @regs is the interrupted context. Returns 0 and *@ip, or -ENODATA
+ * @read_value:		makes a slow source. Process context, may sleep, called concurrently. Raw
+ *			value of a domain: of a counter, or the current one of a gauge. Returns 0 or
+ *			-errno (counted)
+ * @start:		of a meter that starts on command: start it; its domain is a gauge of power.
+ *			Returns 0, or -errno (in use, or no answer)
+ * @read_started:	the mean since the last @start, after @ready_ns. Returns 0, -EAGAIN until it
+ *			is ready, -ECANCELED if it was restarted by another user, or -errno
+ * @package:		optional: the package (scope of the energy counters) of a CPU; the physical
+ *			package if left out
  * @owner:		optional: the only CPU that can read the counters of the scope of @cpu, or
- *			-1 if all of them can. May change with CPU hotplug; a source that knows
- *			later only calls kjoule_source_owner_changed(). A session without that CPU
- *			is refused, or told that the source is lost
- * @online:		optional, process context, CPU hotplug is held off: @cpu is online again,
- *			before it ticks. Called once for each session that uses the source, so not
- *			at all while there is none. Of a PMU's counter also once the session is
- *			listed, for what it has missed until then; @cpu may be any then
+ *			-1 if all of them can. May change with CPU hotplug; a source that learns it
+ *			later calls kjoule_source_owner_changed(). A session without that CPU is
+ *			refused, or gets source-lost
+ * @online:		optional, process context, CPU hotplug is locked: @cpu is online again,
+ *			before it ticks. Called for each session that uses the source. For a PMU's
+ *			counter also once after the session is listed, with any @cpu
  * @offline:		optional, likewise: @cpu goes offline and ticks no more
  * @read_failing:	optional, process context: reading in the tick has failed many times in a
- *			row. Called again each second while it goes on to fail. Like @online and
- *			@offline it must not call or wait for kjoule_source_owner_changed(), but may
- *			leave that to a work item
- * @probe:		optional, process context: does the counter move, is the unit sane? Gives 0,
- *			or -errno with a reason in @why. Called when listed or chosen. The counters
- *			of a fast source without it are watched instead: see @stuck
- * @release:		of a source that was made for one session: called when it is given back
+ *			row. Called each second while it fails. Like @online and @offline it must
+ *			not call or wait for kjoule_source_owner_changed(), except from a work item
+ * @probe:		optional, process context: is the counter updated, is the unit valid?
+ *			Returns 0, or -errno with a reason in @why. Called when listed or chosen.
+ *			Without it the counters of a fast source are checked for updates: see @stuck
+ * @release:		of a source created for one session: frees it
  */
 struct kjoule_source_ops {
 	int (*read_energy)(struct kjoule_source *src, unsigned int domain, u64 *raw);
@@ -138,33 +130,29 @@ struct kjoule_source_ops {
 
 /**
  * struct kjoule_source - one source, owned by the module that registers it
- * @name:		unique, as shown by "kjoule list", e.g. "rapl-msr"
- * @kind:		what it delivers
+ * @name:		unique, shown by "kjoule list", e.g. "rapl-msr"
+ * @kind:		what it measures
  * @owner:		pinned while a session, or a job of a probe, uses the source
  * @ops:		callbacks
  * @rating:		the available source of a kind with the highest rating is the default
- * @requested_only:	a frequency source that tells the request, not what was granted
- * @ticks_only:		not read when a task is left for another or none, where the scheduler
- *			holds its lock: what @read_energy calls may wake something
- * @origin:		where it comes from; KJOULE_ORIGIN_REGISTERED for whoever registers
- * @period_ns:		slow sources: between two readings unless the session says otherwise, 0
- *			for KJOULE_PERIOD_DEFAULT_NS
- * @ready_ns:		with @start: a reading is ready so long after it, and the mean over that;
- *			at most KJOULE_READY_MAX_NS
- * @n_domains:		energy sources and gauges: how many counters or values
- * @domains:		energy sources and gauges: these
+ * @requested_only:	a frequency source with requested, not measured values
+ * @ticks_only:		not read inside the scheduler: @read_energy may wake something
+ * @origin:		KJOULE_ORIGIN_REGISTERED for registered sources
+ * @period_ns:		slow sources: default time between two readings, 0 for
+ *			KJOULE_PERIOD_DEFAULT_NS
+ * @ready_ns:		with @start: sensing interval, at most KJOULE_READY_MAX_NS
+ * @n_domains:		energy sources and gauges: number of counters or values
+ * @domains:		energy sources and gauges: counters or values
  * @reference_khz:	frequency sources: rate of the reference counter
- * @priv:		the registrant's
- *
- * @stuck:		fast energy sources: domains that were found to stand still when it was last
- *			listed or chosen; they are not there, until they are found to move. The
- *			registry's, or for @probe to set
- * @probed_ns:		the registry's: CLOCK_MONOTONIC at which it was last asked whether it works
- * @probed:		the registry's: 0 or -errno, the answer
- * @why:		the registry's: the reason, "" if there is none
- * @node:		the registry's
- * @id:			the registry's: a number that is not given twice
- * @errors:		the registry's: values that sessions have not got
+ * @priv:		private to the owner
+ * @stuck:		fast energy sources: domains that were not updating when last listed or
+ *			chosen; not used until they are. Set by the registry or by @probe
+ * @probed_ns:		registry: CLOCK_MONOTONIC of the last probe
+ * @probed:		registry: its result, 0 or -errno
+ * @why:		registry: the reason, "" if there is none
+ * @node:		registry
+ * @id:			registry: a number that is not reused
+ * @errors:		registry: values that sessions could not read
  */
 struct kjoule_source {
 	const char *name;
@@ -196,7 +184,7 @@ struct kjoule_source {
 #define KJOULE_PERIOD_MIN_NS		(1000 * 1000ULL)
 #define KJOULE_PERIOD_MAX_NS		(3600ULL * 1000 * 1000 * 1000)
 
-/* Of a meter that starts on command: for so long a CPU is held for a reading. */
+/* Of a meter that starts on command: a CPU is paused for this time for a reading. */
 #define KJOULE_READY_MAX_NS	(20 * 1000 * 1000ULL)
 
 int kjoule_source_register(struct kjoule_source *src);
@@ -227,4 +215,4 @@ void kjoule_aperf_exit(void);
 int kjoule_cpufreq_init(void);
 void kjoule_cpufreq_exit(void);
 
-#endif /* KJOULE_SOURCE_H */
+#endif

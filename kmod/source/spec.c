@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Specifications; see spec.h. A successful read proves nothing: a counter has to
- * update and a gauge to have a value before a session may use it, or absent hardware would
- * show as 0 W.
+ * Specifications; see spec.h. A successful read proves nothing: a counter has to be updated and a
+ * gauge to have a value before a session may use it, or absent hardware would show as 0 W.
  */
 #include <linux/bits.h>
 #include <linux/ctype.h>
@@ -19,7 +18,6 @@
 #define VALUE		(GIVEN(CLASS) | GIVEN(QUANTITY))
 #define UNIT		(GIVEN(UNIT_MULT) | GIVEN(UNIT_SHIFT))
 
-/* Check which fields an origin allows and needs. */
 static const struct {
 	const char *name;
 	u32 may;
@@ -99,7 +97,6 @@ static int spec_check(const struct kjoule_spec *spec, char *words)
 	return 0;
 }
 
-/* A chosen name must not be that of a registered source. */
 static int spec_check_name(const struct kjoule_spec *spec, char *words)
 {
 	if (spec->origin != KJOULE_ORIGIN_PERF_PMU && spec->origin != KJOULE_ORIGIN_VALUE_FILE)
@@ -111,7 +108,6 @@ static int spec_check_name(const struct kjoule_spec *spec, char *words)
 	return -EEXIST;
 }
 
-/* Does a slow source have a value, and does its energy update? */
 static int spec_check_domain(struct kjoule_source *src, unsigned int domain, char *words)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_UPDATE_TIMEOUT_MS);
@@ -124,7 +120,7 @@ static int spec_check_domain(struct kjoule_source *src, unsigned int domain, cha
 			 -err);
 		return err == -ENOMEM ? err : -ENODEV;
 	}
-	/* events may be rare; energy always updates */
+	/* events may be rare; energy is always updated */
 	if (src->domains[domain].quantity != KJOULE_QUANTITY_ENERGY)
 		return 0;
 	while (time_before(jiffies, end) && !fatal_signal_pending(current)) {
@@ -133,7 +129,7 @@ static int spec_check_domain(struct kjoule_source *src, unsigned int domain, cha
 		if (!err && now != first)
 			return 0;
 	}
-	snprintf(words, KJOULE_WORDS_LEN, "%s: the counter stands still at %lld", src->name, first);
+	snprintf(words, KJOULE_WORDS_LEN, "%s: the counter is stuck at %lld", src->name, first);
 	return -ENODEV;
 }
 
@@ -158,12 +154,10 @@ static int spec_probe(struct kjoule_source *src, char *words)
 }
 
 /**
- * kjoule_spec_check_updates() - does a registered source that a session is to use answer, and move?
- * @src:	chosen by kjoule_source_get(), which has looked at those that ticks read
+ * kjoule_spec_check_updates() - is a registered source readable, and updated?
+ * @src:	from kjoule_source_get(), which has checked sources of ticks
  * @words:	set to the reason if not
- *
- * Context: process, sleeps.
- * Return: 0, -ENODEV (also if the caller is being killed while it looks) or -ENOMEM.
+ * Return: 0, -ENODEV (also if the caller is being killed) or -ENOMEM
  */
 int kjoule_spec_check_updates(struct kjoule_source *src, char *words)
 {
@@ -201,17 +195,14 @@ static struct kjoule_source *spec_get_registered(const struct kjoule_spec *spec,
 }
 
 /**
- * kjoule_spec_get_source() - make or find the source that is asked for, and see whether it works
- * @spec:	what is asked for; the caller's descriptors and rights count
+ * kjoule_spec_get_source() - find or create the specified source, and check that it works
+ * @spec:	the specification; the caller's descriptors and rights are used
  * @cpus:	of the session
- * @words:	of KJOULE_WORDS_LEN, set to the reason of a refusal or left alone
- * @stuck:	set to its domains that are not there
- *
- * Context: process, sleeps.
- * Return: the source, to be given back with kjoule_source_put(), or an ERR_PTR: -EINVAL, -ERANGE,
- * -EEXIST (the name is taken), -ENOENT (no source of that name), -EBADF, -EPERM, -ENODEV (it does
- * not work), -ENXIO (it is read on a CPU that is not of the session), -ENOMEM, or what the PMU
- * says.
+ * @words:	of KJOULE_WORDS_LEN, set to the reason of an error or left alone
+ * @stuck:	set to its domains that are not updating
+ * Return: the source, for kjoule_source_put(), or an ERR_PTR: -EINVAL, -ERANGE, -EEXIST (name in
+ * use), -ENOENT (no source of that name), -EBADF, -EPERM, -ENODEV (it does not work), -ENXIO (it is
+ * read on a CPU outside the session), -ENOMEM, or the PMU's error
  */
 struct kjoule_source *kjoule_spec_get_source(const struct kjoule_spec *spec,
 					     const struct cpumask *cpus, char *words, u32 *stuck)

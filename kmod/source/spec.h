@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Specifications: the sources that a session asks for besides its energy source, by
- * name, as a counter of a perf PMU, as a file or as a power supply. Checks them, makes
- * the source and holds it against "is it there?". Called when a session is made.
+ * Specifications of sources that a session requests in addition to its energy source: by name, as a
+ * counter of a perf PMU, as a file or as a power supply. Checks them, and creates the source.
+ * Called when a session is created.
  */
 #ifndef KJOULE_SPEC_H
 #define KJOULE_SPEC_H
@@ -12,8 +12,8 @@
 #include "source/source.h"
 
 /*
- * Words about a refusal that are put together for it. Since 6.3 the kernel passes on the first 79
- * characters of such words only (NETLINK_MAX_FMTMSG_LEN is 80): what matters comes first.
+ * Formatted error texts. Since 6.3 the kernel passes on only their first 79 characters
+ * (NETLINK_MAX_FMTMSG_LEN is 80): the important part comes first.
  */
 #define KJOULE_WORDS_LEN	128
 
@@ -21,12 +21,12 @@
 #define KJOULE_UPDATE_TIMEOUT_MS	300
 
 /**
- * struct kjoule_spec - a source that a session is to use; see source-spec of the netlink interface
- * @given:	bit KJOULE_A_SPEC_x: it was given
+ * struct kjoule_spec - specification of a source; see source-spec of the netlink interface
+ * @given:	bit KJOULE_A_SPEC_x: the attribute was present
  * @origin:	where the source comes from
  * @name:	of the source, "" if not given
  * @class:	KJOULE_DOMAIN_*
- * @quantity:	what it tells
+ * @quantity:	of its value
  * @unit_mult:	one raw count is @unit_mult / 2^@unit_shift
  * @unit_shift:	see @unit_mult
  * @range:	of a counter
@@ -61,10 +61,10 @@ static inline bool kjoule_spec_is_counter(const struct kjoule_spec *spec)
 	       spec->quantity == KJOULE_QUANTITY_COUNT;
 }
 
-/* One for each origin that is not registered. All set @words when they give an error. */
+/* One for each origin that is not registered. All set @words on error. */
 struct kjoule_source *kjoule_value_file_create(const struct kjoule_spec *spec, char *words);
 struct kjoule_source *kjoule_power_supply_create(const struct kjoule_spec *spec, char *words);
 struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
 					     const struct cpumask *cpus, char *words);
 
-#endif /* KJOULE_SPEC_H */
+#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Are the counters of a fast source updated? A successful read proves nothing: absent
- * counters return a constant. Called by the registry for energy sources that
- * do not know better by a probe of their own.
+ * Are the counters of a fast source updated? A successful read proves nothing: absent counters
+ * return a constant. Called by the registry for energy sources without a probe.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -59,14 +58,14 @@ static u64 update_timeout_ns(const struct kjoule_domain *d)
 }
 
 /**
- * kjoule_source_check_updates() - see which energy counters of a fast source move
- * @src:	the source, for reading in the tick
- * @why:	of KJOULE_WHY_LEN: set to what stands still
+ * kjoule_source_check_updates() - find the counters of a fast source that are updated
+ * @src:	a source that ticks read
+ * @why:	of KJOULE_WHY_LEN: set to the stuck counter
  *
- * Those that do not are @src->still afterwards. Events may be rare: their counters count as moving.
- *
- * Context: process, sleeps, one at a time.
- * Return: 0, -ENODEV if none moves, or -EINTR: the caller is being killed and nothing was found.
+ * The others are set in @src->stuck. Events may be rare: their counters count as updated.
+ * Context: process, sleeps, serialised by the caller.
+ * Return: 0, -ENODEV if none is updated, or -EINTR: the caller is being killed and the result is
+ * unknown
  */
 int kjoule_source_check_updates(struct kjoule_source *src, char *why)
 {
@@ -82,9 +81,9 @@ int kjoule_source_check_updates(struct kjoule_source *src, char *why)
 		longest = max(longest, update_timeout_ns(&src->domains[i]));
 	}
 	while (stuck && passed < longest) {
-		/* later updates may follow; others use @src->still */
+		/* later updates may follow; others use @src->stuck */
 		if (fatal_signal_pending(current)) {
-			snprintf(why, KJOULE_WHY_LEN, "whoever asked was killed");
+			snprintf(why, KJOULE_WHY_LEN, "the caller was killed");
 			return -EINTR;
 		}
 		update_read(&now);
@@ -104,7 +103,7 @@ int kjoule_source_check_updates(struct kjoule_source *src, char *why)
 	if (stuck != all)
 		return 0;
 	if (known & BIT(0))
-		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" stands still at 0x%llx",
+		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" is stuck at 0x%llx",
 			 src->domains[0].name, first.raw[0]);
 	else
 		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" cannot be read (error %d)",

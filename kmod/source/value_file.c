@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sources that are a file of sysfs with one number in it: powercap, hwmon, thermal
- * zones and whatever else. The file comes as a descriptor, so that its opener's
- * permission is what counts and no path is looked up in the kernel; it is opened once more
- * for the module alone. The meaning of the number comes with the descriptor.
+ * Sources that are a file of sysfs with one number in it: powercap, hwmon, thermal zones and
+ * others. The file comes as a descriptor, so that its opener's permission counts and no path is
+ * looked up in the kernel; it is opened again for the module alone. The number is specified with
+ * it.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -21,7 +21,7 @@
 /**
  * struct value_file - a source that is a file
  * @src:	the source
- * @spec:	as asked for
+ * @spec:	as requested
  * @file:	the file, opened privately
  */
 struct value_file {
@@ -31,7 +31,7 @@ struct value_file {
 };
 
 /*
- * Read with the opener's credentials. The reading thread has all capabilities, and some files check
+ * Read with the opener's credentials: the reading thread has all capabilities, and some files check
  * the reader.
  */
 static ssize_t value_file_read_text(struct file *file, char *text, size_t len)
@@ -104,13 +104,11 @@ static struct file *value_file_reopen(const struct file *given)
 }
 
 /**
- * kjoule_value_file_create() - make a source of a file
- * @spec:	checked; its descriptor is looked up among the caller's
- * @words:	set to the reason of a refusal
- *
- * Context: process, sleeps.
- * Return: the source or an ERR_PTR: -EBADF, -EINVAL for a file that is none of sysfs to be read,
- * -ENOMEM, or what opening it says.
+ * kjoule_value_file_create() - create a source of a file
+ * @spec:	checked; its descriptor is one of the caller's
+ * @words:	set to the reason of an error
+ * Return: the source or an ERR_PTR: -EBADF, -EINVAL for a file that is not a readable one of sysfs,
+ * -ENOMEM, or the error of opening it
  */
 struct kjoule_source *kjoule_value_file_create(const struct kjoule_spec *spec, char *words)
 {

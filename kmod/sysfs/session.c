@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A folder for each session in /sys/class/misc/kjoule, with its books added up over its
- * CPUs, one number a file, and a folder for each source (use.c). A folder knows its
- * session by id only and looks it up at each reading, so neither keeps the other alive. No
- * lock is held to make and remove them.
+ * A folder for each session in /sys/class/misc/kjoule, with its statistics added up over its CPUs,
+ * one number a file, and a folder for each source (session_source.c). A folder knows its session by
+ * id only and looks it up at each read, so neither keeps the other alive. No lock is held to create
+ * and remove them.
  */
 #include <linux/kobject.h>
 #include <linux/slab.h>
@@ -15,14 +15,12 @@
 #include "source/notifier.h"
 #include "sysfs/sysfs.h"
 
-/* A session's folder. */
 struct folder {
 	struct kobject kobj;
 	u32 id;
 	struct kobject *uses[KJOULE_SYSFS_USES];
 };
 
-/* A number of struct kjoule_stats. */
 struct number {
 	struct kobj_attribute attr;
 	size_t offset;
@@ -237,11 +235,9 @@ static struct kjoule_notifier notifier = {
 	.session_ended = session_folder_unlist,
 };
 
-/**
- * kjoule_sysfs_session_init() - make a folder for each session from now on
- * @folder:	where
- *
- * Context: process, module init, before there can be sessions.
+/*
+ * kjoule_sysfs_session_init() - create a folder for each new session. @folder: parent, before there
+ * can be sessions.
  */
 void kjoule_sysfs_session_init(struct kobject *folder)
 {
@@ -249,10 +245,9 @@ void kjoule_sysfs_session_init(struct kobject *folder)
 	kjoule_notifier_add(&notifier);
 }
 
-/**
- * kjoule_sysfs_session_exit() - undo kjoule_sysfs_session_init()
- *
- * Context: process, module exit; there are no sessions.
+/*
+ * kjoule_sysfs_session_exit() - undo kjoule_sysfs_session_init(). Context: process, module exit;
+ * there are no sessions.
  */
 void kjoule_sysfs_session_exit(void)
 {

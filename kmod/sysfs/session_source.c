@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In a session's folder one for each source that it uses, with what the session has read of it:
- * source0, source1, ... by the numbers in its records, and frequency. Made and removed by
- * session.c with the session's folder; finds the session by its id, as that does.
+ * A folder for each source that a session uses, in the session's folder, with the values that it
+ * has read: source0, source1, ... by the numbers in records, and frequency. Created and removed by
+ * session.c with the session's folder; finds the session by its id.
  */
 #include <linux/kobject.h>
 #include <linux/slab.h>
@@ -12,20 +12,17 @@
 #include "session/session.h"
 #include "sysfs/sysfs.h"
 
-/* Index of the frequency source among the folders of a session. */
 #define FREQUENCY	KJOULE_METERS_MAX
 
-/* How a session uses a source. */
 struct use {
 	struct kobject kobj;
 	u32 session;
 	unsigned int index;
 	bool slow;
-	/* of the session, one domain; others are below "sources" too */
+	/* created for the session, with one domain; others are in "sources" too */
 	bool own;
 };
 
-/* A snapshot of its values. */
 struct facts {
 	char name[KJOULE_SOURCE_NAME_LEN];
 	u64 period_ns;
@@ -46,7 +43,7 @@ static struct kjoule_source *use_source(const struct kjoule_session *s, unsigned
 	return index == FREQUENCY ? s->plan.frequency : s->source[index];
 }
 
-/* Sum over all CPUs of what ticks have read, for a source of one domain. */
+/* Sum over all CPUs of a source with one domain that ticks read. */
 static int use_get_sum(const struct kjoule_session *s, unsigned int index, s64 *sum)
 {
 	unsigned int i, n = smp_load_acquire(&s->n_meters);	/* pairs with session_add_meter() */
@@ -141,7 +138,7 @@ static ssize_t use_unit_show(struct kobject *kobj, struct kobj_attribute *attr, 
 	return use_get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", kjoule_sysfs_unit(f.quantity));
 }
 
-/* One count of "value" in that unit; a registered source has raw counts, and more to say. */
+/* Values are in the unit; a registered source has raw counts, in its own folder. */
 static ssize_t use_scale_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
@@ -245,13 +242,12 @@ static int use_add(struct kjoule_session *s, unsigned int index, struct kobject 
 }
 
 /**
- * kjoule_sysfs_use_add() - make the folders of a session's sources
+ * kjoule_sysfs_use_add() - create the folders of a session's sources
  * @s:		the session
- * @folder:	its own
- * @uses:	of KJOULE_SYSFS_USES, set to the folders that were made, the others to NULL
- *
+ * @folder:	the session's
+ * @uses:	of KJOULE_SYSFS_USES, set to the folders, or NULL
  * Context: process, sleeps, without locks.
- * Return: 0 or -errno; what was made is for kjoule_sysfs_use_remove() also then.
+ * Return: 0 or -errno; kjoule_sysfs_use_remove() is called in either case
  */
 int kjoule_sysfs_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses)
 {
@@ -266,12 +262,7 @@ int kjoule_sysfs_use_add(struct kjoule_session *s, struct kobject *folder, struc
 	return err;
 }
 
-/**
- * kjoule_sysfs_use_remove() - undo kjoule_sysfs_use_add(); waits for readers
- * @uses:	as set by that
- *
- * Context: process, sleeps, without locks.
- */
+/** kjoule_sysfs_use_remove() - undo kjoule_sysfs_use_add(); waits for readers, without locks */
 void kjoule_sysfs_use_remove(struct kobject **uses)
 {
 	unsigned int i;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A folder for each registered source in /sys/class/misc/kjoule/sources, and in it one for
- * each domain and scope (package-0), or each CPU of a frequency source (cpu0), with
- * its value, unit and scale, one a file. A value is read when its file is, on a CPU that
- * can, whether there are sessions or not.
+ * A folder for each registered source in /sys/class/misc/kjoule/sources, and in it one for each
+ * domain and scope (package-0), or each CPU of a frequency source (cpu0), with one value a file. A
+ * value is read when its file is read, on a CPU that can.
  *
  * Lock order: the CPU hotplug lock, then files_lock. No file waits for files_lock, and none is
- * removed under it. A CPU that comes while a source does is seen by one of the two, because the
- * source is on the list before it looks at the CPUs.
+ * removed under it. A CPU that comes online while a source is added is seen by one of the two,
+ * because the source is on the list before it looks at the CPUs.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
@@ -25,7 +24,6 @@
 /* A mean frequency is taken over this time. */
 #define FREQUENCY_US	10000
 
-/* The folder of a source. */
 struct source_files {
 	struct kobject kobj;
 	struct list_head list;
@@ -33,7 +31,6 @@ struct source_files {
 	struct kjoule_source *src;
 };
 
-/* The folder of a domain in one scope, or of a CPU. */
 struct folder {
 	struct kobject kobj;
 	struct list_head list;
@@ -59,7 +56,6 @@ static bool folder_is_frequency(const struct kjoule_source *src)
 	return src->kind == KJOULE_KIND_FREQUENCY;
 }
 
-/* The scope of a CPU's counters; a slow source has one. */
 static int folder_scope_of_cpu(struct kjoule_source *src, unsigned int cpu)
 {
 	if (kjoule_source_is_slow(src))
@@ -86,7 +82,7 @@ static int folder_reading_cpu(const struct folder *f)
 struct reading {
 	const struct folder *f;
 	struct kjoule_cycles cycles;
-	u64 raw;	/* a signed one in its 64 bits */
+	u64 raw;	/* a signed value in 64 bits */
 	int err;
 };
 
@@ -119,7 +115,6 @@ static int folder_read_once(struct reading *r)
 	return cpu < 0 ? -ENXIO : smp_call_function_single(cpu, folder_read_on_cpu, r, 1) ?: r->err;
 }
 
-/* Mean frequency while not idle, over a short time. */
 static int folder_read_mean(struct reading *r)
 {
 	struct kjoule_cycles before;
@@ -135,7 +130,7 @@ static int folder_read_mean(struct reading *r)
 		return err;
 	reference = r->cycles.reference - before.reference;
 	if (!reference)
-		return -ENODATA;	/* idle all the time */
+		return -ENODATA;
 	r->raw = div64_u64((r->cycles.cycles - before.cycles) * r->f->src->reference_khz,
 			   reference);
 	return 0;
@@ -345,7 +340,6 @@ static const struct kobj_type source_type = {
 	.default_groups = source_groups,
 };
 
-/* Count earlier domains of the same name, to give each folder another name. */
 static unsigned int folder_count_namesakes(const struct kjoule_source *src, unsigned int domain)
 {
 	unsigned int i, n = 0;
@@ -383,7 +377,6 @@ static int source_files_add_folder(struct source_files *sf, unsigned int domain,
 	return err;
 }
 
-/* Create the folders of a CPU's scope if missing. */
 static int source_files_add_scope(struct source_files *sf, unsigned int cpu)
 {
 	unsigned int n = folder_is_frequency(sf->src) ? 1 : sf->src->n_domains, i;
@@ -495,12 +488,9 @@ static void source_files_init_source(struct kjoule_source *src)
 		source_files_log_error(src, -ENOMEM);
 }
 
-/**
- * kjoule_sysfs_source_init() - make a folder for each source
- * @parent:	where
- *
- * Context: process, module init; other modules cannot register sources yet.
- * Return: 0 or -errno.
+/*
+ * kjoule_sysfs_source_init() - create a folder for each source, before other modules can register
+ * any.
  */
 int kjoule_sysfs_source_init(struct kobject *parent)
 {
@@ -518,10 +508,9 @@ int kjoule_sysfs_source_init(struct kobject *parent)
 	return hotplug_state;
 }
 
-/**
- * kjoule_sysfs_source_exit() - undo kjoule_sysfs_source_init()
- *
- * Context: process, module exit; no source can be registered any more.
+/*
+ * kjoule_sysfs_source_exit() - undo kjoule_sysfs_source_init(), when no source can be registered
+ * any more. Context: process, module exit; no source can be registered any more.
  */
 void kjoule_sysfs_source_exit(void)
 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Front end for scripts: plain values. Here are those of the module as a whole
- * in /sys/class/misc/kjoule; sources (source.c) and sessions (session.c) have
- * folders below it, and debugfs.c has tables in debugfs.
- * Reads only; control stays with netlink.c.
+ * Front end for scripts: plain values, read only. Those of the module are here, in
+ * /sys/class/misc/kjoule; sources (source.c) and sessions (session.c) have folders below it.
  */
 #include <linux/capability.h>
 #include <linux/device.h>
@@ -43,13 +41,7 @@ static const struct attribute_group module_group = { .attrs = module_attrs };
 
 const struct attribute_group *kjoule_sysfs_groups[] = { &module_group, NULL };
 
-/**
- * kjoule_sysfs_unit() - the unit in which values of a kind are told
- * @quantity:	the kind
- *
- * Context: any.
- * Return: its name, a constant.
- */
+/** kjoule_sysfs_unit() - name of a quantity's unit */
 const char *kjoule_sysfs_unit(enum kjoule_quantity quantity)
 {
 	static const char * const units[] = {
@@ -62,13 +54,9 @@ const char *kjoule_sysfs_unit(enum kjoule_quantity quantity)
 	return units[quantity];
 }
 
-/**
- * kjoule_sysfs_check() - may the caller see energy, and who ran?
- *
- * Asked at each reading, so that an open file is not worth more than who holds it.
- *
- * Context: process.
- * Return: 0 or -EPERM.
+/*
+ * kjoule_sysfs_check() - may the caller see energy and tasks?. Checked at each read, so that an
+ * open file does not pass on its opener's rights. Return: 0 or -EPERM.
  */
 int kjoule_sysfs_check(void)
 {
@@ -76,11 +64,9 @@ int kjoule_sysfs_check(void)
 }
 
 /**
- * kjoule_sysfs_init() - make the folders
- * @parent:	the device's; the attributes of the module as a whole come with it
- *
- * Context: process, module init, before there can be sessions.
- * Return: 0 or -errno.
+ * kjoule_sysfs_init() - create the folders, before there can be sessions
+ * @parent:	the device's; it has the attributes of the module
+ * Return: 0 or -errno
  */
 int kjoule_sysfs_init(struct kobject *parent)
 {
@@ -92,11 +78,7 @@ int kjoule_sysfs_init(struct kobject *parent)
 	return 0;
 }
 
-/**
- * kjoule_sysfs_exit() - undo kjoule_sysfs_init()
- *
- * Context: process, module exit.
- */
+/** kjoule_sysfs_exit() - undo kjoule_sysfs_init() */
 void kjoule_sysfs_exit(void)
 {
 	kjoule_sysfs_session_exit();

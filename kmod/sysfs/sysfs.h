@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The parts of the front end for scripts: sysfs.c brings them up and down and asks who
- * reads.
- */
+/* The parts of the front end for scripts: init and exit by sysfs.c, and its permission check. */
 #ifndef KJOULE_SYSFS_H
 #define KJOULE_SYSFS_H
 
@@ -12,7 +9,6 @@ struct attribute_group;
 struct kjoule_session;
 struct kobject;
 
-/* As many sources as a session may use, and the frequency source. */
 #define KJOULE_SYSFS_USES	(KJOULE_METERS_MAX + 1)
 
 extern const struct attribute_group *kjoule_sysfs_groups[];
@@ -30,4 +26,4 @@ void kjoule_sysfs_session_exit(void);
 int kjoule_sysfs_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses);
 void kjoule_sysfs_use_remove(struct kobject **uses);
 
-#endif /* KJOULE_SYSFS_H */
+#endif

@@ -100,14 +100,14 @@ def asleep():
         return
     try:
         r = kjoule("record", "--no-calibrate", "--source", "powercap", "-F", "500", "-o", path("asleep"), "--", MIX, "1")
-        ktap.check("left out of powercap: powercap:intel-rapl:0:0: the counter stands still at 4242" in r.err,
+        ktap.check("left out of powercap: powercap:intel-rapl:0:0: the counter is stuck at 4242" in r.err,
                    "it is left out, and that is said", r)
         doc, _ = report(path("asleep")) if r.code == 0 else (None, None)
         ktap.check(doc and [d["name"] for d in doc["energy"]["domains"]] == ["package"] and
                    (rows(doc, "total")[0]["energy_package_j"] or 0) > 0.5, "the package is recorded all the same", r)
         says("a zone that is named itself is refused",
              kjoule("record", "--no-calibrate", "--source", POWERCAP + ":0", "-o", path("never"), "--", "true"), 1,
-             "make a session: powercap:intel-rapl:0:0: the counter stands still at 4242")
+             "make a session: powercap:intel-rapl:0:0: the counter is stuck at 4242")
     finally:
         run("umount", zone)
 

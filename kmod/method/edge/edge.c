@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Edge windows of a session; see edge.h. Assigns CPUs to packages, chooses the leaders, starts and
- * stops the windows for netlink.c. A window itself is in window.c.
+ * stops the windows for netlink.c. The windows are in window.c.
  */
 #include <asm/irq_work.h>
 #include <linux/cpumask.h>
@@ -17,7 +17,6 @@
 #include "sampler/sampler.h"
 #include "session/pause.h"
 
-/* The package domain if there is one, else the first energy domain with an update period. */
 static unsigned int edge_choose_domain(const struct kjoule_source *src, u32 stuck)
 {
 	unsigned int i, first = src->n_domains;
@@ -64,21 +63,18 @@ static bool edge_covers_all_cpus(struct kjoule_source *src, struct kjoule_sample
 }
 
 /**
- * kjoule_edges_new() - make edge windows ready
- * @edges:	set to what is made
- * @src:	the session's first source, or NULL; stays
- * @stuck:	its domains that are not there
- * @duty:	thousandths of the time in which the CPUs may be held, %KJOULE_EDGE_DUTY_MIN to
- *		%KJOULE_EDGE_DUTY_MAX
- * @sampler:	the session's samplers; they and the array stay
- * @n:		how many
- * @why:	set to the reason of a refusal
- *
- * Context: process, sleeps; the caller holds off CPU hotplug.
- * Return: 0, -ERANGE (@duty), -EOPNOTSUPP (no counter that is read in the tick, or one that moves
- * less often than each 20 ms, or at unknown times; no high-resolution timers), -EINVAL (a CPU of a
- * package is not of the session, or another method of it holds CPUs), -EBUSY (another session
- * does), -ENOMEM.
+ * kjoule_edges_new() - create the edge windows of a session
+ * @edges:	result
+ * @src:	the session's first source, or NULL; kept
+ * @stuck:	its domains that are not updating
+ * @duty:	share of the time in which the CPUs may be paused, in thousandths
+ * @sampler:	the session's samplers; kept, with the array
+ * @n:		their number
+ * @why:	set to the reason of an error
+ * Context: process, sleeps; the CPU hotplug lock is held.
+ * Return: 0, -ERANGE (@duty), -EOPNOTSUPP (no counter that ticks read with a known update period of
+ * at most 20 ms; no high-resolution timers), -EINVAL (a CPU of a package is not in the session, or
+ * another method of it pauses CPUs), -EBUSY (another session does), -ENOMEM
  */
 int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 stuck, u32 duty,
 		     struct kjoule_sampler **sampler, unsigned int n, const char **why)
@@ -88,7 +84,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 	int err;
 
 	if (duty < KJOULE_EDGE_DUTY_MIN || duty > KJOULE_EDGE_DUTY_MAX) {
-		*why = "edge windows may hold the CPUs for " __stringify(KJOULE_EDGE_DUTY_MIN)
+		*why = "edge windows may pause the CPUs for " __stringify(KJOULE_EDGE_DUTY_MIN)
 		       " to " __stringify(KJOULE_EDGE_DUTY_MAX) " thousandths of the time";
 		return -ERANGE;
 	}
@@ -99,7 +95,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 	domain = edge_choose_domain(src, stuck);
 	if (domain == src->n_domains ||
 	    src->domains[domain].update_period_ns > KJOULE_EDGE_PERIOD_MAX_NS) {
-		*why = "edge windows need an energy counter that moves at least each 20 ms";
+		*why = "edge windows need an energy counter that is updated at least every 20 ms";
 		return -EOPNOTSUPP;
 	}
 	if (hrtimer_resolution != 1 || !arch_irq_work_has_interrupt()) {
@@ -107,7 +103,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		return -EOPNOTSUPP;
 	}
 	if (!edge_covers_all_cpus(src, sampler, n)) {
-		*why = "edge windows hold all CPUs of a package: have all of them in the session";
+		*why = "edge windows pause all CPUs of a package: add all of them to the session";
 		return -EINVAL;
 	}
 	err = kjoule_pause_claim(sampler, why);
@@ -137,12 +133,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 	return 0;
 }
 
-/**
- * kjoule_edges_free() - undo kjoule_edges_new()
- * @edges:	halted
- *
- * Context: process.
- */
+/** kjoule_edges_free() - undo kjoule_edges_new() */
 void kjoule_edges_free(struct kjoule_edges *edges)
 {
 	kfree(edges->edge);
@@ -150,7 +141,6 @@ void kjoule_edges_free(struct kjoule_edges *edges)
 	kjoule_pause_release();
 }
 
-/* The scope that the session's records of the first source have. */
 static unsigned int edge_scope_of(const struct kjoule_sampler *s)
 {
 	unsigned int i;
@@ -167,7 +157,6 @@ static bool edge_takes_part(const struct kjoule_sampler *s)
 	return s->running && !s->suspended;
 }
 
-/* The state of the CPU's package; a free one for the first CPU of a package. */
 static struct kjoule_edge *edge_find(struct kjoule_edges *edges, const struct kjoule_sampler *s)
 {
 	int package = kjoule_source_package(edges->src, s->cpu);
@@ -186,7 +175,6 @@ static struct kjoule_edge *edge_find(struct kjoule_edges *edges, const struct kj
 	return &edges->edge[i];
 }
 
-/* Assign CPUs to packages and choose the leaders. */
 static void edge_gather_cpus(struct kjoule_edges *edges)
 {
 	const struct kjoule_source_ops *ops = edges->src->ops;
@@ -209,7 +197,7 @@ static void edge_gather_cpus(struct kjoule_edges *edges)
 		owner = ops->owner ? ops->owner(edges->src, cpu) : -1;
 		if (!e->n++ || owner == cpu)
 			e->leader = c;
-		/* the only CPU that can read the counter is away */
+		/* the only CPU that can read the counter is absent */
 		e->stopping = owner >= 0 && e->leader->sampler->cpu != owner;
 	}
 }
@@ -219,15 +207,11 @@ static void edge_start_on_cpu(void *data)
 	kjoule_edge_begin(data);
 }
 
-/**
- * kjoule_edges_run() - let the windows begin, or go on with the CPUs that there are now
- * @edges:	halted
- *
- * There are no windows while a CPU that shares the counter is online outside of the session, or
- * comes up or goes down: it would spend energy without being paused. This is called again when
- * hotplug is done.
- *
- * Context: process, sleeps; the caller keeps CPUs from coming and going.
+/*
+ * kjoule_edges_run() - start the windows, or continue with the current CPUs. There are no windows
+ * while a CPU that shares the counter is online outside the session, or during CPU hotplug: it
+ * would spend energy without being paused. This is called again after hotplug. Context: process,
+ * sleeps; without CPU hotplug.
  */
 void kjoule_edges_run(struct kjoule_edges *edges)
 {
@@ -235,10 +219,8 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	unsigned int i;
 	u64 now;
 
-	/* a CPU may be coming up or going down */
 	if (edges->running || !kjoule_pause_is_allowed())
 		return;
-	/* a CPU outside of the session may have come online */
 	if (!edge_covers_all_cpus(edges->src, edges->sampler, edges->n)) {
 		WRITE_ONCE(edges->blocked, edges->blocked + 1);
 		return;
@@ -266,13 +248,9 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	}
 }
 
-/**
- * kjoule_edges_halt() - stop the windows
- * @edges:	running or not
- *
- * Paused CPUs are released. The window that this falls into is not written.
- *
- * Context: process, sleeps; the caller keeps CPUs from coming and going.
+/*
+ * kjoule_edges_halt() - stop the windows. Paused CPUs are released. The current window is not
+ * written. Context: process, sleeps; without CPU hotplug.
  */
 void kjoule_edges_halt(struct kjoule_edges *edges)
 {
@@ -297,13 +275,9 @@ void kjoule_edges_halt(struct kjoule_edges *edges)
 }
 
 /**
- * kjoule_edges_get_stats() - what has become of the windows so far
- * @edges:	any
- * @stats:	to be filled
- *
- * Each number is right by itself; they may be of moments that are a window apart.
- *
- * Context: any.
+ * kjoule_edges_get_stats() - statistics of the windows
+ * @edges:	running or not
+ * @stats:	result; its numbers may be a window apart
  */
 void kjoule_edges_get_stats(struct kjoule_edges *edges, struct kjoule_edge_stats *stats)
 {
@@ -326,13 +300,7 @@ void kjoule_edges_get_stats(struct kjoule_edges *edges, struct kjoule_edge_stats
 	}
 }
 
-/**
- * kjoule_edges_duty() - for what part of the time CPUs may be held
- * @edges:	any
- *
- * Context: any.
- * Return: thousandths.
- */
+/** kjoule_edges_duty() - share of the time in which CPUs may be paused, in thousandths */
 u32 kjoule_edges_duty(const struct kjoule_edges *edges)
 {
 	return edges->duty;

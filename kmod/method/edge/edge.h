@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Edge windows: each begins at a move of the energy counter, lets the program run for a
- * random part of the time to the next move, and holds all CPUs of the package until that
- * comes. So the energy of a window is that of what ran and of a known rest, however short
- * the blocks are that ran. A session asks for it; the samplers tick on meanwhile.
+ * Edge windows: each begins at an update of the energy counter, lets the program run for a random
+ * part of the update period, and pauses all CPUs of the package until the next update. So the
+ * energy of a window is that of the code that ran and of a known rest, however short its blocks
+ * are. Requested by a session, in addition to its ticks.
  */
 #ifndef KJOULE_EDGE_H
 #define KJOULE_EDGE_H
@@ -15,23 +15,23 @@ struct kjoule_method_ops;
 struct kjoule_sampler;
 struct kjoule_source;
 
-/* A counter that moves less often would have CPUs held for too long. */
+/* With a longer period CPUs would be paused for too long. */
 #define KJOULE_EDGE_PERIOD_MAX_NS	(20 * 1000 * 1000ULL)
 
-/* Thousandths of the time in which the CPUs may be held: at most, and at least. */
+/* Maximum and minimum share of the time in which the CPUs may be paused, in thousandths. */
 #define KJOULE_EDGE_DUTY_MAX		500
 #define KJOULE_EDGE_DUTY_MIN		30
 
 /**
- * struct kjoule_edge_stats - what has become of the windows of a session
- * @windows:	that were measured, those of held CPUs alone left out
- * @spins:	in which all CPUs were held from edge to edge
- * @failed:	in which no edge came in time, or a CPU did not
- * @paused_ns:	the CPU that was held for longest in all: for so long, its looking for edges with it
- * @blocked:	times that windows could not begin or go on, but for a CPU that was just on its way:
- *		one that shares the counter is online and not of the session, or the only one that
- *		can read it is away
- * @paused_max_ns:	the longest time that a CPU was held at a time, or looked for an edge
+ * struct kjoule_edge_stats - statistics of a session's windows
+ * @windows:	measured windows, without those of SPIN
+ * @spins:	windows in which all CPUs were paused from update to update
+ * @failed:	windows without an update in time, or in which a CPU was not paused
+ * @paused_ns:	total pause of the CPU that was paused longest, with its polling for updates
+ * @blocked:	times that windows could not begin or continue, except during hotplug: a CPU that
+ *		shares the counter is online outside the session, or the only CPU that can read it
+ *		is absent
+ * @paused_max_ns:	the longest pause of a CPU, or its longest polling
  */
 struct kjoule_edge_stats {
 	u64 windows;
@@ -52,4 +52,4 @@ u32 kjoule_edges_duty(const struct kjoule_edges *edges);
 
 extern const struct kjoule_method_ops kjoule_edge_method;
 
-#endif /* KJOULE_EDGE_H */
+#endif

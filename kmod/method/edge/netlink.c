@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Edge windows as a method of sessions: what a request asks for, what the session's message says
- * of them.
- */
+/* Edge windows as a method of sessions: attributes of requests and of the session's message. */
 #include <linux/cpu.h>
 #include <net/netlink.h>
 
@@ -19,7 +16,7 @@ static int edges_make(struct kjoule_session *s, const struct kjoule_session_conf
 	if (!duty)
 		return 0;
 	if (!c->may_pause) {
-		*why = "edge windows hold CPUs: CAP_SYS_NICE is needed";
+		*why = "edge windows pause CPUs: CAP_SYS_NICE is needed";
 		return -EPERM;
 	}
 	cpus_read_lock();

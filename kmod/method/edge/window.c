@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Edge windows, one after the other; see edge.h. The CPUs of a package take part each with a timer
- * of its own, which edge.c starts. One of them leads: it polls for the edges, publishes when
- * the CPUs are paused next, and releases them.
+ * Edge windows, one after the other; see edge.h. Each CPU of a package has a timer, started by
+ * edge.c. The leader polls for counter updates (edges), publishes when the CPUs are paused next, and
+ * releases them. A window w, in fields of its record:
  *
- * A window w, all times CLOCK_MONOTONIC:
+ *	begin_ns	the leader sees the counter updated; the CPUs run
+ *	pause_ns	each CPU's timer expires, as published: it busy-waits with interrupts off, in
+ *			irq_work, so that other timers of the CPU are not delayed by this one
+ *	end_ns		the leader sees the next update, and releases all CPUs
  *
- *	a	the leader sees the counter update; the CPUs run
- *	b	each CPU's timer expires, as published: it busy-waits with interrupts off, in
- *		irq_work, so that other timers of the CPU are not delayed by this one
- *	c	the leader sees the next update, and releases all CPUs
- *
- * c is the a of the next window, unless that exceeds the duty: then the CPUs run for some periods,
- * and the leader alone polls for the next a, a little before it is expected. Every SPIN_EVERY-th
- * time all CPUs are paused for one more period: a window with busy-waits only.
- *
- * Every wait is bounded: of a paused CPU by PAUSE_PERIODS, of the leader for an edge by
- * EDGE_PERIODS. A window that went wrong is recorded and counted as failed, and the next one
- * begins.
+ * The end is the begin of the next window, unless that exceeds the duty: then the CPUs run for some
+ * periods, and the leader alone polls for the next begin. After every SPIN_EVERY-th window all CPUs
+ * are paused for one more period. Waits are bounded: pauses by PAUSE_PERIODS, polls by EDGE_PERIODS.
  *
  *  leader					paused CPU
  *  ------					--------
@@ -29,11 +23,10 @@
  *						read outcome and plan
  *						read released again	(Y)
  *
- * U (window_arrive()) pairs with V (window_all_arrived()): a CPU that is seen to take part was
- * paused before the edge. W (window_release()) pairs with X (window_wait_released()). Outcome and
- * plan have two places each, by the lowest bit of w. S pairs with Y: a CPU that is so late that it
- * read something of the window after the next one sees from its second read of @released that the
- * next one is over, too, and takes part in a later one.
+ * U (window_arrive()) pairs with V (window_all_arrived()): a CPU that is seen to take part was paused
+ * before the edge. W (window_release()) pairs with X (window_wait_released()). Outcome and plan have
+ * two places each, by the lowest bit of w. S pairs with Y: a CPU so late that it reads values of the
+ * window after the next one sees it from its second read of @released, and takes part in a later one.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -51,7 +44,7 @@
 #define SPIN_EVERY	16	/* windows */
 #define GAP_MAX		64	/* limit between two windows, to predict the next edge */
 
-/* Of the period: the shortest and the longest time in which a window's program runs. */
+/* The shortest and the longest time in which a window's program runs, in 256ths of the period. */
 #define RUN_MIN_256TH	26
 #define RUN_MAX_256TH	243
 
@@ -71,7 +64,6 @@ static u64 window_energy_uj(const struct kjoule_edges *edges, u64 total)
 	return kjoule_counter_scale(total, d->unit_mult, d->unit_shift);
 }
 
-/* Read the counter. Return: true if it has moved since the reading before. */
 static bool window_read_counter(struct kjoule_edge *e)
 {
 	const struct kjoule_edges *edges = e->edges;
@@ -82,14 +74,14 @@ static bool window_read_counter(struct kjoule_edge *e)
 	counts = kjoule_counter_since(&e->counter, e->raw, edge_domain(edges)->width);
 	if (!counts)
 		return false;
-	/* more than can have been spent since the last look: it was set back */
+	/* more than can have been spent since the last read: it was reset */
 	if (counts > kjoule_meter_max_counts(edge_domain(edges), 2 * GAP_MAX * e->period_ns))
 		e->unsure = true;
 	kjoule_counter_add(&e->counter, e->raw, counts);
 	return true;
 }
 
-/* Spin until the counter moves. Return: when that was, 0 if not until @until. */
+/* Busy-wait for a counter update. Return: its time, 0 if there was none until @until. */
 static u64 window_wait_edge(struct kjoule_edge *e, u64 until)
 {
 	u64 now = ktime_get_ns(), before;
@@ -101,7 +93,7 @@ static u64 window_wait_edge(struct kjoule_edge *e, u64 until)
 		updated = window_read_counter(e);
 		now = ktime_get_ns();
 		if (updated) {
-			/* something else has had the CPU, such as the firmware or a hypervisor */
+			/* the CPU was interrupted, for example by the firmware or a hypervisor */
 			e->unsure |= now - before > e->period_ns / READS_APART;
 			return now;
 		}
@@ -121,7 +113,7 @@ static u64 window_random_below(struct kjoule_edge *e, u32 number, u32 salt, u64 
 			     min_t(u64, limit, U32_MAX));
 }
 
-/* Where it is held: written before the hold, so that the books are not open while it lasts. */
+/* Where the CPU is paused: written before the pause, so that statistics are not open during it. */
 static void window_find_ip(struct edge_cpu *c)
 {
 	int flags = kjoule_sampler_find_ip(c->sampler);
@@ -144,12 +136,11 @@ static void window_write(struct edge_cpu *c, struct kjoule_window *w, u8 flags)
 	kjoule_sampler_emit(c->sampler, KJOULE_RECORD_WINDOW, flags, w, sizeof(*w));
 }
 
-/* Of where it was held: those that are known today, which no flag of a window may be among. */
+/* Flags of the interrupted code that are defined today: none may be a flag of a window. */
 #define IP_FLAGS	(KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_PRECISE | KJOULE_SAMPLE_IDLE | \
 			 KJOULE_SAMPLE_FREQ_REQUESTED | KJOULE_SAMPLE_IP_HIDDEN)
 static_assert(!(IP_FLAGS & (KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN | KJOULE_WINDOW_FAILED)));
 
-/* What a CPU knows of a window that is over. */
 static void window_write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 begin_total,
 				 u64 end_total)
 {
@@ -197,7 +188,7 @@ static enum hrtimer_restart window_timer_fn(struct hrtimer *timer)
 {
 	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
 
-	/* what ran until now runs no more until it is let go */
+	/* the code interrupted here continues after the pause */
 	c->pause_ns = ktime_get_ns();
 	if (!READ_ONCE(c->edge->stopping)) {
 		window_find_ip(c);
@@ -212,7 +203,6 @@ static void window_restart_timer(struct edge_cpu *c, u64 ns)
 		hrtimer_start(&c->timer, ns_to_ktime(ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* Find the next window that the CPU can take part in, and start its timer for that. */
 static void window_join_next(struct edge_cpu *c)
 {
 	struct kjoule_edge *e = c->edge;
@@ -223,7 +213,7 @@ static void window_join_next(struct edge_cpu *c)
 		/* X, pairs with W in window_release() */
 		released = smp_load_acquire(&e->released);
 		pause_at = READ_ONCE(e->pause_at_ns[(released + 1) & 1]);
-		smp_rmb();	/* Y, pairs with S */
+		smp_rmb();	/* Y, pairs with S in window_release() */
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
 	window_restart_timer(c, pause_at);
@@ -288,7 +278,6 @@ static void window_follow_work(struct irq_work *work)
 	c->run_ns = ktime_get_ns();
 }
 
-/* Were all CPUs paused when the counter was updated? */
 static bool window_all_arrived(const struct kjoule_edge *e, u64 end_ns)
 {
 	const struct kjoule_edges *edges = e->edges;
@@ -299,14 +288,14 @@ static bool window_all_arrived(const struct kjoule_edge *e, u64 end_ns)
 
 		if (READ_ONCE(c->edge) != e)
 			continue;
-		if (smp_load_acquire(&c->arrived) != e->leader->number ||	/* V */
+		/* V, pairs with U in window_arrive() */
+		if (smp_load_acquire(&c->arrived) != e->leader->number ||
 		    c->pause_ns > end_ns)
 			return false;
 	}
 	return true;
 }
 
-/* Time from the edge until the CPUs are paused. */
 static u64 window_run_ns(struct kjoule_edge *e, u32 number)
 {
 	u64 shortest = e->period_ns * RUN_MIN_256TH / 256;
@@ -323,7 +312,7 @@ static u64 window_run_ns(struct kjoule_edge *e, u32 number)
  */
 static u32 window_gap_periods(struct kjoule_edge *e, u32 number)
 {
-	/* the hold of a window, and its part of those with nothing else */
+	/* pause of a window, and its share of the windows with busy-waits only */
 	u64 paused = 256 - (RUN_MIN_256TH + RUN_MAX_256TH) / 2 + 256 / SPIN_EVERY;
 	u64 window = 256 + 256 / SPIN_EVERY, duty = e->edges->duty;
 	u64 margin = div64_u64(256 * e->margin_ns, e->period_ns);
@@ -340,7 +329,6 @@ static u32 window_gap_periods(struct kjoule_edge *e, u32 number)
 	return min_t(u64, GAP_MAX, (gap + window_random_below(e, number, 2, 256)) / 256);
 }
 
-/* The leader starts to poll this long before the expected edge. */
 static u64 window_margin_ns(const struct kjoule_edge *e, u32 gap)
 {
 	return e->margin_ns + gap * e->period_ns / 256;
@@ -394,7 +382,6 @@ static void window_restart(struct kjoule_edge *e, const struct edge_outcome *o, 
 	e->leader->run_ns = ktime_get_ns();
 }
 
-/* Poll for the edge that begins the window. */
 static void window_poll_edge(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
@@ -404,7 +391,6 @@ static void window_poll_edge(struct kjoule_edge *e)
 	window_read_counter(e);
 	e->unsure = false;
 	e->begin_ns = window_wait_edge(e, max(pause_at, begin + e->period_ns + e->period_ns / 8));
-	/* too late: the other CPUs are paused already */
 	if (e->begin_ns >= pause_at)
 		e->begin_ns = 0;
 	window_learn_margin(e, e->begin_ns);
@@ -449,7 +435,6 @@ static u64 window_spin(struct kjoule_edge *e, u64 begin_ns)
 	return end_ns;
 }
 
-/* Pause all CPUs until the counter is updated. */
 static void window_pause(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
@@ -519,10 +504,8 @@ static void window_lead_work(struct irq_work *work)
 		window_pause(e);
 }
 
-/**
- * kjoule_edge_begin() - have a CPU take part from the next window on
- * @c:	it, gathered
- *
+/*
+ * kjoule_edge_begin() - have a CPU take part from the next window on. @c: assigned to its package.
  * Context: on that CPU, interrupts off.
  */
 void kjoule_edge_begin(struct edge_cpu *c)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Edge windows, from inside: what edge.c (who takes part, and from when until when) and
- * window.c (the windows themselves) share.
- */
+/* Shared by edge.c (which CPUs take part, start and stop) and window.c (the windows). */
 #ifndef KJOULE_EDGE_WINDOW_H
 #define KJOULE_EDGE_WINDOW_H
 
@@ -13,10 +10,9 @@
 #include "method/edge/edge.h"
 #include "source/source.h"
 
-/* Until all CPUs know of the first window, and after one that failed, at least. */
+/* Minimum time until all CPUs know of the first window, and after a failed one. */
 #define KJOULE_EDGE_LEAD_PERIODS	3
 
-/* What is known of a window when it is over. */
 struct edge_outcome {
 	u64 begin_ns;
 	u64 end_ns;
@@ -25,18 +21,18 @@ struct edge_outcome {
 
 /**
  * struct edge_cpu - a CPU that takes part
- * @timer:	expires when it is to be held; the leader's also when it looks for the edge before
- * @work:	that is done then, right after
+ * @timer:	expires when the CPU is to be paused; the leader's also to poll for the edge before
+ * @work:	runs right after the timer
  * @edge:	of its package
- * @sampler:	writes what it has to tell
- * @number:	the window that it takes part in next
- * @run_ns:	it has run since
- * @pause_ns:	it was held from then on
- * @ip:		there
+ * @sampler:	writes the CPU's records
+ * @number:	the next window that it takes part in
+ * @run_ns:	it has run since then
+ * @pause_ns:	it was paused at this time
+ * @ip:		where it was paused
  * @flags:	of @ip
- * @arrived:	the last window in which it was held; the leader looks
- * @paused_ns:	it was held for so long, looking for edges with it
- * @paused_max_ns:	and so long at a time
+ * @arrived:	the last window in which it was paused; read by the leader
+ * @paused_ns:	its total pause, with polling for edges
+ * @paused_max_ns:	its longest pause
  */
 struct edge_cpu {
 	struct hrtimer timer;
@@ -60,21 +56,21 @@ struct edge_cpu {
  * @scope:	its lowest CPU in the session
  * @n:		how many CPUs take part
  * @leader:	one of them
- * @stopping:	nobody is to wait any more
+ * @stopping:	waits end at once
  * @released:	the last window that is over
- * @outcome:	of the last two
- * @pause_at_ns:	when the CPUs are to be held, of this window and the next
- * @failures:	windows in a row that failed
- * @unsure:	when the last edge was is, or the counter was set back before it
- * @raw:	the counter, as read last
- * @counter:	the same, widened
- * @period_ns:	from edge to edge, as measured
- * @margin_ns:	the leader begins to look for an edge so long before it is expected
- * @poll_ns:	the leader has looked for its edge from then on, 0: it is that of the window before
- * @begin_ns:	the present window began
- * @begin_total:	with that in @counter
- * @polling:	the edge that it begins with is to be found
- * @stats:	for the session's, but for how long CPUs were held; the leader's
+ * @outcome:	of the last two windows
+ * @pause_at_ns:	when the CPUs are to be paused, of this window and the next
+ * @failures:	failed windows in a row
+ * @unsure:	the time of the last edge is not precise, or the counter was reset before it
+ * @raw:	the counter's last raw value
+ * @counter:	the counter, widened
+ * @period_ns:	measured time from edge to edge
+ * @margin_ns:	the leader polls this long before an edge is expected
+ * @poll_ns:	the leader has polled for its edge since then, 0: it is that of the window before
+ * @begin_ns:	begin of the current window
+ * @begin_total:	@counter at that time
+ * @polling:	the edge of the begin is to be found
+ * @stats:	without the pauses of CPUs; written by the leader
  */
 struct kjoule_edge {
 	struct kjoule_edges *edges;
@@ -103,13 +99,13 @@ struct kjoule_edge {
  * struct kjoule_edges - the windows of a session
  * @src:	whose counter
  * @domain:	which of its counters
- * @duty:	thousandths of the time in which CPUs are held
- * @seed:	of what is random
+ * @duty:	share of the time in which CPUs may be paused, in thousandths
+ * @seed:	of random times
  * @running:	timers may be set
- * @blocked:	times that it could not be, or not for all packages; see struct kjoule_edge_stats
- * @n:		samplers of the session
+ * @blocked:	see struct kjoule_edge_stats
+ * @n:		number of samplers of the session
  * @sampler:	these
- * @edge:	a package each, as many as there are samplers; those with @n of 0 are of no use
+ * @edge:	one for each package, as many as samplers; those with @n of 0 are unused
  * @cpu:	one for each sampler
  */
 struct kjoule_edges {
@@ -125,13 +121,11 @@ struct kjoule_edges {
 	struct edge_cpu cpu[];
 };
 
-/* The session's counter. */
 static inline const struct kjoule_domain *edge_domain(const struct kjoule_edges *edges)
 {
 	return &edges->src->domains[edges->domain];
 }
 
-/* window.c, for edge.c */
 void kjoule_edge_begin(struct edge_cpu *c);
 
-#endif /* KJOULE_EDGE_WINDOW_H */
+#endif

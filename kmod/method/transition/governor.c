@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cpufreq governor "kjoule". Only a governor may switch fast, so the module has its
- * own; it does nothing by itself while there is a probe of the policy (transition.c). Choosing
- * another governor ends that.
+ * The cpufreq governor "kjoule": only a governor may switch fast, so the module has its own. It
+ * does nothing by itself while the policy has a probe (transition.c). Choosing another governor
+ * ends that.
  */
 #include <linux/cpufreq.h>
 #include <linux/module.h>
@@ -13,14 +13,13 @@
 
 /*
  * Without a probe it does what "performance" does: cpufreq restores a governor by its name when a
- * CPU comes back, whether or not there is still a probe, and if that fails the CPU has no governor.
+ * CPU comes back, with or without a probe, and if that fails the CPU has no governor.
  */
 static void governor_run_at_max(struct cpufreq_policy *policy)
 {
 	__cpufreq_driver_target(policy, policy->max, CPUFREQ_RELATION_H);
 }
 
-/* The policy's current probe, with a reference. */
 static struct kjoule_transition *governor_adopt_probe(struct cpufreq_policy *policy)
 {
 	struct kjoule_transition *t = policy->governor_data;
@@ -114,17 +113,11 @@ static struct cpufreq_governor governor = {
 static DEFINE_MUTEX(register_lock);	/* cpufreq's own are taken under it */
 static bool registered;
 
-/**
- * kjoule_governor_get() - have the governor there, because a probe switches fast
- * @why:	set to the reason of a refusal
- *
- * A write to scaling_governor may take it from here on and hold the module. A reference does not
- * keep a module whose init fails from being freed, so it is not registered before a request asks
- * for a probe; and it stays until the module goes, because unregistering leaves it with policies
- * that have it.
- *
- * Context: process, sleeps.
- * Return: 0, or what cpufreq says.
+/*
+ * kjoule_governor_get() - register the governor, for a probe that switches fast. A write to
+ * scaling_governor may then take it and pin the module. A reference does not keep a module whose
+ * init fails from being freed, so it is not registered at init; and it stays until exit, because
+ * unregistering leaves it with policies that have it. Return: 0, or cpufreq's error.
  */
 int kjoule_governor_get(const char **why)
 {
@@ -140,10 +133,9 @@ int kjoule_governor_get(const char **why)
 	return err;
 }
 
-/**
- * kjoule_governor_exit() - undo kjoule_governor_get()
- *
- * Context: process, module exit, which is not while a policy has it; no requests come any more.
+/*
+ * kjoule_governor_exit() - unregister the governor; at module exit no policy has it. Context:
+ * process, module exit, which is not while a policy has it; no requests come any more.
  */
 void kjoule_governor_exit(void)
 {

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread,
- * the timing itself with interrupts off, for a slice at a time. Between slices interrupts are on,
- * and only the length of that time is known, from the loops' starts. In a slice the end of a loop
- * is the start of the next one, so that a change is in one of them: a loop is stored in the next
- * one's time, and the first loop of a slice has the same cost.
+ * Times loops while a frequency changes; see transition.h. Runs in the probe's thread, timed with
+ * interrupts off for a slice. In a slice the end of a loop is the start of the next one, so that a
+ * change falls into one of them; a loop is stored in the next one's time, at the same cost for all.
  *
- *	lead			this many loops at the first frequency or more, at random up to
- *				twice as many: the request has a random phase to any grid of
- *				the hardware
- *	request			the last thing before it, and the first after it, are a loop; with
- *				way "fast" there is nothing else in this slice before
- *	loops			until the change was detected and confirmed by the requested
- *				number, or until the timeout
+ *	lead		this many loops at the first frequency or more, at random up to twice as many:
+ *			the request has a random phase to any grid of the hardware
+ *	request		with a loop right before and after it; with way "fast" nothing else comes
+ *			before it in this slice
+ *	loops		until the change was detected and confirmed by the requested number, or until
+ *			the timeout
  *
- * A change is detected only to end the job: STREAK loops in a row that match the loop time at the
- * second frequency. User space evaluates it.
+ * A change is detected only to end the job, by STREAK loops in a row that match the second
+ * frequency. User space evaluates the times.
  */
 #include <linux/cpufreq.h>
 #include <linux/irqflags.h>
@@ -39,10 +36,10 @@
 /* Loops after one that takes half as long again as the one before, in its slice. */
 #define AFTER			2U
 
-/* So few to a slice are long. */
+/* With so few to a slice loops are long. */
 #define LONG_LOOPS		4U
 
-/* Loops in a row that are longer than one may be: steps of a change may stand in some. */
+/* Loops in a row that may be longer than one loop: steps of a change may fall into several. */
 #define TOO_LONG		3U
 
 /**
@@ -55,17 +52,17 @@
  * @last_ns:	its duration
  * @ran:	the last loop is not stored yet
  * @at_ns:	start of the next loop
- * @usual_ns:	the last one that was not long
- * @after:	loops since one that was
- * @origin_ns:	what starts are relative to
- * @keep:	are loops stored?
+ * @usual_ns:	duration of the last loop that was not long
+ * @after:	loops since a long one
+ * @origin_ns:	origin of start times
+ * @keep:	loops are stored
  * @counter:	of cycles, NULL: none, or it could not be read
  * @last:	cycles of the last loop
  * @at:		the counter at @at_ns
  * @first:	the next loop is the first one of a slice after a break
  * @uncounted:	the last one was
- * @want:	what loops are compared to
- * @streak:	of loops that were like that
+ * @want:	limits that loops are compared with
+ * @streak:	loops in a row that matched
  * @streaked:	it was long enough
  * @more:	loops to go once there are STREAK of them
  * @left:	loops to go
@@ -100,7 +97,6 @@ static u64 loop_now_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
-/* A counter that failed once is not used again in the job. */
 static void loop_read_cycles(struct run *r)
 {
 	lockdep_assert_irqs_disabled();
@@ -192,7 +188,6 @@ static int loop_evaluate(struct run *r)
 	return !r->left;
 }
 
-/* Store and evaluate the last loop if that is pending. Return: as loop_evaluate() */
 static int loop_account(struct run *r)
 {
 	loop_store(r);
@@ -241,7 +236,7 @@ static bool slice_is_over(const struct run *r)
 	return ns > r->job->slice_ns && (r->after >= AFTER || ns > KJOULE_TRANSITION_SLICE_NS);
 }
 
-/* Interrupts are off, and on afterwards. Return: 1 (as many as were wanted), or -errno */
+/* Interrupts are off, and on afterwards. Return: 1 if done, or -errno */
 static int loop_run_slices(struct run *r)
 {
 	int ret;
@@ -353,7 +348,6 @@ static int loop_calibrate(struct run *r)
 	return ret > 0 || ret == -ETIME ? 0 : ret;
 }
 
-/* Make start times relative to the request, those of earlier loops as well. */
 static void loop_move_origin(struct run *r, u64 origin)
 {
 	struct kjoule_transition *t = r->t;
@@ -394,7 +388,7 @@ static int loop_follow_change(struct run *r)
 	}
 	loop_move_origin(r, job->requested_ns);
 	r->deadline = job->requested_ns + job->timeout_ns;
-	/* what takes equally long each time is not to fall at the same place of a loop each time */
+	/* a change with a constant delay should not fall at the same place of a loop each time */
 	loop_run_adds(wait);
 	r->left = job->loops;
 	loop_set_wanted(r, &job->to);
@@ -427,13 +421,9 @@ static int loop_measure_change(struct run *r)
 	return ret > 0 ? 0 : ret;
 }
 
-/**
- * kjoule_transition_run() - do a job
- * @t:		the probe; its policy is held
- * @job:	what to do, and what became of it
- *
- * Context: process, the probe's thread on its CPU.
- * Return: 0, -EPERM (the governor is another one), -ENODEV (the thread is on another CPU), -EDOM
+/*
+ * kjoule_transition_run() - do a job. @t: its policy is held. Context: process, the probe's thread
+ * on its CPU. Return: 0, -EPERM (another governor), -ENODEV (the thread is on another CPU), -EDOM
  * (a loop takes too long), -ECANCELED (the probe ends), -EIO (the driver refuses), or -errno of
  * freq QoS.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations of probes of frequency changes (transition.c), and of what is restored when a
+ * The operations of probes of frequency changes (transition.c), and of restoring files when a
  * socket is closed (restore.c). Only the socket that created a probe may use it.
  */
 #include <linux/capability.h>
@@ -14,7 +14,7 @@
 #include "method/transition/transition.h"
 #include "netlink/netlink.h"
 
-/* A message with loops, whatever the reader's buffer is. */
+/* A message with loops has this size, whatever the reader's buffer is. */
 #define LOOPS_A_MESSAGE		1000U
 #define LOOPS_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 
@@ -28,7 +28,6 @@ static u64 transition_get_u64(const struct genl_info *info, int type)
 	return info->attrs[type] ? nla_get_u64(info->attrs[type]) : 0;
 }
 
-/* The sender's probe, with a reference, or an ERR_PTR. */
 static struct kjoule_transition *transition_find_probe(struct sk_buff *skb, const struct nlattr *id,
 						       const char **why)
 {
@@ -77,7 +76,7 @@ static int transition_put_policy(struct sk_buff *skb, unsigned int cpu, bool cpu
 	int err;
 
 	if (!policy)
-		return 0;	/* it has gone; the next job says so */
+		return 0;
 	err = nla_put_u32(skb, KJOULE_A_TRANSITION_MIN_KHZ, policy->min) ?:
 	      nla_put_u32(skb, KJOULE_A_TRANSITION_MAX_KHZ, policy->max) ?:
 	      (cpus ? transition_put_cpus(skb, policy->related_cpus) : 0);
@@ -120,7 +119,6 @@ static int transition_put_result(struct sk_buff *skb, const struct kjoule_transi
 	       transition_put_policy(skb, t->cpu, false);
 }
 
-/* Without @job: what the probe is. */
 static int transition_reply(struct genl_info *info, const struct kjoule_transition *t,
 			    const struct kjoule_transition_job *job)
 {
@@ -141,7 +139,6 @@ static int transition_reply(struct genl_info *info, const struct kjoule_transiti
 	return genlmsg_reply(skb, info);
 }
 
-/* KJOULE_CMD_TRANSITION_NEW. Return: 0 or -errno, see kjoule_transition_new(). */
 static int transition_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition *t;
@@ -153,7 +150,7 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
 		kjoule_netlink_refuse(info, "the CPU is missing");
 		return -EINVAL;
 	}
-	/* a thread before all others, interrupts off, and a frequency that all have to live with */
+	/* a FIFO thread, interrupts off, and a frequency that affects all tasks */
 	if (!netlink_capable(skb, CAP_SYS_NICE) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
 		kjoule_netlink_refuse(info, "CAP_SYS_NICE is needed besides");
 		return -EPERM;
@@ -174,8 +171,8 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * KJOULE_CMD_TRANSITION_DEL.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for another socket's probe.
+ * KJOULE_CMD_TRANSITION_DEL. Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for
+ * another socket's probe.
  */
 static int transition_del(struct sk_buff *skb, struct genl_info *info)
 {
@@ -205,7 +202,6 @@ static int transition_do_job(struct sk_buff *skb, struct genl_info *info,
 	return err;
 }
 
-/* KJOULE_CMD_TRANSITION_CALIBRATE. Return: 0 or -errno, see kjoule_transition_do(). */
 static int transition_calibrate(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
@@ -219,7 +215,6 @@ static int transition_calibrate(struct sk_buff *skb, struct genl_info *info)
 	return transition_do_job(skb, info, &job);
 }
 
-/* KJOULE_CMD_TRANSITION_TRY. Return: 0 or -errno, see kjoule_transition_do(). */
 static int transition_try(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
@@ -241,7 +236,6 @@ static int transition_try(struct sk_buff *skb, struct genl_info *info)
 	return transition_do_job(skb, info, &job);
 }
 
-/* Begin a dump of loops. Return: 0, -EPERM, -EINVAL without id, -ENOENT for an unknown one. */
 static int loops_get_start(struct netlink_callback *cb)
 {
 	struct kjoule_transition *t;
@@ -301,14 +295,12 @@ static int loops_get(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len ?: min(n, 0);
 }
 
-/* The dump has ended, or its socket was closed. Return: 0. */
 static int loops_get_done(struct netlink_callback *cb)
 {
 	kjoule_transition_put((struct kjoule_transition *)cb->args[0]);
 	return 0;
 }
 
-/* KJOULE_CMD_RESTORE_ADD. Return: 0 or -errno, see kjoule_restore_add(). */
 static int restore_add(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *why = NULL;
@@ -329,8 +321,8 @@ static int restore_add(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * KJOULE_CMD_RESTORE_NOW.
- * Return: 0, -ENOMEM, or the first error of a file that could not be written.
+ * KJOULE_CMD_RESTORE_NOW. Return: 0, -ENOMEM, or the first error of a file that could not be
+ * written.
  */
 static int restore_now(struct sk_buff *skb, struct genl_info *info)
 {

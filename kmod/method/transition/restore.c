@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * See restore.h. The file comes as a descriptor that is open for writing, so that its opener's
- * permission is what counts and no path is looked up in the kernel; it is opened once more for the
- * module alone. Owners are sockets of netlink, see netlink/port.c.
+ * permission counts and no path is looked up in the kernel; it is opened again for the module
+ * alone. Owners are netlink sockets, see netlink/socket.c.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -19,10 +19,10 @@
 #include "method/transition/restore.h"
 
 /**
- * struct entry - something to be written back
+ * struct entry - a value to be restored
  * @node:	in @entries, the last one first
- * @owner:	whose it is
- * @file:	a private open file
+ * @owner:	its owner
+ * @file:	the file, opened privately
  * @text:	what to write
  */
 struct entry {
@@ -32,7 +32,7 @@ struct entry {
 	char text[KJOULE_RESTORE_LEN];
 };
 
-static DEFINE_MUTEX(entries_lock);	/* none is taken under it, nothing is written under it */
+static DEFINE_MUTEX(entries_lock);	/* no lock nests inside, nothing is written under it */
 static LIST_HEAD(entries);
 static LIST_HEAD(waiting);		/* for their policy's CPUs, or memory */
 
@@ -69,7 +69,7 @@ static const char *restore_refusal(const struct file *file)
 	if (!(file->f_mode & FMODE_WRITE))
 		return "the descriptor is not open for writing";
 	if (!restore_has_rights_of(file->f_cred))
-		return "the file was opened by somebody with other rights";
+		return "the file was opened by a user with other rights";
 	return NULL;
 }
 
@@ -100,15 +100,13 @@ static unsigned int restore_count_owned(u64 owner)
 }
 
 /**
- * kjoule_restore_add() - have something written when the owner goes
- * @owner:	whose it is
- * @fd:		of a file of sysfs, among the caller's, open for writing
+ * kjoule_restore_add() - register a value to be written when the owner goes
+ * @owner:	number of the owner
+ * @fd:		of a file of sysfs, open for writing, one of the caller's descriptors
  * @text:	what to write
- * @why:	set to the reason of a refusal
- *
- * Context: process, sleeps.
- * Return: 0, -EBADF, -EINVAL (no such file, or too long a text), -EUSERS (as many as may be),
- * -ENOMEM, or what opening the file once more says.
+ * @why:	set to the reason of an error
+ * Return: 0, -EBADF, -EINVAL (invalid file, or text too long), -EUSERS (too many), -ENOMEM, or the
+ * error of opening the file
  */
 int kjoule_restore_add(u64 owner, unsigned int fd, const char *text, const char **why)
 {
@@ -228,25 +226,18 @@ static int restore_write_all(u64 owner, bool any)
 	return ret;
 }
 
-/**
- * kjoule_restore_owned() - write back all that is an owner's, what came last first
- * @owner:	whose
- *
- * Context: process, sleeps; none of the core's locks is held, and none that the files' owners take.
- * Return: 0, or the first error; the others are written all the same. -EBUSY: a policy's CPUs are
- * away, and it is written when they are back, as it is when there is memory again (-ENOMEM); of
- * other errors the log names what was not.
+/*
+ * kjoule_restore_owned() - write the values of an owner, the last one first. Context: process,
+ * sleeps; without locks of the core and of the files' drivers. Return: 0, or the first error; the
+ * others are written all the same. After -EBUSY (a policy's CPUs are offline) and -ENOMEM it is
+ * retried; other errors are logged with the file.
  */
 int kjoule_restore_owned(u64 owner)
 {
 	return restore_write_all(owner, false);
 }
 
-/**
- * kjoule_restore_exit() - write back what is left
- *
- * Context: process, module exit.
- */
+/** kjoule_restore_exit() - write all remaining values, at module exit */
 void kjoule_restore_exit(void)
 {
 	struct entry *e, *next;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probes of frequency changes: their list and owners, one for each policy. A probe's jobs run in a
- * FIFO thread of its own, bound to the CPU; the requester waits for them. Called by netlink.c.
+ * Probes of frequency changes: their list and owners, one for each policy. A probe's jobs run in
+ * its own FIFO thread, bound to the CPU; the requester waits for them. Called by netlink.c.
  *
- * A probe of the way "limits" has requests of freq QoS while it does something, and so cpufreq's
- * own rules apply to all other requests; one of the way "fast" does nothing unless the
- * policy's governor is ours (governor.c), which its owner has to see to.
+ * A probe of the way "limits" has freq QoS requests during a job, so cpufreq's own rules apply to
+ * all other requests; one of the way "fast" works only while the policy's governor is ours
+ * (governor.c), which its owner has to set.
  */
 #include <linux/cpu.h>
 #include <linux/cpufreq.h>
@@ -42,25 +42,18 @@ static void probe_free(struct kref *ref)
 	kfree(t);
 }
 
-/**
- * kjoule_transition_put() - give a reference back
- * @t:	the probe
- *
- * Context: process, sleeps; cpufreq's lock of its policy may be held.
+/*
+ * kjoule_transition_put() - drop a reference. Context: process, sleeps; cpufreq's lock of its
+ * policy may be held.
  */
 void kjoule_transition_put(struct kjoule_transition *t)
 {
 	kref_put(&t->ref, probe_free);
 }
 
-/**
- * kjoule_transition_can_switch() - can the driver do what cpufreq_driver_fast_switch() asks of it?
- * @policy:	the policy
- *
- * Older versions of amd-pstate say that they switch fast, and have no function for it.
- *
- * Context: process.
- * Return: false if not.
+/*
+ * kjoule_transition_can_switch() - does the driver support cpufreq_driver_fast_switch()?. Older
+ * versions of amd-pstate announce fast switching without a function for it. Return: false if not.
  */
 bool kjoule_transition_can_switch(const struct cpufreq_policy *policy)
 {
@@ -131,7 +124,6 @@ err_free:
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Is there another probe for the CPU's policy? */
 static bool probe_exists_for(unsigned int cpu)
 {
 	struct cpufreq_policy *policy = cpufreq_cpu_get(cpu);
@@ -147,17 +139,10 @@ static bool probe_exists_for(unsigned int cpu)
 	return taken;
 }
 
-/**
- * kjoule_transition_new() - make a probe
- * @owner:	whose it is
- * @cpu:	where it measures
- * @way:	enum kjoule_transition_way
- * @why:	set to the reason of a refusal
- *
- * Context: process, sleeps.
- * Return: the probe with a reference, to be ended, or an ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP
- * (a driver that cannot switch fast), -EBUSY (the policy has one), -ENOMEM, or what cpufreq says
- * of the governor.
+/*
+ * kjoule_transition_new() - create a probe. Return: the probe with a reference, to be ended, or an
+ * ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP (a driver that cannot switch fast), -EBUSY (the policy has
+ * one), -ENOMEM, or cpufreq's error for the governor
  */
 struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
 						const char **why)
@@ -178,10 +163,9 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 	if (probe_exists_for(cpu)) {
 		mutex_unlock(&probes_lock);
 		kjoule_transition_put(t);
-		*why = "somebody else measures frequency changes of this CPU or one of its policy";
+		*why = "another probe measures frequency changes of this policy";
 		return ERR_PTR(-EBUSY);
 	}
-	/* 0 is not a valid id */
 	t->id = ++last_id ?: ++last_id;
 	kref_get(&t->ref);
 	list_add_tail(&t->node, &probes);
@@ -191,13 +175,7 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 	return t;
 }
 
-/**
- * kjoule_transition_get() - the probe of a number
- * @id:	the number
- *
- * Context: process.
- * Return: the probe with a reference, or NULL.
- */
+/** kjoule_transition_get() - find a probe. Return: it with a reference, or NULL */
 struct kjoule_transition *kjoule_transition_get(u32 id)
 {
 	struct kjoule_transition *t, *found = NULL;
@@ -214,12 +192,9 @@ struct kjoule_transition *kjoule_transition_get(u32 id)
 	return found;
 }
 
-/**
- * kjoule_transition_of() - the probe that a governor may switch for
- * @policy:	whose governor it is
- *
- * Context: process; the policy's lock is held.
- * Return: the probe of the way "fast" with a reference, or NULL.
+/*
+ * kjoule_transition_of() - find the fast probe of a policy. Context: process; the policy's lock is
+ * held. Return: the probe with a reference, or NULL.
  */
 struct kjoule_transition *kjoule_transition_of(const struct cpufreq_policy *policy)
 {
@@ -249,12 +224,7 @@ static bool probe_unlink(struct kjoule_transition *t)
 	return listed;
 }
 
-/**
- * kjoule_transition_end() - a probe does nothing any more
- * @t:	the probe; the caller's reference stays
- *
- * Context: process, sleeps.
- */
+/** kjoule_transition_end() - end a probe; the caller keeps its reference */
 void kjoule_transition_end(struct kjoule_transition *t)
 {
 	WRITE_ONCE(t->ending, true);
@@ -288,20 +258,14 @@ static void probe_end_owned(u64 owner, bool any)
 	}
 }
 
-/**
- * kjoule_transition_end_owned() - end all probes of an owner
- * @owner:	whose
- *
- * Context: process, sleeps.
- */
+/** kjoule_transition_end_owned() - end all probes of an owner */
 void kjoule_transition_end_owned(u64 owner)
 {
 	probe_end_owned(owner, false);
 }
 
-/**
- * kjoule_transition_exit() - end all that are left
- *
+/*
+ * kjoule_transition_exit() - end all probes, at module exit, when no policy has our governor.
  * Context: process, module exit; no governor is ours any more.
  */
 void kjoule_transition_exit(void)
@@ -313,7 +277,7 @@ static int job_check_khz(const struct cpufreq_policy *policy, u32 khz, const cha
 {
 	if (khz >= policy->min && khz <= policy->max)
 		return 0;
-	*why = "the frequency is outside of the policy's limits, or somebody holds it elsewhere";
+	*why = "the frequency is outside of the policy's limits, or another user limits it";
 	return -ERANGE;
 }
 
@@ -342,7 +306,7 @@ static int job_check(const struct kjoule_transition_job *job, const char **why)
 		return -EINVAL;
 	}
 	if (job->from.lo_ns > job->from.hi_ns || job->to.lo_ns > job->to.hi_ns) {
-		*why = "limits of loop times are the wrong way round";
+		*why = "a lower limit of loop times is above the upper one";
 		return -EINVAL;
 	}
 	return 0;
@@ -410,7 +374,6 @@ static int job_do(struct kjoule_transition *t, struct kjoule_transition_job *job
 	return t->err;
 }
 
-/* Start with limits that have no effect. */
 static int probe_add_limits(struct kjoule_transition *t)
 {
 	int err;
@@ -440,15 +403,10 @@ static void probe_remove_limits(struct kjoule_transition *t)
 	cpufreq_update_policy(t->cpu);
 }
 
-/**
- * kjoule_transition_limit() - have a frequency by limits on both sides
- * @t:		the probe, in a job
- * @khz:	the frequency
- *
- * cpufreq would come round to it in a work of its own; it is done here and now.
- *
- * Context: process, sleeps; the probe's thread.
- * Return: 0 or -errno.
+/*
+ * kjoule_transition_limit() - request a frequency by limits on both sides. @t: the probe, in a job.
+ * cpufreq would apply them in a work item; apply them now. Context: process, sleeps; the probe's
+ * thread.
  */
 int kjoule_transition_limit(struct kjoule_transition *t, u32 khz)
 {
@@ -465,18 +423,12 @@ int kjoule_transition_limit(struct kjoule_transition *t, u32 khz)
 	return 0;
 }
 
-/**
- * kjoule_transition_do() - do a job and wait for it
- * @t:		the probe
- * @job:	what to do, and what became of it
- * @why:	set to the reason of a refusal
- *
- * The times of the loops are @t->loops afterwards, under @t->lock.
- *
- * Context: process, sleeps for as long as it takes.
- * Return: 0 (see @job->outcome), -EINVAL, -ERANGE (outside of the policy's limits), -EPERM
- * (another governor), -ENODEV (the CPU is away), -EDOM (a loop takes too long), -ECANCELED (the
- * probe was ended), or what freq QoS says.
+/*
+ * kjoule_transition_do() - do a job and wait for it. Afterwards @t->loops has the loops, under
+ * @t->lock. Context: process, sleeps for as long as it takes. Return: 0 (see @job->outcome),
+ * -EINVAL, -ERANGE (outside of the policy's limits), -EPERM (another governor), -ENODEV (the CPU is
+ * offline), -EDOM (a loop takes too long), -ECANCELED (the probe was ended), or an error of freq
+ * QoS.
  */
 int kjoule_transition_do(struct kjoule_transition *t, struct kjoule_transition_job *job,
 			 const char **why)

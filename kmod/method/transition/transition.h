@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long a frequency change takes: probes, each of a CPU's policy, which time a loop again and
- * again while the frequency changes (loop.c), and the governor that lets them switch
- * (governor.c). What the times mean is found out in user space.
+ * Duration of frequency changes: probes, each of a CPU's policy, which time loops while the
+ * frequency changes (loop.c), and the governor that lets them switch (governor.c). User space
+ * evaluates the times.
  */
 #ifndef KJOULE_TRANSITION_H
 #define KJOULE_TRANSITION_H
@@ -21,51 +21,50 @@
 struct cpufreq_policy;
 struct kjoule_netlink_method;
 
-/* Dependent adds in a loop. */
 #define KJOULE_TRANSITION_ADDS_MIN	64
 #define KJOULE_TRANSITION_ADDS_MAX	1000000
 
-/* A loop is with interrupts off: no more than this. */
+/* A loop runs with interrupts off: its maximum. */
 #define KJOULE_TRANSITION_LOOP_NS	500000U
 
-/* So long may interrupts be off at a time, but for a loop that a change falls into. */
+/* Maximum time with interrupts off, except for a loop with a change. */
 #define KJOULE_TRANSITION_SLICE_NS	1000000U
 
 #define KJOULE_TRANSITION_LOOPS_MAX	65536U
 #define KJOULE_TRANSITION_TIMEOUT_NS	10000000000ULL
 
 /**
- * struct kjoule_transition_limits - what is close to a frequency
- * @lo_ns:	a loop at that frequency takes no less
- * @hi_ns:	nor more; 0 if it is not known
+ * struct kjoule_transition_limits - loop times that match a frequency
+ * @lo_ns:	minimum
+ * @hi_ns:	maximum; 0 if unknown
  */
 struct kjoule_transition_limits {
 	u32 lo_ns, hi_ns;
 };
 
 /**
- * struct kjoule_transition_job - something that a probe does
- * @measure:	request @to_khz and look when it is there; false: time @loops at @to_khz
+ * struct kjoule_transition_job - parameters and result of a job
+ * @measure:	request @to_khz and find when it is reached; false: time @loops at @to_khz
  * @adds:	dependent additions in a loop
- * @from_khz:	the frequency to begin with
- * @to_khz:	the other one
+ * @from_khz:	the first frequency
+ * @to_khz:	the second one
  * @from:	loops at @from_khz
  * @to:		loops at @to_khz
- * @lead:	loops before the request, at least; up to twice as many, at random
- * @loops:	at most so many after it
- * @confirm:	of these, so many from the first one that was as at @to_khz
- * @timeout_ns:	no longer until it is seen, from the request on
- * @slice_ns:	interrupts off for no longer at a time
- * @outcome:	what became of it
+ * @lead:	minimum of loops before the request; up to twice as many, at random
+ * @loops:	maximum of loops after it
+ * @confirm:	of these, number from the first one that matched @to_khz
+ * @timeout_ns:	maximum time from the request to the change
+ * @slice_ns:	maximum time with interrupts off
+ * @outcome:	the result
  * @requested_ns:	when the request was made, CLOCK_MONOTONIC
- * @request_ns:	how long it took
+ * @request_ns:	duration of the request
  * @irqs_off_ns: the longest time with interrupts off
  * @irqs_off_from_ns: when that began, CLOCK_MONOTONIC
- * @breaks:	times that they were let in between loops
+ * @breaks:	times that interrupts were enabled between loops
  * @count:	loops that were timed
- * @counter:	name of the source that their cycles are from, "": there is none, or it could not be
- *		read all the time
- * @reference_khz: at which its reference counts
+ * @counter:	name of the source of their cycles, "": there is none, or it could not be read all
+ *		the time
+ * @reference_khz: rate of its reference
  */
 struct kjoule_transition_job {
 	bool measure;
@@ -83,29 +82,28 @@ struct kjoule_transition_job {
 
 /**
  * struct kjoule_transition - a probe
- * @ref:	its owner's, and the governor's
- * @node:	among all
+ * @ref:	one of its owner, one of the governor
+ * @node:	in the list of probes
  * @id:		its number
- * @owner:	whose it is
- * @cpu:	where it measures
+ * @owner:	number of its owner
+ * @cpu:	its CPU
  * @way:	how frequencies are requested
  * @lock:	one job at a time, and its loops
- * @ending:	whatever it does is to come to an end
- * @cancel:	likewise the job that it does: who waits for it is killed
- * @done:	it is done
- * @governed:	our governor is the policy's: fast switching is ours to do. Asked where interrupts
- *		are off
+ * @ending:	it is to end, with its job
+ * @cancel:	the job is to end: its requester is killed
+ * @done:	the job is done
+ * @governed:	our governor is the policy's: we may switch fast. Read with interrupts off
  * @worker:	bound to @cpu
- * @work:	the job that it does
- * @job:	likewise
- * @err:	what it returned
- * @policy:	while a job lasts
- * @min:	request of a lower limit, while a job lasts
- * @max:	of an upper one
- * @limited:	these two are made
- * @counter:	while a job lasts: source of cycles, NULL: none
- * @loops:	times of the last job
- * @n:		so many
+ * @work:	runs @job
+ * @job:	the current job
+ * @err:	its result
+ * @policy:	during a job
+ * @min:	request of a lower limit, during a job
+ * @max:	of an upper limit
+ * @limited:	these two exist
+ * @counter:	during a job: source of cycles, NULL: none
+ * @loops:	of the last job
+ * @n:		their number
  */
 struct kjoule_transition {
 	struct kref ref;
@@ -149,4 +147,4 @@ extern const struct kjoule_netlink_method kjoule_transition_netlink;
 int kjoule_governor_get(const char **why);
 void kjoule_governor_exit(void);
 
-#endif /* KJOULE_TRANSITION_H */
+#endif

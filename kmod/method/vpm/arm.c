@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The breakpoints of a round; see round.h. They are made some ticks before it and released
- * after it, on those of the session's CPUs on which the block's process may run, by the thread that
- * makes the rounds: a debug register is taken then, and in use only during a round.
+ * The breakpoints of a trial; see trial.h. Created some clock ticks before it and released after
+ * it, on those of the session's CPUs on which the block's process may run, by the thread of the
+ * trials: a debug register is taken meanwhile, and enabled only during the trial.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -15,7 +15,6 @@
 #include "method/vpm/trial.h"
 #include "sampler/sampler.h"
 
-/* Created disabled. */
 static struct perf_event *breakpoint_create(struct kjoule_vpm *v, unsigned int cpu, u64 address,
 					    perf_overflow_handler_t handler)
 {
@@ -41,13 +40,9 @@ static void breakpoint_release(struct perf_event **event)
 	*event = NULL;
 }
 
-/**
- * kjoule_vpm_disarm() - undo kjoule_vpm_prepare(), finished or not, and kjoule_vpm_arm()
- * @v:	any
- *
- * No handler runs any more when it returns.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_vpm_disarm() - undo kjoule_vpm_prepare(), finished or not, and kjoule_vpm_arm(). No
+ * handler runs any more at the return.
  */
 void kjoule_vpm_disarm(struct kjoule_vpm *v)
 {
@@ -61,7 +56,7 @@ void kjoule_vpm_disarm(struct kjoule_vpm *v)
 
 /*
  * Find the CPUs that the block's process may run on: the union of its threads' affinities. A thread
- * whose affinity changes during a round may not hit; the next round has the new affinity.
+ * whose affinity changes during a trial may not hit; the next trial has the new affinity.
  */
 static void arm_find_allowed(struct kjoule_vpm *v)
 {
@@ -73,7 +68,6 @@ static void arm_find_allowed(struct kjoule_vpm *v)
 	if (leader) {
 		for_each_thread(leader, t) {
 			cpumask_or(v->allowed, v->allowed, &t->cpus_mask);
-			/* for most programs the first thread is enough */
 			if (cpumask_subset(cpu_online_mask, v->allowed))
 				break;
 		}
@@ -107,14 +101,10 @@ static void breakpoint_enable(struct perf_event *event, int times)
 	perf_event_enable(event);
 }
 
-/**
- * kjoule_vpm_arm() - enable the breakpoints
- * @v:		kjoule_vpm_prepare() has succeeded
- *
- * Stops are enabled before starts, so that both are at the first hit of a start. The round's state
- * is %STATE_ARMED before that.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_vpm_arm() - enable the breakpoints. @v: kjoule_vpm_prepare() has succeeded. Stops are
+ * enabled before starts, so that both are at the first hit of a start. The trial's state is
+ * STATE_ARMED before that.
  */
 void kjoule_vpm_arm(struct kjoule_vpm *v)
 {
@@ -158,20 +148,17 @@ static int arm_prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus,
 }
 
 /**
- * kjoule_vpm_prepare() - make breakpoints on the session's CPUs
- * @v:		without any; at a block
- * @start:	goes with its first hit
- * @stop:	where it is wanted: is armed before @start, and goes with its hits or the disarming
+ * kjoule_vpm_prepare() - create disabled breakpoints on the session's CPUs
+ * @v:		without any; with a block
+ * @start:	disabled by its first hit
+ * @stop:	optional: enabled before @start, until its last hit or kjoule_vpm_disarm()
  *
- * They are not armed yet. A CPU that is going offline has none.
- *
- * Each breakpoint of a CPU takes up to three interrupts there: to be made, to be armed and to be
- * released. So CPUs that the block's process may not run on are left alone, idle or not. If that
- * leaves none, all of them are prepared: a process that cannot run in the session is counted as
- * one that was not hit.
- *
- * Context: process, sleeps; to be followed by kjoule_vpm_disarm() in any case.
- * Return: 0, -ENODEV (there is no CPU for it), or -errno if no breakpoint is available.
+ * Each breakpoint of a CPU takes up to three interrupts there: to create, enable and release it. So
+ * there are none on CPUs that the block's process may not run on, idle or not. If that leaves none,
+ * all of them are prepared: a process that cannot run in the session counts as one that was not
+ * hit.
+ * Context: process, sleeps; followed by kjoule_vpm_disarm() in any case.
+ * Return: 0, -ENODEV (no CPU for it), or -errno if no breakpoint is available
  */
 int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
 		       const struct vpm_trap *stop)
@@ -193,14 +180,11 @@ static void breakpoint_ignore_hit(struct perf_event *event, struct perf_sample_d
 }
 
 /**
- * kjoule_vpm_check_breakpoints() - could breakpoints be had there?
+ * kjoule_vpm_check_breakpoints() - check that breakpoints are available
  * @v:		without any at the moment
- * @place:	where; nothing else is known of the addresses
- * @why:	set to the reason of a refusal
- *
- * Context: process, sleeps.
- * Return: 0, also if no CPU of the session is there; -ENOSPC or -EBUSY (others have them), or what
- * perf says.
+ * @place:	their addresses
+ * @why:	set to the reason of an error
+ * Return: 0, also if no CPU of the session is online; -ENOSPC or -EBUSY (in use), or perf's error
  */
 int kjoule_vpm_check_breakpoints(struct kjoule_vpm *v, const struct kjoule_vpm_place *place,
 				 const char **why)
@@ -221,12 +205,11 @@ int kjoule_vpm_check_breakpoints(struct kjoule_vpm *v, const struct kjoule_vpm_p
 			breakpoint_release(&event[k]);
 		if (ret != -ENODEV)
 			break;
-		/* ignore a CPU that is going offline */
 		ret = 0;
 	}
 	if (ret == -ENOSPC || ret == -EBUSY)
 		*why = "no two breakpoints are free; does a debugger have them?";
 	else if (ret)
-		*why = "no breakpoint can be had there";
+		*why = "no breakpoint is available there";
 	return ret;
 }

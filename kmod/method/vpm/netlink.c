@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readings of blocks as a method of sessions: what a request asks for, what the session's message
- * says of them, and the operation session-block.
+ * Readings of blocks as a method of sessions: attributes of requests and of the session's message,
+ * and the operation session-block.
  */
 #include <net/genetlink.h>
 #include <net/netlink.h>
@@ -24,7 +24,7 @@ static int vpm_make(struct kjoule_session *s, const struct kjoule_session_config
 		return source ? -EINVAL : 0;
 	}
 	if (!c->may_pause) {
-		*why = "readings of blocks hold CPUs: CAP_SYS_NICE is needed";
+		*why = "readings of blocks pause CPUs: CAP_SYS_NICE is needed";
 		return -EPERM;
 	}
 	err = kjoule_vpm_new(&vpm, source ? nla_data(source) : NULL, nla_get_u64(interval),
@@ -38,7 +38,7 @@ static int vpm_start(void *made, const char **why)
 	int err = kjoule_vpm_run(made);
 
 	if (err)
-		*why = "no thread can be had for readings of blocks";
+		*why = "no thread can be created for readings of blocks";
 	return err;
 }
 
@@ -87,7 +87,6 @@ const struct kjoule_method_ops kjoule_vpm_method = {
 	.free = vpm_free,
 };
 
-/* Reply with the block's number in the session's records. */
 static int vpm_reply(struct genl_info *info, const struct kjoule_session *s, u32 block)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);

@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A round: wait for a hit at a block, start the meter, pause the program until the reading is
- * ready. A thread of the session's makes one after the other (vpm.c starts and ends it). What
- * happens at a hit is done in the breakpoint's exception and in an interrupt right after it.
+ * A trial: wait for a hit at a block, start the meter, pause the program until the reading is ready.
+ * A thread of the session does one after the other (vpm.c starts and ends it). Hits are handled in
+ * the breakpoint's exception and in an interrupt right after it. Steps, with fields of the record:
  *
- * A round, with the record's fields in brackets:
- *
- *	prepared	there are breakpoints on the block's first instruction, and on where it is
+ *	prepared	breakpoints are created on the block's first instruction, and on where it is
  *			to be stopped; wait for the kernel work that this causes
- *	armed		[armed_ns] they are enabled
- *	started		[hit_ns] the first hit: the meter is started. That breakpoint
- *			is disabled by its first hit
- *	stopped		[stop_ns] the CPU is paused, interrupts off, until the reading is ready
- *	done		[ready_ns]
+ *	armed_ns	they are enabled
+ *	hit_ns		the first hit starts the meter, and disables that breakpoint
+ *	stop_ns		the CPU is paused, interrupts off, until the reading is ready
+ *	ready_ns	done
  *
- * Half of the rounds stop at the block's end (delayed), the other half at its second instruction.
- * Everything else is alike: two exceptions, a breakpoint that goes, and the time from the second
- * one to the pause. So the differences of energy and time between the two halves are those of the
- * block alone, and its latency need not be known. Every PAUSED_EVERY-th round starts the meter when
- * the CPU is paused already: that is the power of a paused CPU, which equation 4 calls idle.
+ * Half of the trials stop at the block's end (delayed), the others at its second instruction; all
+ * else is alike: two exceptions, a disabled breakpoint, and the time from the second exception to the
+ * pause. So the differences of energy and time between the halves are those of the block alone.
+ * Every PAUSED_EVERY-th trial starts the meter when the CPU is paused already: the power of a paused
+ * CPU, which equation 4 calls idle.
  *
- * Breakpoints are on the CPUs that were online when they were created. None is created during CPU
- * hotplug, and a reading with hotplug before its end is spoilt: it contains that CPU's power, and
- * the program may have passed the block's end on that CPU, which has no breakpoint.
+ * None is begun during CPU hotplug, and hotplug before its end makes a reading unusable: it contains
+ * that CPU's power, and the program may have passed the block's end there, without a breakpoint.
  *
- * A function ends at its return address. That is learnt from the stack at the first hits; a round
- * waits for one return address, and is given up if the function was called from elsewhere.
- *
- * The program may pass that address on other paths: before it calls the function, or in calls from
- * within it. Each pass is an exception, of which a round allows KJOULE_VPM_PASSES.
- *
- * Every wait is bounded: an arming by HIT_TIMEOUT_MS, a hold by PAUSE_INTERVALS and by SPINS_MAX.
+ * A function ends at its return address, read from the stack at the first hits; a trial waits for one
+ * return address. The program may pass it on other paths, each time with an exception, of which a
+ * trial allows KJOULE_VPM_PASSES. Waits are bounded: for a hit by HIT_TIMEOUT_MS, pauses by
+ * PAUSE_INTERVALS and SPINS_MAX.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -53,13 +46,13 @@
 #define CHECK_MS		20	/* minimum between two checks for a hit */
 #define END_INTERVALS	4	/* sensing intervals until the block has ended */
 #define PAUSE_INTERVALS	2	/* likewise until the reading is ready */
-#define PAUSED_EVERY	8	/* rounds */
-#define RARE		4	/* below 1/RARELY of the most frequent caller */
+#define PAUSED_EVERY	8	/* trials */
+#define RARE		4	/* below 1/RARE of the most frequent caller */
 
 /* Limit of a busy-wait, some 0.1 s, in case the clock does not advance. */
 #define SPINS_MAX	(1U << 22)
 
-/* The interval doubles with each failed round, up to this many times. */
+/* The interval doubles with each failed trial, up to this many times. */
 #define BACK_OFF	6U
 
 static u64 trial_random_below(u64 limit)
@@ -67,7 +60,6 @@ static u64 trial_random_below(u64 limit)
 	return mul_u64_u64_shr(get_random_u64(), limit, 64);
 }
 
-/* Time that the task has waited for a CPU. */
 static u64 task_waited_ns(const struct task_struct *task)
 {
 #ifdef CONFIG_SCHED_INFO
@@ -77,13 +69,13 @@ static u64 task_waited_ns(const struct task_struct *task)
 #endif
 }
 
-/* Switches that spoil a reading: all of them where the time that other tasks ran is not known. */
+/* Switches that make a reading unusable: all of them if the time of other tasks is not known. */
 static u64 task_switches(const struct task_struct *task)
 {
 	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
-/* Idle time since boot of all CPUs but @hit_cpu; constant where it is not known. */
+/* Idle time since boot of all CPUs but @hit_cpu; constant if it is not known. */
 static u64 trial_others_idle_us(unsigned int hit_cpu)
 {
 	unsigned int cpu;
@@ -96,7 +88,6 @@ static u64 trial_others_idle_us(unsigned int hit_cpu)
 	return sum;
 }
 
-/* Busy time of the other CPUs since the meter was started. */
 static u64 trial_others_busy_ns(const struct kjoule_vpm *v, u64 now)
 {
 	u64 all = (num_online_cpus() - 1) * (now - v->hit_ns);
@@ -104,7 +95,6 @@ static u64 trial_others_busy_ns(const struct kjoule_vpm *v, u64 now)
 	return all - min(all, (trial_others_idle_us(v->hit_cpu) - v->idle_us) * NSEC_PER_USEC);
 }
 
-/* The sampler of this CPU, NULL if it has none that may write. */
 static struct kjoule_sampler *trial_local_sampler(const struct kjoule_vpm *v)
 {
 	unsigned int i;
@@ -212,7 +202,6 @@ static void trial_pause_work(struct irq_work *work)
 	swake_up_one(&v->wait);
 }
 
-/* Count an end; the least frequent one makes room for a new one. */
 static void block_learn_end(struct vpm_block *b, u64 end)
 {
 	u32 i, least = 0;
@@ -309,8 +298,8 @@ static bool trial_is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 }
 
 /*
- * Not the awaited end. When the block's own process passes it, the breakpoint has to stay for the
- * awaited one; once the meter runs, only the task in the block may end the round.
+ * Not the awaited end. If the block's own process hits it, the breakpoint has to stay for the
+ * awaited one; once the meter runs, only the task in the block may end the trial.
  */
 static void trial_pass_end(struct kjoule_vpm *v, struct perf_event *event, int state)
 {
@@ -369,7 +358,6 @@ static unsigned long trial_next_check(const struct kjoule_vpm *v, int state, u64
 	return nsecs_to_jiffies(end - min(end, ran)) + 1;
 }
 
-/* Wait until the round is over or cannot succeed any more. */
 static void trial_wait(struct kjoule_vpm *v)
 {
 	u64 until = v->armed_ns + HIT_TIMEOUT_MS * NSEC_PER_MSEC, now = v->armed_ns;
@@ -391,7 +379,6 @@ static void trial_wait(struct kjoule_vpm *v)
 	}
 }
 
-/* Does the block's process still run the program that has the block? */
 static bool block_is_alive(const struct vpm_block *b)
 {
 	struct task_struct *task;
@@ -416,8 +403,8 @@ static void trial_write_no_end(void *data)
 }
 
 /*
- * Record a block that is not at its end by now: a long run. The readings are of short runs, and
- * user space has to know of the long ones. Called disarmed.
+ * Record a block that has not ended by now: the readings are of short runs, and user space has to
+ * know of the long ones. Called disarmed.
  */
 static void trial_report_no_end(struct kjoule_vpm *v)
 {
@@ -427,11 +414,9 @@ static void trial_report_no_end(struct kjoule_vpm *v)
 	/* the block may have ended on a CPU without breakpoints */
 	if (kjoule_pause_hotplug_count() != v->hotplug_count)
 		v->flags |= KJOULE_READING_DISTURBED;
-	/* no record if the CPU is offline by now */
 	smp_call_function_single(v->hit_cpu, trial_write_no_end, v, true);
 }
 
-/* Count the outcome of a round; readings are counted by trial_count_reading(). */
 static void trial_count_outcome(struct kjoule_vpm *v, int err)
 {
 	v->stats.trials++;
@@ -475,8 +460,8 @@ static enum vpm_trial trial_choose_kind(struct kjoule_vpm *v)
 
 /*
  * Choose one of the return addresses with equal probability: then readings are as frequent as calls
- * from there. Addresses below 1/RARELY of the most frequent one are chosen less often: they may
- * never be hit again, and most rounds would fail. Return: 0 if none is known
+ * from there. Addresses below 1/RARE of the most frequent one are chosen less often: they may never
+ * be hit again, and most trials would fail. Return: 0 if none is known
  */
 static u64 block_choose_end(const struct vpm_block *b)
 {
@@ -497,7 +482,6 @@ static u64 block_choose_end(const struct vpm_block *b)
 	return b->end[i];
 }
 
-/* Sleep without a wakeup before @ns, unless the thread is to stop. */
 static void trial_sleep(u64 ns)
 {
 	ktime_t time = ns_to_ktime(ns);
@@ -510,7 +494,7 @@ static void trial_sleep(u64 ns)
 
 /*
  * Wait for the work that creating breakpoints causes, and for a random phase between two clock
- * ticks: RCU ends its wait at a fixed one. Return: 0, or -ENODEV if a CPU came or went, or the
+ * ticks: RCU ends its wait at a fixed one. Return: 0, or -ENODEV if there was hotplug, or the
  * process ended
  */
 static int trial_settle(struct kjoule_vpm *v)
@@ -522,7 +506,7 @@ static int trial_settle(struct kjoule_vpm *v)
 	return 0;
 }
 
-/* Do one round; it begins KJOULE_VPM_SETTLE_NS before it arms, even if it does not arm. */
+/* Do one trial; it begins KJOULE_VPM_SETTLE_NS before it arms, even if it does not arm. */
 static void trial_do(struct kjoule_vpm *v)
 {
 	struct vpm_block *b = v->cur;
@@ -551,7 +535,7 @@ static void trial_do(struct kjoule_vpm *v)
 	if (v->kind == TRIAL_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
 	    !kthread_should_stop() && block_is_alive(b))
 		trial_report_no_end(v);
-	/* no CPU, hotplug in progress, or no process: skip this round */
+	/* no CPU, hotplug in progress, or no process: skip this trial */
 	if (err == -ENODEV) {
 		v->stats.skipped++;
 		return;
@@ -578,26 +562,17 @@ static struct vpm_block *trial_choose_block(struct kjoule_vpm *v)
 	return NULL;
 }
 
-/**
- * kjoule_vpm_trials_init() - make ready for rounds
- * @v:	zeroed, but for what was asked for
- *
- * Context: any.
- */
+/* kjoule_vpm_trials_init() - initialise trials. @v: zeroed, except the parameters. */
 void kjoule_vpm_trials_init(struct kjoule_vpm *v)
 {
 	init_swait_queue_head(&v->wait);
 	v->work = IRQ_WORK_INIT_HARD(trial_pause_work);
 }
 
-/**
- * kjoule_vpm_run_trials() - one after the other
- * @data:	the session's struct kjoule_vpm
- *
- * No breakpoint is left, and no CPU is paused, when it returns.
- *
- * Context: a thread of its own, until it is to stop.
- * Return: 0.
+/*
+ * kjoule_vpm_run_trials() - the session's thread: one trial after the other. @data: struct
+ * kjoule_vpm. At the return there is no breakpoint, and no CPU is paused. Context: a thread of its
+ * own, until it is to stop.
  */
 int kjoule_vpm_run_trials(void *data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Readings of single blocks, from inside: what vpm.c (a session's blocks and meter), round.c
- * (a round from its arming to its reading) and arm.c (the breakpoints of one) share.
+ * Shared by vpm.c (a session's blocks and meter), trial.c (a trial from arming to reading) and
+ * arm.c (the breakpoints of a trial).
  */
 #ifndef KJOULE_VPM_TRIAL_H
 #define KJOULE_VPM_TRIAL_H
@@ -19,21 +19,21 @@
 #include "method/vpm/vpm.h"
 #include "source/source.h"
 
-/* Places that a function is called from. */
 #define KJOULE_VPM_CALLERS	8
 
 /*
- * Where a block is to be stopped others pass, and its own program before the block begins. A
- * breakpoint there goes after so many exceptions in a row that are none of the block's process, and
- * a round is given up after so many that are.
+ * Other tasks, and the program itself before the block, also hit the breakpoint at a block's end.
+ * It is disabled after this many hits in a row by other processes, and a trial is given up after
+ * this many by the block's process.
  */
 #define KJOULE_VPM_STOPS	64
 #define KJOULE_VPM_PASSES	(1 << 13)
 
 /*
- * Making breakpoints and releasing the last ones sets off work of the kernel for some of its clock
- * ticks: RCU waits for that many, and frees. So long it is given before the meter may be started,
- * and rounds are further apart than that at least, so that some of it is left to chance.
+ * Creating breakpoints and releasing the last ones causes kernel work for some clock ticks: RCU
+ * waits for that many, and frees. The meter is not started before this time (design.rst has the error
+ * without it, 4 to 6 % of a run of 7.2 ms), and trials are further apart, so that a part of the time
+ * is random.
  */
 #define KJOULE_VPM_SETTLE_NS	max(8ULL * TICK_NSEC, 32ULL * NSEC_PER_MSEC)
 #define KJOULE_VPM_TRIAL_GAP_NS	(KJOULE_VPM_SETTLE_NS / 4 * 5)
@@ -43,23 +43,23 @@ enum vpm_trial { TRIAL_DELAYED, TRIAL_UNDELAYED, TRIAL_PAUSED, TRIAL_LEARN };
 enum vpm_state {
 	STATE_OFF,
 	STATE_ARMED,
-	STATE_STARTING,		/* somebody is at the first instruction */
+	STATE_STARTING,		/* a task is at the first instruction */
 	STATE_STARTED,
 	STATE_STOPPED,
 	STATE_DONE,
-	STATE_MISMATCHED,	/* called from elsewhere, or by somebody else */
-	STATE_OVERRUN,		/* its end was passed too often */
+	STATE_MISMATCHED,	/* called from elsewhere, or by another task */
+	STATE_OVERRUN,		/* the end's breakpoint was hit too often */
 	STATE_FAILED,
 };
 
 /**
  * struct vpm_block - a block of the session
  * @pid:	of its process
- * @exec_id:	of the program that it was then; another one has other code there
- * @place:	where; its pid is of no use here
- * @end:	where it returns to, as far as was learnt
- * @hits:	how often each of these was: which one makes room for another, and is awaited seldom
- * @n_ends:	how many of @end
+ * @exec_id:	of its program; another program has other code there
+ * @place:	addresses; its pid is not used here
+ * @end:	return addresses, as far as known
+ * @hits:	frequency of each: rare ones are replaced, and seldom awaited
+ * @n_ends:	number of @end
  */
 struct vpm_block {
 	struct pid *pid;
@@ -70,7 +70,6 @@ struct vpm_block {
 	u32 n_ends;
 };
 
-/* Breakpoints of a CPU. */
 struct vpm_cpu {
 	struct perf_event *start;
 	struct perf_event *stop;
@@ -79,46 +78,45 @@ struct vpm_cpu {
 /**
  * struct kjoule_vpm - the readings of a session
  * @src:	the meter
- * @domain:	of it
- * @interval_ns: between the end of a round and the next arming, on the average;
- *		 KJOULE_VPM_TRIAL_GAP_NS at the least
- * @min_uw:	the least that it showed when the session was made
- * @target:	the session's target
- * @n:		samplers of the session
- * @sampler:	these
- * @cpu:	one for each
- * @allowed:	where the process that is waited for may run
- * @lock:	held for changes of @n_blocks
- * @n_blocks:	how many of @block
- * @block:	these
- * @thread:	that arms; NULL while it does not run
- * @wait:	where it waits for the end of a round; hard interrupts wake it
- * @work:	done right after the exception that stops, on the same CPU
+ * @domain:	its domain
+ * @interval_ns: mean time between the end of a trial and the next arming
+ * @min_uw:	lowest reading when the session was created
+ * @target:	of the session
+ * @n:		number of samplers of the session
+ * @sampler:	the samplers
+ * @cpu:	one for each sampler
+ * @allowed:	CPUs on which the block's process may run
+ * @lock:	protects @n_blocks
+ * @n_blocks:	number of @block
+ * @block:	the blocks
+ * @thread:	runs the trials; NULL if halted
+ * @wait:	waits for the end of a trial; woken by hard interrupts
+ * @work:	runs right after the exception that stops, on the same CPU
  * @stats:	written by the thread, and by @work
- * @state:	of the round
- * @passes:	of its end, that were not the one that is awaited
- * @kind:	what kind it is
- * @number:	of it
- * @failures:	rounds in a row that failed
- * @cur:		the block
- * @end:	where that is expected to end
- * @armed_ns:	see above; so are the next ones
- * @hit_ns:	see above
- * @stop_ns:	see above
+ * @state:	of the trial
+ * @passes:	hits of its end that were not the awaited one
+ * @kind:	of the trial
+ * @number:	of the trial
+ * @failures:	failed trials in a row
+ * @cur:		its block
+ * @end:	its expected end
+ * @armed_ns:	see struct kjoule_vpm_reading
+ * @hit_ns:	likewise
+ * @stop_ns:	likewise
  * @sp:		stack pointer at the hit
- * @task:	who came by; not to be looked at from elsewhere, it may be gone
- * @pid:	of it
- * @tgid:	of its process
+ * @task:	the task that hit; not to be dereferenced by others
+ * @pid:	its pid
+ * @tgid:	its process
  * @switches:	of that task until then
  * @migrations:	likewise
- * @waited_ns:	for a CPU, until then; from the stop on, since then
- * @idle_us:	of the other CPUs, all together, when the meter was started
- * @hit_cpu:	the CPU
- * @hotplug_count:	of CPUs, until the breakpoints are made
+ * @waited_ns:	its wait for a CPU until then; from the stop on, since then
+ * @idle_us:	of all other CPUs when the meter was started
+ * @hit_cpu:	CPU of the hit
+ * @hotplug_count:	when the breakpoints were created
  * @flags:	KJOULE_READING_*
  *
- * What is of a round is written by the thread before it arms and after it has disarmed, and between
- * by who takes the state from one to the next, on one CPU with interrupts off.
+ * Fields of a trial are written by the thread before it arms and after it has disarmed, and in
+ * between by code that changes the state, on one CPU with interrupts off.
  */
 struct kjoule_vpm {
 	struct kjoule_source *src;
@@ -161,8 +159,8 @@ struct kjoule_vpm {
 };
 
 /**
- * struct vpm_trap - a breakpoint that a round wants on each CPU
- * @address:	where, 0: it wants none
+ * struct vpm_trap - a breakpoint of a trial on each CPU
+ * @address:	0: none
  * @hit:	called in its exception, interrupts off
  */
 struct vpm_trap {
@@ -170,14 +168,7 @@ struct vpm_trap {
 	perf_overflow_handler_t hit;
 };
 
-/**
- * kjoule_vpm_uw() - what the meter says, in its unit
- * @v:		any
- * @raw:	as read
- *
- * Context: any.
- * Return: power in microwatts.
- */
+/** kjoule_vpm_uw() - the meter's raw value in microwatts */
 static inline u64 kjoule_vpm_uw(const struct kjoule_vpm *v, s64 raw)
 {
 	const struct kjoule_domain *d = &v->src->domains[v->domain];
@@ -185,11 +176,9 @@ static inline u64 kjoule_vpm_uw(const struct kjoule_vpm *v, s64 raw)
 	return raw < 0 ? 0 : kjoule_counter_scale(raw, d->unit_mult, d->unit_shift);
 }
 
-/* round.c, for vpm.c */
 void kjoule_vpm_trials_init(struct kjoule_vpm *v);
 int kjoule_vpm_run_trials(void *data);
 
-/* arm.c, for the other two */
 int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
 		       const struct vpm_trap *stop);
 void kjoule_vpm_arm(struct kjoule_vpm *v);
@@ -197,4 +186,4 @@ void kjoule_vpm_disarm(struct kjoule_vpm *v);
 int kjoule_vpm_check_breakpoints(struct kjoule_vpm *v, const struct kjoule_vpm_place *place,
 				 const char **why);
 
-#endif /* KJOULE_VPM_TRIAL_H */
+#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readings of single blocks, of a session; see vpm.h. Here are its meter, its blocks and its life,
- * as netlink.c joins it to the session's. What is measured is measured in round.c, by breakpoints
- * of arm.c.
+ * Readings of single blocks; see vpm.h: their meter, blocks, start and stop, for netlink.c. Trials
+ * are in trial.c, breakpoints in arm.c.
  */
 #include <asm/irq_work.h>
 #include <linux/delay.h>
@@ -44,7 +43,6 @@ static int vpm_measure_min_once(struct kjoule_vpm *v, s64 *raw)
 	return err;
 }
 
-/* The minimum of some readings: the machine with no other load. */
 static int vpm_measure_min(struct kjoule_vpm *v)
 {
 	unsigned int i;
@@ -63,7 +61,6 @@ static int vpm_measure_min(struct kjoule_vpm *v)
 	return err == -EAGAIN ? -EIO : err == -ECANCELED ? -EBUSY : err;
 }
 
-/* The package's power domain if there is one. */
 static unsigned int vpm_choose_domain(const struct kjoule_source *src)
 {
 	unsigned int i, first = src->n_domains;
@@ -118,21 +115,20 @@ static int vpm_init(struct kjoule_vpm *v, const char *source, u64 interval_ns, c
 }
 
 /**
- * kjoule_vpm_new() - make readings of blocks ready
- * @vpm:	set to what is made
+ * kjoule_vpm_new() - create the readings of a session
+ * @vpm:	result
  * @source:	name of the meter, NULL or "" for the first one that starts on command
- * @interval_ns: between the end of a round and the next arming on the average; 0 is a default,
- *		and what is less than KJOULE_VPM_TRIAL_GAP_NS is that
- * @target:	the session's target; stays
- * @sampler:	the session's samplers; they and the array stay
- * @n:		how many
- * @why:	set to the reason of a refusal
- *
+ * @interval_ns: mean time between the end of a trial and the next arming; 0 for the default, and at
+ *		 least KJOULE_VPM_TRIAL_GAP_NS
+ * @target:	the session's; kept
+ * @sampler:	the session's samplers; kept, with the array
+ * @n:		their number
+ * @why:	set to the reason of an error
  * Context: process, sleeps for some sensing intervals.
- * Return: 0, -ERANGE (@interval_ns), -EOPNOTSUPP (no such meter; no hardware breakpoints or
- * interrupts to oneself), -ENOENT, -ENODEV, -EINTR (see kjoule_source_get()), -EINVAL (another
- * method of the session holds CPUs), -EBUSY (another session does, or somebody else has the meter),
- * -ENOMEM, or what the meter says.
+ * Return: 0, -ERANGE (@interval_ns), -EOPNOTSUPP (no such meter, hardware breakpoints or irq_work
+ * interrupts), -ENOENT, -ENODEV, -EINTR (see kjoule_source_get()), -EINVAL (another method of the
+ * session pauses CPUs), -EBUSY (another session does, or the meter is in use), -ENOMEM, or the
+ * meter's error
  */
 int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 interval_ns,
 		   const struct kjoule_target *target, struct kjoule_sampler **sampler,
@@ -167,12 +163,7 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 interval_ns,
 	return err;
 }
 
-/**
- * kjoule_vpm_free() - undo kjoule_vpm_new()
- * @v:	halted
- *
- * Context: process, sleeps.
- */
+/** kjoule_vpm_free() - undo kjoule_vpm_new() */
 void kjoule_vpm_free(struct kjoule_vpm *v)
 {
 	unsigned int i;
@@ -215,7 +206,7 @@ static int vpm_find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block
 		*why = "no process with that pid";
 		err = -ESRCH;
 	} else if (!kjoule_target_has_process(v->target, task)) {
-		*why = "the block's process is not of the session's target: nobody would be met";
+		*why = "the block's process is not in the session's target";
 		err = -EINVAL;
 	} else {
 		b->exec_id = READ_ONCE(task->self_exec_id);
@@ -228,20 +219,12 @@ static int vpm_find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block
 	return err;
 }
 
-/**
- * kjoule_vpm_add() - have readings of a block
- * @v:		running or not
- * @place:	where it is
- * @why:	set to the reason of a refusal
- *
- * In a session of the whole system any process will do: all of them are its target, and its creator
- * may sample each of them anyway. Else a block that no task of the target can
- * hit would use up rounds, and none would ever come to a reading.
- *
- * Context: process, sleeps; the caller's pid namespace counts.
- * Return: its number, from 0; -EINVAL (no place for a block, or not in the session's target),
- * -ESRCH (no such process), -ENOSPC (too many blocks, or breakpoints are in use), or what perf
- * says.
+/*
+ * kjoule_vpm_add() - add a block to be read. A block that no task of the target can hit would use
+ * up trials without a reading. In a system-wide session all processes are in the target, and its
+ * creator may sample each of them anyway. Context: process, sleeps; in the caller's pid namespace.
+ * Return: its number, from 0; -EINVAL (invalid address, or not in the session's target), -ESRCH (no
+ * such process), -ENOSPC (too many blocks, or breakpoints are in use), or perf's error.
  */
 int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
 {
@@ -255,7 +238,7 @@ int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 		*why = "there are too many blocks";
 		ret = -ENOSPC;
 	} else if (!v->n_blocks) {
-		/* later blocks: running rounds may use the registers */
+		/* later blocks: running trials may use the registers */
 		ret = kjoule_vpm_check_breakpoints(v, place, why);
 	}
 	if (ret) {
@@ -270,13 +253,7 @@ int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 	return ret;
 }
 
-/**
- * kjoule_vpm_run() - begin to arm
- * @v:	halted
- *
- * Context: process, sleeps.
- * Return: 0 or -errno: there is no thread to be had.
- */
+/** kjoule_vpm_run() - start the trials. Return: 0, or -errno of the thread */
 int kjoule_vpm_run(struct kjoule_vpm *v)
 {
 	struct task_struct *thread;
@@ -290,13 +267,8 @@ int kjoule_vpm_run(struct kjoule_vpm *v)
 	return 0;
 }
 
-/**
- * kjoule_vpm_halt() - arm no more
- * @v:	running or not
- *
- * No breakpoint is left, and no CPU is paused, at the return.
- *
- * Context: process, sleeps.
+/*
+ * kjoule_vpm_halt() - stop the trials. At the return there is no breakpoint, and no CPU is paused.
  */
 void kjoule_vpm_halt(struct kjoule_vpm *v)
 {
@@ -306,15 +278,9 @@ void kjoule_vpm_halt(struct kjoule_vpm *v)
 	v->thread = NULL;
 }
 
-/**
- * kjoule_vpm_get_stats() - what has become of the rounds so far
- * @v:		any
- * @stats:	to be filled
- *
- * Each number is right by itself; they may be of moments that are a round apart, until it has been
- * halted.
- *
- * Context: any.
+/*
+ * kjoule_vpm_get_stats() - statistics of the trials. Until it has been halted its numbers may be a
+ * trial apart.
  */
 void kjoule_vpm_get_stats(struct kjoule_vpm *v, struct kjoule_vpm_stats *stats)
 {
@@ -335,13 +301,7 @@ void kjoule_vpm_get_stats(struct kjoule_vpm *v, struct kjoule_vpm_stats *stats)
 	};
 }
 
-/**
- * kjoule_vpm_get_meter() - what readings are made with
- * @v:		any
- * @meter:	to be filled
- *
- * Context: any.
- */
+/** kjoule_vpm_get_meter() - properties of the meter */
 void kjoule_vpm_get_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter)
 {
 	const struct kjoule_domain *d = &v->src->domains[v->domain];

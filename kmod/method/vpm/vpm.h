@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Readings of single blocks, for ALEA's variation-aware model (section 3.3.2): a hardware
- * breakpoint on a block's first instruction is armed at random instants; at the first hit a meter
- * is started, and the program goes on until the block's end, or not at all, and is held until the
- * reading is ready. A session asks for it; the samplers tick on meanwhile.
+ * breakpoint on a block's first instruction is armed at random times; its first hit starts a meter,
+ * the program continues to the block's end, or not at all, and is paused until the reading is
+ * ready. Requested by a session, in addition to its ticks.
  */
 #ifndef KJOULE_VPM_H
 #define KJOULE_VPM_H
@@ -19,34 +19,31 @@ struct kjoule_target;
 
 #define KJOULE_VPM_BLOCKS	16
 
-/* Between two armings, on the average. */
+/* Mean time between two armings. */
 #define KJOULE_VPM_INTERVAL_MAX_NS	(60ULL * 1000 * 1000 * 1000)
 
 /*
- * Two armings are so many sensing intervals apart on the average, or more, and never less than half
- * as many. A reading holds a CPU for one: half of the time at most, on the average.
+ * In sensing intervals: minimum of the mean time between two armings, of which no time is below
+ * half. A reading pauses a CPU for one: half of the time at most, on average.
  */
 #define KJOULE_VPM_INTERVAL_MIN	2
 
 /**
- * struct kjoule_vpm_stats - what has become of the rounds of a session
- * @trials:	that are over: @readings, @learnt, @no_hit, @no_end, @mismatched, @overrun, @failed
- *		and @aborted are these; @skipped are none
- * @readings:	that were told by a record
- * @learnt:	that only looked where the block returns to, before there can be a reading of it
- * @no_hit:	nobody came by
- * @no_end:	who came by did not come to where it was to be stopped, and no record tells of it
- * @mismatched:	the block was called from another place than the one whose return was awaited, or it
- *		was not the session's target that came by
- * @overrun:	the block's end was passed too often, before the block began or within it
- * @unusable:	of @readings, those of no use: the program slept meanwhile, or its CPU changed,
- *		or one came or went, or the block took longer than the meter's interval
- * @failed:	the meter, a breakpoint or the ring did not do its part
- * @aborted:	the session's end broke it off
- * @skipped:	times when no CPU of the session was there to be armed, one was on its way, or the
- *		process had just ended
- * @paused_ns:	a CPU was held for so long
- * @paused_max_ns:	and so long at a time
+ * struct kjoule_vpm_stats - statistics of a session's trials
+ * @trials:	sum of @readings, @learnt, @no_hit, @no_end, @mismatched, @overrun, @failed and
+ *		@aborted
+ * @readings:	with a record
+ * @learnt:	only found the block's return address, before its first reading
+ * @no_hit:	the breakpoint was not hit
+ * @no_end:	the task did not get to where it was to be stopped, without a record
+ * @mismatched:	hit by another task, or by a call from another place than expected
+ * @overrun:	the breakpoint at the block's end was hit too often
+ * @unusable:	of @readings, those with KJOULE_READING_DISTURBED or KJOULE_READING_LATE
+ * @failed:	the meter, a breakpoint or the ring failed
+ * @aborted:	by the session's end
+ * @skipped:	not trials: no CPU online, hotplug, or the process had ended
+ * @paused_ns:	total pause of CPUs
+ * @paused_max_ns:	the longest pause
  */
 struct kjoule_vpm_stats {
 	u64 trials;
@@ -68,8 +65,8 @@ struct kjoule_vpm_stats {
  * struct kjoule_vpm_place - where a block is
  * @pid:	process, in the caller's pid namespace
  * @start:	its first instruction
- * @next:	the one right behind that
- * @end:	where it has ended, in whichever call of itself; 0: where its function returns to
+ * @next:	the next instruction
+ * @end:	its end, also in a recursive call; 0: the return address of its function
  */
 struct kjoule_vpm_place {
 	u32 pid;
@@ -79,12 +76,12 @@ struct kjoule_vpm_place {
 };
 
 /**
- * struct kjoule_vpm_meter - what a session's readings are made with
+ * struct kjoule_vpm_meter - the meter of a session's readings
  * @name:	of the source
- * @interval_ns: between two armings, on the average
+ * @interval_ns: mean time between two armings
  * @ready_ns:	sensing interval
- * @max_uw:	the most there is to be measured, 0: not known
- * @min_uw:	the least that was measured when the session was made
+ * @max_uw:	the highest power that it can measure, 0: not known
+ * @min_uw:	lowest reading when the session was created
  */
 struct kjoule_vpm_meter {
 	const char *name;
@@ -107,4 +104,4 @@ void kjoule_vpm_get_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *m
 extern const struct kjoule_method_ops kjoule_vpm_method;
 extern const struct kjoule_netlink_method kjoule_vpm_netlink;
 
-#endif /* KJOULE_VPM_H */
+#endif
