@@ -7,6 +7,7 @@
 #define KJOULE_NETLINK_H
 
 #include <linux/netlink.h>
+#include <net/netlink.h>
 
 #include "netlink/msg.h"
 
@@ -64,6 +65,17 @@ void kjoule_socket_notify(void (*send)(u32 portid, const struct kjoule_event *n)
 			  const struct kjoule_event *n);
 void kjoule_socket_released(u32 portid);
 void kjoule_socket_exit(void);
+
+/* Numbers of a request; 0 if left out. */
+static inline u32 kjoule_attr_u32(struct nlattr *const *attrs, int type)
+{
+	return attrs[type] ? nla_get_u32(attrs[type]) : 0;
+}
+
+static inline u64 kjoule_attr_u64(struct nlattr *const *attrs, int type)
+{
+	return attrs[type] ? nla_get_u64(attrs[type]) : 0;
+}
 
 static inline struct kjoule_msg_to kjoule_netlink_dumper(const struct netlink_callback *cb)
 {

@@ -42,16 +42,6 @@ static const char *request_get_name(struct nlattr **attrs, int type)
 	return attrs[type] ? nla_data(attrs[type]) : NULL;
 }
 
-static u32 request_get_u32(struct nlattr **attrs, int type)
-{
-	return attrs[type] ? nla_get_u32(attrs[type]) : 0;
-}
-
-static u64 request_get_u64(struct nlattr **attrs, int type)
-{
-	return attrs[type] ? nla_get_u64(attrs[type]) : 0;
-}
-
 struct request {
 	struct kjoule_session_config config;
 	cpumask_var_t cpus;
@@ -62,18 +52,18 @@ struct request {
 static void request_parse_numbers(struct kjoule_session_config *c, struct nlattr **attrs)
 {
 	*c = (struct kjoule_session_config){
-		.interval_ns = request_get_u64(attrs, KJOULE_A_SESSION_INTERVAL_NS),
-		.jitter_ns = request_get_u64(attrs, KJOULE_A_SESSION_JITTER_NS),
-		.target = request_get_u32(attrs, KJOULE_A_SESSION_TARGET),
-		.pid = request_get_u32(attrs, KJOULE_A_SESSION_PID),
+		.interval_ns = kjoule_attr_u64(attrs, KJOULE_A_SESSION_INTERVAL_NS),
+		.jitter_ns = kjoule_attr_u64(attrs, KJOULE_A_SESSION_JITTER_NS),
+		.target = kjoule_attr_u32(attrs, KJOULE_A_SESSION_TARGET),
+		.pid = kjoule_attr_u32(attrs, KJOULE_A_SESSION_PID),
 		.has_cgroup = attrs[KJOULE_A_SESSION_CGROUP_FD],
-		.cgroup_fd = request_get_u32(attrs, KJOULE_A_SESSION_CGROUP_FD),
-		.flags = request_get_u64(attrs, KJOULE_A_SESSION_FLAGS),
-		.chain_depth = request_get_u32(attrs, KJOULE_A_SESSION_CHAIN_DEPTH),
-		.stack_bytes = request_get_u32(attrs, KJOULE_A_SESSION_STACK_BYTES),
+		.cgroup_fd = kjoule_attr_u32(attrs, KJOULE_A_SESSION_CGROUP_FD),
+		.flags = kjoule_attr_u64(attrs, KJOULE_A_SESSION_FLAGS),
+		.chain_depth = kjoule_attr_u32(attrs, KJOULE_A_SESSION_CHAIN_DEPTH),
+		.stack_bytes = kjoule_attr_u32(attrs, KJOULE_A_SESSION_STACK_BYTES),
 		.attrs = attrs,
-		.ring_bytes = request_get_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
-		.wakeup_bytes = request_get_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
+		.ring_bytes = kjoule_attr_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
+		.wakeup_bytes = kjoule_attr_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
 		.energy = request_get_name(attrs, KJOULE_A_SESSION_ENERGY_SOURCE),
 		.frequency = request_get_name(attrs, KJOULE_A_SESSION_FREQUENCY_SOURCE),
 	};

@@ -7,17 +7,8 @@
 
 #include "netlink/gen.h"
 #include "netlink/msg.h"
+#include "netlink/netlink.h"
 #include "source/spec.h"
-
-static u32 spec_get_u32(struct nlattr *attr, u32 without)
-{
-	return attr ? nla_get_u32(attr) : without;
-}
-
-static u64 spec_get_u64(struct nlattr *attr)
-{
-	return attr ? nla_get_u64(attr) : 0;
-}
 
 static int spec_parse(const struct nlattr *nest, struct kjoule_spec *spec,
 		      struct netlink_ext_ack *extack)
@@ -41,15 +32,15 @@ static int spec_parse(const struct nlattr *nest, struct kjoule_spec *spec,
 	spec->origin = nla_get_u32(attrs[KJOULE_A_SPEC_ORIGIN]);
 	if (attrs[KJOULE_A_SPEC_NAME])
 		nla_strscpy(spec->name, attrs[KJOULE_A_SPEC_NAME], sizeof(spec->name));
-	spec->class = spec_get_u32(attrs[KJOULE_A_SPEC_CLASS], KJOULE_DOMAIN_OTHER);
-	spec->quantity = spec_get_u32(attrs[KJOULE_A_SPEC_QUANTITY], KJOULE_QUANTITY_ENERGY);
-	spec->unit_mult = spec_get_u64(attrs[KJOULE_A_SPEC_UNIT_MULT]);
-	spec->unit_shift = spec_get_u32(attrs[KJOULE_A_SPEC_UNIT_SHIFT], 0);
-	spec->range = spec_get_u64(attrs[KJOULE_A_SPEC_RANGE]);
-	spec->period_ns = spec_get_u64(attrs[KJOULE_A_SPEC_PERIOD_NS]);
-	spec->fd = spec_get_u32(attrs[KJOULE_A_SPEC_FD], 0);
-	spec->perf_type = spec_get_u32(attrs[KJOULE_A_SPEC_PERF_TYPE], 0);
-	spec->perf_config = spec_get_u64(attrs[KJOULE_A_SPEC_PERF_CONFIG]);
+	spec->class = kjoule_attr_u32(attrs, KJOULE_A_SPEC_CLASS);
+	spec->quantity = kjoule_attr_u32(attrs, KJOULE_A_SPEC_QUANTITY);
+	spec->unit_mult = kjoule_attr_u64(attrs, KJOULE_A_SPEC_UNIT_MULT);
+	spec->unit_shift = kjoule_attr_u32(attrs, KJOULE_A_SPEC_UNIT_SHIFT);
+	spec->range = kjoule_attr_u64(attrs, KJOULE_A_SPEC_RANGE);
+	spec->period_ns = kjoule_attr_u64(attrs, KJOULE_A_SPEC_PERIOD_NS);
+	spec->fd = kjoule_attr_u32(attrs, KJOULE_A_SPEC_FD);
+	spec->perf_type = kjoule_attr_u32(attrs, KJOULE_A_SPEC_PERF_TYPE);
+	spec->perf_config = kjoule_attr_u64(attrs, KJOULE_A_SPEC_PERF_CONFIG);
 	return 0;
 }
 

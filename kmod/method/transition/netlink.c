@@ -18,16 +18,6 @@
 #define LOOPS_A_MESSAGE		1000U
 #define LOOPS_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 
-static u32 transition_get_u32(const struct genl_info *info, int type)
-{
-	return info->attrs[type] ? nla_get_u32(info->attrs[type]) : 0;
-}
-
-static u64 transition_get_u64(const struct genl_info *info, int type)
-{
-	return info->attrs[type] ? nla_get_u64(info->attrs[type]) : 0;
-}
-
 static struct kjoule_transition *transition_find_probe(struct sk_buff *skb, const struct nlattr *id,
 						       const char **why)
 {
@@ -158,8 +148,8 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
 	owner = kjoule_socket_owner(skb);
 	if (!owner)
 		return -ENOMEM;
-	t = kjoule_transition_new(owner, transition_get_u32(info, KJOULE_A_TRANSITION_CPU),
-				  transition_get_u32(info, KJOULE_A_TRANSITION_WAY), &why);
+	t = kjoule_transition_new(owner, kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_CPU),
+				  kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_WAY), &why);
 	kjoule_netlink_refuse(info, why);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
@@ -205,11 +195,11 @@ static int transition_do_job(struct sk_buff *skb, struct genl_info *info,
 static int transition_calibrate(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
-		.adds = transition_get_u32(info, KJOULE_A_TRANSITION_ADDS),
-		.to_khz = transition_get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
-		.loops = transition_get_u32(info, KJOULE_A_TRANSITION_LOOPS),
-		.timeout_ns = transition_get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
-		.slice_ns = transition_get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
+		.adds = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_ADDS),
+		.to_khz = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_TO_KHZ),
+		.loops = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_LOOPS),
+		.timeout_ns = kjoule_attr_u64(info->attrs, KJOULE_A_TRANSITION_TIMEOUT_NS),
+		.slice_ns = kjoule_attr_u64(info->attrs, KJOULE_A_TRANSITION_SLICE_NS),
 	};
 
 	return transition_do_job(skb, info, &job);
@@ -219,18 +209,18 @@ static int transition_try(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
 		.measure = true,
-		.adds = transition_get_u32(info, KJOULE_A_TRANSITION_ADDS),
-		.from_khz = transition_get_u32(info, KJOULE_A_TRANSITION_FROM_KHZ),
-		.to_khz = transition_get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
-		.from = { transition_get_u32(info, KJOULE_A_TRANSITION_FROM_LO_NS),
-			  transition_get_u32(info, KJOULE_A_TRANSITION_FROM_HI_NS) },
-		.to = { transition_get_u32(info, KJOULE_A_TRANSITION_TO_LO_NS),
-			transition_get_u32(info, KJOULE_A_TRANSITION_TO_HI_NS) },
-		.lead = transition_get_u32(info, KJOULE_A_TRANSITION_LEAD),
-		.loops = transition_get_u32(info, KJOULE_A_TRANSITION_LOOPS),
-		.confirm = transition_get_u32(info, KJOULE_A_TRANSITION_CONFIRM),
-		.timeout_ns = transition_get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
-		.slice_ns = transition_get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
+		.adds = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_ADDS),
+		.from_khz = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_FROM_KHZ),
+		.to_khz = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_TO_KHZ),
+		.from = { kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_FROM_LO_NS),
+			  kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_FROM_HI_NS) },
+		.to = { kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_TO_LO_NS),
+			kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_TO_HI_NS) },
+		.lead = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_LEAD),
+		.loops = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_LOOPS),
+		.confirm = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_CONFIRM),
+		.timeout_ns = kjoule_attr_u64(info->attrs, KJOULE_A_TRANSITION_TIMEOUT_NS),
+		.slice_ns = kjoule_attr_u64(info->attrs, KJOULE_A_TRANSITION_SLICE_NS),
 	};
 
 	return transition_do_job(skb, info, &job);
@@ -314,7 +304,7 @@ static int restore_add(struct sk_buff *skb, struct genl_info *info)
 	owner = kjoule_socket_owner(skb);
 	if (!owner)
 		return -ENOMEM;
-	err = kjoule_restore_add(owner, transition_get_u32(info, KJOULE_A_RESTORE_FD),
+	err = kjoule_restore_add(owner, kjoule_attr_u32(info->attrs, KJOULE_A_RESTORE_FD),
 				 nla_data(info->attrs[KJOULE_A_RESTORE_VALUE]), &why);
 	kjoule_netlink_refuse(info, why);
 	return err;
