@@ -75,7 +75,7 @@ def gone(text):
 
 
 def sections(text):
-    return re.findall(r"^([A-Z][A-Z ,]+)\n=+$", text, re.M)
+    return re.findall(r"^([A-Z][A-Z ,-]+)\n=+$", text, re.M)
 
 
 def out_of_order(text, section):
@@ -110,6 +110,18 @@ def options_left_out(kbuild, text):
     return sorted(name for name in names if f"``{name}``" not in text)
 
 
+def dangling(pages):
+    """References of manual pages to pages, and to sections of pages, that there are not."""
+    found = []
+    for name, text in sorted(pages.items()):
+        for section, page, number in re.findall(
+                r"(?:([A-Z][A-Z -]+[A-Z])\*{0,2}\s+in\s+)?\*\*(kjoule[\w-]*)\*\*\\ \((\d)\)", text):
+            if section not in ["", *sections(pages.get(f"{page}.{number}", ""))] or \
+                    f"{page}.{number}" not in pages:
+                found.append(f"{name}: {section} {page}({number})")
+    return found
+
+
 def newest_change(text):
     return re.findall(r"^## (\S+)", text, re.M)[:1]
 
@@ -132,7 +144,7 @@ def main():
     pages = sorted(glob.glob(os.path.join(TOP, "Documentation/**/*.rst"), recursive=True))
     manuals = sum(os.path.dirname(path).endswith("/man") for path in pages)
     markdown = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
-    ktap.plan(3 * len(pages) + 2 * manuals + len(markdown) + 9)
+    ktap.plan(3 * len(pages) + 2 * manuals + len(markdown) + 11)
     # what has to be seen
     ktap.check(len(stray_lines("A\n===\n\nmore\ntext\n=======\nB\n=\n\nKernels\n\n\n=======\n\nThe debug kernel\n================\n\nx\n")) == 3,
                "a lost heading and stray lines are seen")
@@ -150,6 +162,8 @@ def main():
                "what is too long or too wide is seen")
     ktap.check(options_left_out("needs := A B\nkjoule-$(CONFIG_C) += c.o\n", "``CONFIG_A``") ==
                ["CONFIG_B", "CONFIG_C"], "an option that is not documented is seen")
+    page = {"kjoule.1": "SEEN\n====\n**kjoule**\\ (7), GONE in **kjoule**\\ (1), SEEN in **kjoule**\\ (1)\n"}
+    ktap.check(len(dangling(page)) == 2, "a reference to nothing is seen")
     for path in pages:
         name = os.path.relpath(path, TOP)
         text = read(name)
@@ -160,6 +174,8 @@ def main():
     for name in markdown:
         found = gone(read(name)) + re.findall(r"^(?:<{7}|>{7}) .*", read(name), re.M)
         ktap.check(not found, f"{name} names files that there are, and no merge has left a mark", found)
+    found = dangling({os.path.basename(path)[:-4]: read(path) for path in pages if "/man/" in path})
+    ktap.check(not found, "manual pages refer to pages and sections that there are", found)
     found = too_large(read("README.md"), 40, 90)
     ktap.check(not found, "README.md is one screen", found)
     found = options_left_out(read("kmod/Kbuild"), read("Documentation/install.rst"))
