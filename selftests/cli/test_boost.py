@@ -95,6 +95,7 @@ def judge_rest(seen):
     code, out, err = seen["table"]
     ktap.check(code == 0 and "1 thread of multiply on CPUs 1 " in out and "one speed for all" in out and not err,
                "one CPU that never gets slower is told as that, for people", seen["table"])
+    ktap.check("FREQ MHz" in out and "kHz" not in out, "with its frequency in MHz, as all verbs have it", out)
     ktap.check(seen["offline"][0] == 1 and "CPU 7 is not online" in seen["offline"][2], "a CPU that is not there is an error", seen["offline"])
     ktap.check(seen["source"][0] == 1 and "nonsense: no such source" in seen["source"][2], "so is a source", seen["source"])
     ktap.check(seen["int"][0] == 130 and "stopped by signal 2" in seen["int"][2], "Ctrl-C ends it", seen["int"])

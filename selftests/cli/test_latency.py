@@ -271,6 +271,7 @@ def judge_measured(seen, log):
     if not ktap.check(code == 0 and "kernel engine" in out and "from (down) to (across)" in out and "upwards:" in out,
                       "each pair of a matrix has a number, people see a matrix", seen["matrix"]):
         return
+    ktap.check("FROM MHz" in out and "kHz" not in out and "\n  47.059" in out, "in MHz", out)
     ktap.check("cycles by vchip-cycles agree with every frequency to within" in out, "and what cycles say", out[:400])
     with open(os.path.join(FOLDER, "all.json"), encoding="utf-8") as f:
         doc = json.load(f)
@@ -304,9 +305,9 @@ def judge_measured(seen, log):
 def judge_refusals(seen):
     for name, promise, code, *parts in (
             ("equal", "equal frequencies", 2, "no change to measure"),
-            ("unlisted", "a frequency that the CPU has not", 1, "50000 kHz is no frequency of CPU 0", "52941"),
+            ("unlisted", "a frequency that the CPU has not", 1, "50 MHz is no frequency of CPU 0", "52.941"),
             ("high", "a frequency far above", (1, 2), "4"),
-            ("limits", "one outside of the limits", (1, 2), "outside of the limits", "52941"),
+            ("limits", "one outside of the limits", (1, 2), "outside of the limits", "52.941"),
             ("one", "one frequency only", 2, "two frequencies"),
             ("from", "--from without --to", 2, "go together"),
             ("repeats", "too few repeats", 2, "from 6"),

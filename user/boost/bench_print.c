@@ -144,7 +144,7 @@ static const struct output_column columns[] = {
 	{ "as_boosted_lo_s", NULL, false }, { "as_boosted_hi_s", NULL, false },
 	{ "as_sustained_s", "SUSTAINED s", false }, { NULL, "\xc2\xb1", false },
 	{ "as_sustained_lo_s", NULL, false }, { "as_sustained_hi_s", NULL, false },
-	{ "freq_khz", "FREQ kHz", false },
+	{ "freq_khz", NULL, false }, { NULL, "FREQ MHz", false },
 	{ "power_w", "POWER W", false },
 	{ "energy_j", "ENERGY J", false },
 	{ "busy_cpus", NULL, false },
@@ -174,6 +174,7 @@ static void bench_print_row(struct output *out, const struct boost_bench *b,
 	columns_value(out, &j->as_boosted_s, 1.0 / r->times, 3, uncorrected, uncorrected);
 	columns_value(out, &j->as_sustained_s, 1.0 / r->times, 3, uncorrected, uncorrected);
 	output_known(out, j->khz, 0, "no source of frequency");
+	output_known(out, j->khz / 1e3, 1, "no source of frequency");
 	output_known(out, j->w, 3, "no source of power");
 	output_known(out, r->energy_j / r->times, 3, "no source of power");
 	output_known(out, j->busy, 2, NULL);
@@ -263,16 +264,17 @@ static void bench_print_header(const struct boost_bench *b)
 			      boost_bench_text(b, i, text, sizeof(text)));
 	output_printf(stdout, "# history    %s\n", histories[o->history]);
 	if (o->pin_khz)
-		printf("# chip       held at %u kHz\n", o->pin_khz);
+		printf("# chip       held at %.6g MHz\n", o->pin_khz / 1e3);
 	else if (b->steady)
-		printf("# chip       %.0f kHz for all of the %.3g s for which it was loaded: no boost, or one that lasts for longer\n",
-		       b->speeds.sustained, b->steady_s);
+		printf("# chip       %.6g MHz for all of the %.3g s for which it was loaded: no boost, or one that lasts for longer\n",
+		       b->speeds.sustained / 1e3, b->steady_s);
 	else if (isnan(b->speeds.sustained))
 		printf("# chip       what it boosts to and sustains is not known\n");
 	else if (isnan(b->speeds.boosted))
-		printf("# chip       sustains %.0f kHz; what it boosts to is not known\n", b->speeds.sustained);
+		printf("# chip       sustains %.6g MHz; what it boosts to is not known\n", b->speeds.sustained / 1e3);
 	else
-		printf("# chip       boosts to %.0f kHz, sustains %.0f kHz\n", b->speeds.boosted, b->speeds.sustained);
+		printf("# chip       boosts to %.6g MHz, sustains %.6g MHz\n", b->speeds.boosted / 1e3,
+		       b->speeds.sustained / 1e3);
 	if (boost_watch_lost(b->lab.watch))
 		printf("# lost       %llu records: what they had is missing\n", (unsigned long long)boost_watch_lost(b->lab.watch));
 	putchar('\n');

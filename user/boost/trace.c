@@ -49,7 +49,8 @@ static const struct output_column columns[] = {
 	{ "phase", "PHASE", true },
 	{ "from_s", "FROM s", false }, { "to_s", "TO s", false },
 	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false }, { "power_lo_w", NULL, false }, { "power_hi_w", NULL, false },
-	{ "freq_khz", "FREQ kHz", false }, { NULL, "\xc2\xb1", false }, { "freq_lo_khz", NULL, false }, { "freq_hi_khz", NULL, false },
+	{ "freq_khz", NULL, false }, { NULL, NULL, false }, { "freq_lo_khz", NULL, false }, { "freq_hi_khz", NULL, false },
+	{ NULL, "FREQ MHz", false }, { NULL, "\xc2\xb1", false }, { NULL, NULL, false }, { NULL, NULL, false },
 	{ "passes_per_s", "PASSES/s", false }, { NULL, "\xc2\xb1", false },
 	{ "passes_lo_per_s", NULL, false }, { "passes_hi_per_s", NULL, false },
 	{ "celsius", "TEMP \u00b0C", false },
@@ -59,12 +60,15 @@ static void trace_print_row(struct output *out, const char *phase, const struct 
 			    double zero_s, bool loaded)
 {
 	static const struct value unknown = { NAN, NAN, NAN };
+	static const char unclocked[] = "idle, or no source of frequency";
+	const struct value *khz = loaded ? &l->khz : &unknown;
 
 	output_str(out, phase);
 	output_real(out, l->from_s - zero_s, 2);
 	output_real(out, l->to_s - zero_s, 2);
 	columns_value(out, &l->w, 1, 3, "no source of power", "no source of power");
-	columns_value(out, loaded ? &l->khz : &unknown, 1, 0, "idle, or no source of frequency", "idle, or no source of frequency");
+	columns_value(out, khz, 1, 0, unclocked, unclocked);
+	columns_value(out, khz, 1e-3, 1, unclocked, unclocked);
 	columns_value(out, loaded ? &l->work : &unknown, 1, 1, NULL, NULL);
 	output_known(out, l->celsius.v, 1, "no source of temperature");
 	output_row(out);
@@ -110,7 +114,8 @@ static void trace_print_cpus(const struct trace *t)
 			}
 		}
 		if (slowest >= 0 && least < (1 - BOOST_LEAST) * most)
-			output_printf(stdout, "per CPU    %s: %.0f kHz (CPU %d) to %.0f kHz (CPU %d)\n", i ? "sustained" : "boost", least, slowest, most, fastest);
+			output_printf(stdout, "per CPU    %s: %.1f MHz (CPU %d) to %.1f MHz (CPU %d)\n",
+				      i ? "sustained" : "boost", least / 1e3, slowest, most / 1e3, fastest);
 	}
 }
 

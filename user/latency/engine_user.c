@@ -176,7 +176,8 @@ static int user_attempt(struct latency *l, const struct latency_ask *ask, struct
 	ret = kjoule_frequency_set(l->frequency, l->policy->number, ask->from_khz);
 
 	if (ret)
-		return kjoule_fail(err, -ret, "holding policy%u at %u kHz: %s", l->policy->number, ask->from_khz, strerror(-ret));
+		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s",
+				   l->policy->number, ask->from_khz / 1e3, strerror(-ret));
 	s->n = 0;
 	*to = (struct latency_loops){ 0 };
 	user_wait_for_level(s, ask->adds, &from, user_now_ns() + ask->timeout_ns, UINT32_MAX,
@@ -186,7 +187,8 @@ static int user_attempt(struct latency *l, const struct latency_ask *ask, struct
 	asked = user_now_ns();
 	ret = kjoule_frequency_set(l->frequency, l->policy->number, ask->to_khz);
 	if (ret)
-		return kjoule_fail(err, -ret, "holding policy%u at %u kHz: %s", l->policy->number, ask->to_khz, strerror(-ret));
+		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s",
+				   l->policy->number, ask->to_khz / 1e3, strerror(-ret));
 	to->asked_ns = asked;
 	to->request_ns = user_now_ns() - asked;
 	user_run_adds(user_random_below(ask->adds));

@@ -170,7 +170,8 @@ static int level_measure_loops(struct latency *l, struct latency_frequency *f, u
 	int ret = latency_level(l, f, adds, LOOK_LOOPS, err);
 
 	if (!ret && f->why && !latency_is_ended())
-		ret = kjoule_fail(err, EAGAIN, "a loop at %u kHz: %s; see what else runs on CPU %u", f->khz, f->why, l->opt->cpu);
+		ret = kjoule_fail(err, EAGAIN, "a loop at %.6g MHz: %s; see what else runs on CPU %u",
+				  f->khz / 1e3, f->why, l->opt->cpu);
 	return ret;
 }
 

@@ -19,7 +19,8 @@
 #define COUNTED_CLOSE	0.02
 
 static const struct output_column columns[] = {
-	{ "from_khz", "FROM kHz", false }, { "to_khz", "TO kHz", false },
+	{ "from_khz", NULL, false }, { NULL, "FROM MHz", false },
+	{ "to_khz", NULL, false }, { NULL, "TO MHz", false },
 	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false },
 	{ "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
 	{ "first_us", "FIRST us", false }, { NULL, "\xc2\xb1", false },
@@ -68,6 +69,25 @@ const char *latency_why(const struct latency *l, const struct latency_pair *p)
 	return p->result.state == TRANSITION_FAILED ? verdict_why[p->result.why] : NULL;
 }
 
+/* Of a number of MHz, so that no two frequencies look the same. */
+static int latency_mhz_digits(const struct latency *l)
+{
+	static const uint32_t khz[] = { 1000, 100, 10, 1 };
+	int digits = 0;
+
+	for (size_t i = 0; i < l->n_f; i++)
+		while (l->f[i].khz % khz[digits])
+			digits++;
+	return digits;
+}
+
+/* For programs as the kernel has it, for people in the unit that all verbs have. */
+static void latency_print_frequency(struct output *out, const struct latency *l, size_t f)
+{
+	output_u64(out, l->f[f].khz);
+	output_real(out, l->f[f].khz / 1e3, latency_mhz_digits(l));
+}
+
 static void latency_print_row(struct output *out, const struct latency *l,
 			      const struct latency_pair *p)
 {
@@ -79,8 +99,8 @@ static void latency_print_row(struct output *out, const struct latency *l,
 	const size_t *v = r->verdicts;
 	size_t others = r->tries;
 
-	output_u64(out, l->f[p->from].khz);
-	output_u64(out, l->f[p->to].khz);
+	latency_print_frequency(out, l, p->from);
+	latency_print_frequency(out, l, p->to);
 	columns_value(out, why ? &unknown : &r->last_ns, 1e-3, 1, note, note);
 	columns_value(out, why ? &unknown : &r->first_ns, 1e-3, 1, note, note);
 	columns_value(out, why ? &unknown : &r->settled_ns, 1e-3, 1, note, note);
@@ -127,8 +147,8 @@ static void latency_print_counter(const struct latency *l)
 	}
 	for (size_t i = 0; i < l->n_f; i++)
 		if (!isnan(l->f[i].counted_khz))
-			output_printf(stdout, "# counter    at %u kHz the CPU made the cycles of %.0f kHz, by %s\n", l->f[i].khz, l->f[i].counted_khz,
-				      l->f[i].counter);
+			output_printf(stdout, "# counter    at %.6g MHz the CPU made the cycles of %.6g MHz, by %s\n",
+				      l->f[i].khz / 1e3, l->f[i].counted_khz / 1e3, l->f[i].counter);
 }
 
 static void latency_print_header(const struct latency *l)
@@ -139,8 +159,9 @@ static void latency_print_header(const struct latency *l)
 	output_printf(stdout, "# latency    CPU %u, policy %u (CPUs %s), driver %s, governor %s; timed by the %s, requested by %s\n",
 		      l->opt->cpu, p->number, kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)), p->driver, p->governor,
 		      l->opt->user_engine ? "user engine" : "kernel engine", l->way);
-	printf("# loop       %u additions; %.1f us at %u kHz, %.1f us at %u kHz\n", l->adds, l->f[0].level.median_ns * 1e-3,
-	       l->f[0].khz, l->f[l->n_f - 1].level.median_ns * 1e-3, l->f[l->n_f - 1].khz);
+	printf("# loop       %u additions; %.1f us at %.6g MHz, %.1f us at %.6g MHz\n", l->adds,
+	       l->f[0].level.median_ns * 1e-3, l->f[0].khz / 1e3,
+	       l->f[l->n_f - 1].level.median_ns * 1e-3, l->f[l->n_f - 1].khz / 1e3);
 	latency_print_counter(l);
 	if (l->irqs_off_ns)
 		printf("# interrupts off for %.1f us at a time at most\n", l->irqs_off_ns * 1e-3);
@@ -154,13 +175,15 @@ static void latency_print_header(const struct latency *l)
 
 static void latency_print_matrix(const struct latency *l)
 {
+	int digits = latency_mhz_digits(l);
+
 	if (l->n_f < 3)
 		return;
-	output_printf(stdout, "\nLatency in us, from (down) to (across), in kHz:\n\n%10s", "");
+	output_printf(stdout, "\nLatency in us, from (down) to (across), in MHz:\n\n%10s", "");
 	for (size_t to = 0; to < l->n_f; to++)
-		printf(" %9u", l->f[to].khz);
+		printf(" %9.*f", digits, l->f[to].khz / 1e3);
 	for (size_t from = 0; from < l->n_f; from++) {
-		printf("\n%10u", l->f[from].khz);
+		printf("\n%10.*f", digits, l->f[from].khz / 1e3);
 		for (size_t to = 0; to < l->n_f; to++) {
 			const struct latency_pair *p = NULL;
 
@@ -184,8 +207,8 @@ static void latency_print_trend(const char *direction, const struct transition_t
 	if (t->shape == TRANSITION_LINEAR)
 		printf(", %.3g us +-%.2g more for each MHz", t->slope.v, (t->slope.hi - t->slope.lo) / 2);
 	for (size_t i = 0; (t->shape == TRANSITION_STEPS || t->shape == TRANSITION_JUMP) && i < t->levels; i++)
-		output_printf(stdout, "%s %.1f us from %u kHz on", i ? "," : ":",
-			      t->level_ns[i] * 1e-3, t->level_khz[i]);
+		output_printf(stdout, "%s %.1f us from %.6g MHz on", i ? "," : ":",
+			      t->level_ns[i] * 1e-3, t->level_khz[i] / 1e3);
 	putchar('\n');
 }
 
@@ -267,8 +290,9 @@ static void latency_print_reasons(const struct latency *l)
 			continue;
 		for (size_t k = i; k < l->n_pairs; k++)
 			n += latency_why(l, &l->pairs[k]) == why;
-		output_printf(stdout, "\n- : %s (%zu of %zu, %u to %u kHz%s)\n", why, n, l->n_pairs, l->f[l->pairs[i].from].khz,
-			      l->f[l->pairs[i].to].khz, n > 1 ? " the first one" : "");
+		output_printf(stdout, "\n- : %s (%zu of %zu, %.6g to %.6g MHz%s)\n", why, n, l->n_pairs,
+			      l->f[l->pairs[i].from].khz / 1e3, l->f[l->pairs[i].to].khz / 1e3,
+			      n > 1 ? " the first one" : "");
 	}
 }
 

@@ -99,12 +99,13 @@ static int latency_check_frequency(const struct latency *l, uint32_t khz, struct
 		size_t at = 0;
 
 		for (size_t i = 0; i < p->n_available && at < sizeof(list) - 16; i++)
-			at += snprintf(list + at, sizeof(list) - at, "%s%u", i ? ", " : "", p->available[i]);
-		return kjoule_fail(err, EINVAL, "%u kHz is no frequency of CPU %u, which has %s kHz", khz, l->opt->cpu, list);
+			at += snprintf(list + at, sizeof(list) - at, "%s%.6g", i ? ", " : "", p->available[i] / 1e3);
+		return kjoule_fail(err, EINVAL, "%.6g MHz is no frequency of CPU %u, which has %s MHz",
+				   khz / 1e3, l->opt->cpu, list);
 	}
 	if (khz < p->min_khz || khz > p->max_khz)
-		return kjoule_fail(err, ERANGE, "%u kHz is outside of the limits of CPU %u, %u to %u kHz (scaling_min_freq and scaling_max_freq of policy %u)%s",
-				   khz, l->opt->cpu, p->min_khz, p->max_khz, p->number,
+		return kjoule_fail(err, ERANGE, "%.6g MHz is outside of the limits of CPU %u, %.6g to %.6g MHz (scaling_min_freq and scaling_max_freq of policy %u)%s",
+				   khz / 1e3, l->opt->cpu, p->min_khz / 1e3, p->max_khz / 1e3, p->number,
 				   khz >= p->hardware_min_khz && khz <= p->hardware_max_khz ? "; widen these" : "");
 	return 0;
 }
@@ -139,10 +140,11 @@ static int latency_choose_frequencies(struct latency *l, struct kjoule_error *er
 	if (ret)
 		return ret;
 	if (l->n_f < 2 && l->opt->n_khz)
-		return kjoule_fail(err, EINVAL, "%u kHz alone is no change: name two frequencies that differ", l->f[0].khz);
+		return kjoule_fail(err, EINVAL, "%.6g MHz alone is no change: name two frequencies that differ",
+				   l->f[0].khz / 1e3);
 	if (l->n_f < 2)
-		return kjoule_fail(err, EINVAL, "CPU %u has one frequency only, %u kHz, within its limits: there is no change to measure; widen scaling_min_freq and scaling_max_freq of policy %u",
-				   l->opt->cpu, l->n_f ? l->f[0].khz : p->max_khz, p->number);
+		return kjoule_fail(err, EINVAL, "CPU %u has one frequency only, %.6g MHz, within its limits: there is no change to measure; widen scaling_min_freq and scaling_max_freq of policy %u",
+				   l->opt->cpu, (l->n_f ? l->f[0].khz : p->max_khz) / 1e3, p->number);
 	if (!l->opt->pair)
 		qsort(l->f, l->n_f, sizeof(l->f[0]), latency_frequency_by_khz);
 	return 0;

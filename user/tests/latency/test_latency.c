@@ -180,12 +180,20 @@ static void people_see_a_matrix_and_each_reason_once(void **state)
 	never = latency_why(&l, &l.pairs[1]);
 	text = print(OUTPUT_TABLE);
 	assert_true(says(text, "kernel engine") && says(text, "made-up") && says(text, "interrupts off for 700.0 us"));
-	assert_true(says(text, "from (down) to (across)") && says(text, "upwards: ") && says(text, "downwards: "));
+	assert_true(says(text, "from (down) to (across), in MHz:") && says(text, "upwards: ") && says(text, "downwards: "));
+	/* one unit for people, whatever programs have */
+	assert_true(says(text, "FROM MHz  TO MHz  LATENCY us") && says(text, "\n       1       2        50.0"));
+	assert_true(says(text, "us at 1 MHz") && !strstr(text, "kHz"));
+	free(text);
+	/* with as many digits as tell them apart */
+	l.f[1].khz = 2250;
+	text = print(OUTPUT_TABLE);
+	assert_true(says(text, "\n    1.00    2.25        50.0") && says(text, "\n                1.00      2.25      3.00\n"));
 	at = strstr(text, "\n- : ");
 	assert_non_null(at);
 	at = strstr(at, never);
 	assert_non_null(at);
-	assert_true(says(at, "(2 of 6, 1000 to 3000 kHz the first one)"));
+	assert_true(says(at, "(2 of 6, 1 to 3 MHz the first one)"));
 	at = strstr(at + 1, "\n- : ");
 	assert_non_null(at);
 	assert_null(strstr(at, never));
@@ -267,8 +275,9 @@ static void what_the_cpu_counts_is_told_where_it_does(void **state)
 	l.f[0].counted_khz = 1002;
 	l.f[2].counted_khz = 2970;
 	text = print(OUTPUT_TABLE);
-	assert_true(!strstr(text, "every frequency") && says(text, "at 1000 kHz the CPU made") && says(text, "at 3000 kHz the CPU made"));
-	assert_true(!strstr(text, "at 2000 kHz the CPU made") && !strstr(text, "nan"));
+	assert_true(!strstr(text, "every frequency") && says(text, "at 1 MHz the CPU made") &&
+		    says(text, "at 3 MHz the CPU made"));
+	assert_true(!strstr(text, "at 2 MHz the CPU made") && !strstr(text, "nan"));
 	free(text);
 	l.f[1].counted_khz = 2000;
 	text = print(OUTPUT_TABLE);
@@ -276,8 +285,8 @@ static void what_the_cpu_counts_is_told_where_it_does(void **state)
 	free(text);
 	l.f[2].counted_khz = 2004;
 	text = print(OUTPUT_TABLE);
-	assert_true(says(text, "at 3000 kHz the CPU made the cycles of 2004 kHz, by made-up-cycles"));
-	assert_true(says(text, "at 1000 kHz the CPU made the cycles of 1002 kHz") && !strstr(text, "every frequency"));
+	assert_true(says(text, "at 3 MHz the CPU made the cycles of 2.004 MHz, by made-up-cycles"));
+	assert_true(says(text, "at 1 MHz the CPU made the cycles of 1.002 MHz") && !strstr(text, "every frequency"));
 	free(text);
 	text = print(OUTPUT_JSON);
 	doc = json_tokener_parse(text);
