@@ -345,7 +345,7 @@ const char *boost_lab_load(const struct boost_lab *lab, char *buf, size_t len)
 {
 	if (lab->load)
 		snprintf(buf, len, "%u thread%s of %s", cpu_load_threads(lab->load), cpu_load_threads(lab->load) == 1 ? "" : "s",
-			 cpu_load_name(lab->opt->load));
+			 cpu_load_names[lab->opt->load]);
 	else
 		boost_command_text(lab->opt->command, buf, len);
 	return buf;
@@ -355,7 +355,8 @@ void boost_lab_load_json(const struct boost_lab *lab, struct json_object *o)
 {
 	char text[4096];
 
-	json_object_object_add(o, "load", lab->load ? json_object_new_string(cpu_load_name(lab->opt->load)) :
+	json_object_object_add(o, "load", lab->load ?
+			       json_object_new_string(cpu_load_names[lab->opt->load]) :
 			       output_json_str(boost_command_text(lab->opt->command, text, sizeof(text))));
 	json_object_object_add(o, "threads", json_object_new_uint64(lab->load ? cpu_load_threads(lab->load) : lab->loaded));
 	json_object_object_add(o, "starts", json_object_new_uint64(lab->load ? 1 : lab->command.times));

@@ -47,7 +47,7 @@ int cmd_bad_value(const char *verb, int ret, const char *option, const char *tex
 {
 	const char *how = ret == -ERANGE ? "out of range" : "not understood";
 
-	return ret ? cmd_usage(verb, "%s %s: %s; expected %s", option, text, how, wanted) : 0;
+	return ret ? cmd_usage(verb, "%s '%s': %s; expected %s", option, text, how, wanted) : 0;
 }
 
 int cmd_failed(const char *fmt, ...)
@@ -74,13 +74,4 @@ int cmd_privilege_drop(char *const *named, size_t n)
 	int ret = kjoule_privilege_drop(named, n);
 
 	return ret ? cmd_failed("cannot give up root's rights: %s; run it as another user", strerror(-ret)) : 0;
-}
-
-int cmd_getopt_error(const char *verb, int c, int optopt_seen, const char *arg)
-{
-	if (c == ':')
-		return cmd_usage(verb, "option %s needs a value", arg);
-	if (optopt_seen > 0 && optopt_seen < 128)
-		return cmd_usage(verb, "unknown option -%c", optopt_seen);
-	return cmd_usage(verb, "unknown option %s", arg);
 }

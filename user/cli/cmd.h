@@ -30,7 +30,5 @@ void cmd_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * Return: 0, or EXIT_FAILED after saying so
  */
 int cmd_privilege_drop(char *const *named, size_t n);
-/** cmd_getopt_error() - what getopt_long() has complained about with '?' or ':' */
-int cmd_getopt_error(const char *verb, int c, int optopt_seen, const char *arg);
 
 #endif /* KJOULE_CMD_H */

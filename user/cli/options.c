@@ -131,6 +131,8 @@ static int option_parse_seconds(const char *arg, double *seconds)
 /* Return: as of OPT_CALL() */
 static int option_set(const struct options_row *o, const char *arg, const char **why)
 {
+	int ret;
+
 	switch (o->kind) {
 	case OPTIONS_FLAG:
 	case OPTIONS_CLEAR:
@@ -163,7 +165,8 @@ static int option_set(const struct options_row *o, const char *arg, const char *
 	case OPTIONS_FREQUENCY:
 		return args_frequency(arg, 0, 0, o->number);
 	case OPTIONS_CPUS:
-		return kjoule_cpus_parse(arg, o->cpus);
+		ret = kjoule_cpus_parse(arg, o->cpus);
+		return ret || kjoule_cpus_count(o->cpus) ? ret : -EINVAL;
 	case OPTIONS_WORD:
 		return option_parse_word(o, arg);
 	case OPTIONS_CALL:
@@ -177,7 +180,7 @@ static int option_set(const struct options_row *o, const char *arg, const char *
 /* Return: 0, or the exit code after saying what is wrong */
 static int option_parse(const char *verb, const struct options_row *o, bool letter, const char *arg)
 {
-	const char *why = NULL, *how;
+	const char *why = NULL;
 	char text[TEXT_MAX], expected[256];
 	int ret = option_set(o, arg, &why);
 
@@ -188,9 +191,7 @@ static int option_parse(const char *verb, const struct options_row *o, bool lett
 		return cmd_failed("%s: %s", text, strerror(-ret));
 	if (why)
 		return cmd_usage(verb, "%s '%s': %s", text, arg, why);
-	how = ret == -ERANGE ? "out of range" : "not understood";
-	return cmd_usage(verb, "%s '%s': %s; expected %s", text, arg, how,
-			 option_expected(o, expected, sizeof(expected)));
+	return cmd_bad_value(verb, ret, text, arg, option_expected(o, expected, sizeof(expected)));
 }
 
 /* Return: 0, or EXIT_USAGE after saying what contradicts an option that was given */
@@ -218,18 +219,21 @@ static int option_check_not_with(const char *verb, const struct options_row *row
 static int option_check_needs(const char *verb, const struct options_row *rows,
 			      const unsigned int *given, const struct options_row *o)
 {
-	const struct options_row *needed = NULL;
 	const char *list = o->needs ? o->needs : "";
-	char text[TEXT_MAX], needed_text[TEXT_MAX];
+	char text[TEXT_MAX], needed[4 * TEXT_MAX] = "";
 	struct words w;
+	size_t at = 0;
 
-	while (word_next(&list, &w)) {
-		needed = option_find(rows, &w);
-		if (given[needed - rows])
+	while (word_next(&list, &w) && at < sizeof(needed)) {
+		const struct options_row *other = option_find(rows, &w);
+
+		if (given[other - rows])
 			return 0;
+		at += snprintf(needed + at, sizeof(needed) - at, "%s'%s'", at ? " or " : "",
+			       option_text(other, false, text));
 	}
-	return needed ? cmd_usage(verb, "option '%s' needs '%s'", option_text(o, false, text),
-				  option_text(needed, false, needed_text)) : 0;
+	option_text(o, false, text);
+	return at ? cmd_usage(verb, "option '%s' needs %s", text, needed) : 0;
 }
 
 /* "-o, --output FILE " */
@@ -289,23 +293,30 @@ static void options_print_help(const struct options_verb *verb, const struct opt
 	fputs(verb->examples, stdout);
 }
 
-/* For completion, with tabs between: as it is typed, its argument, words that this can be, help. */
+void options_print_complete(const char *names, const char *value, const char *words,
+			    const char *help)
+{
+	const char *const cells[] = { names, value ? value : "", words, help };
+
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+		fputs(cells[i], stdout);
+		putchar(i + 1 < sizeof(cells) / sizeof(cells[0]) ? '\t' : '\n');
+	}
+}
+
 static void option_print_complete(const struct options_row *o)
 {
-	char text[TEXT_MAX];
+	char text[TEXT_MAX], names[2 * TEXT_MAX], words[256] = "";
+	size_t at = 0;
 
-	if (o->letter)
-		output_printf(stdout, "-%c ", o->letter);
-	if (o->name)
-		output_printf(stdout, "%s ", option_text(o, false, text));
-	putchar('\t');
-	fputs(o->value ? o->value : "", stdout);
-	putchar('\t');
-	for (size_t i = 0; i < o->n_words; i++)
+	snprintf(names, sizeof(names), "%s", option_text(o, o->letter, text));
+	if (o->letter && o->name)
+		snprintf(names, sizeof(names), "-%c --%s", o->letter, o->name);
+	for (size_t i = 0; i < o->n_words && at < sizeof(words); i++)
 		if (o->words[i])
-			output_printf(stdout, "%s ", o->words[i]);
-	putchar('\t');
-	puts(o->help);
+			at += snprintf(words + at, sizeof(words) - at, "%s%s", at ? " " : "",
+				       o->words[i]);
+	options_print_complete(names, o->value, words, o->help);
 }
 
 /* What getopt_long() complains about with '?' or ':'. */

@@ -79,6 +79,8 @@ struct options_row {
 #define OPT_WORD(out, ...) \
 	.kind = OPTIONS_WORD, .word = (out), .words = (const char *const []){ __VA_ARGS__ }, \
 	.n_words = sizeof((const char *const []){ __VA_ARGS__ }) / sizeof(const char *)
+#define OPT_WORD_OF(out, words_, n) \
+	.kind = OPTIONS_WORD, .word = (out), .words = (words_), .n_words = (n)
 /*
  * Anything else. @call_ returns 0; -EINVAL or -ERANGE, with the reason in @why if it has one;
  * another -errno; or an exit code after saying why. @arg is NULL where there is none.
@@ -90,6 +92,9 @@ struct options_row {
 	{ 0, "json", NULL, "one JSON document", OPT_SET(format, OUTPUT_JSON), .not_with = "csv" }
 #define OPT_CSV(format) \
 	{ 0, "csv", NULL, "as CSV", OPT_SET(format, OUTPUT_CSV) }
+#define OPT_FORCE(flag, pictures) \
+	{ 0, "force", NULL, "replace the data of a picture that are there already", \
+	  OPT_FLAG(flag), .needs = pictures }
 #define OPT_QUIET(flag) \
 	{ 'q', "quiet", NULL, "no progress", OPT_FLAG(flag) }
 
@@ -114,5 +119,9 @@ struct options_verb {
  */
 int options_parse(const struct options_verb *verb, const struct options_row *rows, int argc,
 		  char **argv);
+
+/** options_print_complete() - a line for completion: as typed, its argument, words for it, help */
+void options_print_complete(const char *names, const char *value, const char *words,
+			    const char *help);
 
 #endif /* KJOULE_CLI_OPTIONS_H */

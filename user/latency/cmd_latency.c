@@ -4,76 +4,28 @@
  * latency.h.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli/args.h"
 #include "cli/cmd.h"
+#include "cli/options.h"
 #include "latency/latency.h"
 #include "lib/control/sources.h"
 #include "output/picture.h"
-#include "output/plot.h"
 #include "verbs.h"
 
-static const char help[] =
-"Usage: kjoule latency [OPTION]...\n"
-"\n"
-"Measures how long changes of a CPU's frequency take, from the request until the CPU runs at the\n"
-"new frequency, by the time that a short loop takes before, while and after.\n"
-"\n"
-"  -C, --cpu CPU           measure there (default 0)\n"
-"      --all-pairs         from every frequency to every other (the default)\n"
-"      --freq LIST         only these, e.g. 800MHz,1.2GHz\n"
-"      --from FREQ --to FREQ   one change\n"
-"      --repeats N         good tries of each change (default 31)\n"
-"      --engine kernel|user    who times the loops: the module, interrupts off (default), or this process,\n"
-"                          which needs no module and is easier to disturb\n"
-"      --way fast|limits   how the module requests frequencies: by the driver's fast switch (default, if it has\n"
-"                          one), or by limits, which every driver takes\n"
-"      --at idle|load      leave the other CPUs alone (default), or keep them busy\n"
-"      --related           hold the other CPUs at the lower one of the two frequencies\n"
-"      --adds N            additions in a loop (default: as few as it takes)\n"
-"      --timeout TIME      give up a try after that (default 100ms, or ten times what the driver says)\n"
-"      --slice TIME        interrupts off for no longer at a time (default 500us, at most 1ms)\n"
-"  -o, --output FILE       also keep all that was measured, each loop, as JSON\n"
-"      --plot FILE         a picture of the latencies over the target frequency (.svg, .png), its data beside (.csv)\n"
-"      --plot-series FILE  a picture of the loops around one change\n"
-"      --force             replace data of pictures that are there already\n"
-"      --json              as one JSON document\n"
-"      --csv               as CSV\n"
-"  -q, --quiet             no progress\n"
-"  -h, --help\n"
-"\n"
-"The exit code is 1 if a change could not be measured; the others are shown all the same. Governors and\n"
-"limits are given back whatever happens.\n";
-
-enum { OPT_ALL = 256, OPT_FREQ, OPT_FROM, OPT_TO, OPT_REPEATS, OPT_ENGINE, OPT_WAY, OPT_AT, OPT_RELATED, OPT_ADDS, OPT_TIMEOUT,
-       OPT_SLICE, OPT_PLOT, OPT_PLOT_SERIES, OPT_FORCE, OPT_JSON, OPT_CSV };
-
-static const struct option options[] = {
-	{ "cpu", required_argument, NULL, 'C' },
-	{ "all-pairs", no_argument, NULL, OPT_ALL },
-	{ "freq", required_argument, NULL, OPT_FREQ },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "repeats", required_argument, NULL, OPT_REPEATS },
-	{ "engine", required_argument, NULL, OPT_ENGINE },
-	{ "way", required_argument, NULL, OPT_WAY },
-	{ "at", required_argument, NULL, OPT_AT },
-	{ "related", no_argument, NULL, OPT_RELATED },
-	{ "adds", required_argument, NULL, OPT_ADDS },
-	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-	{ "slice", required_argument, NULL, OPT_SLICE },
-	{ "output", required_argument, NULL, 'o' },
-	{ "plot", required_argument, NULL, OPT_PLOT },
-	{ "plot-series", required_argument, NULL, OPT_PLOT_SERIES },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 }
+static const struct options_verb latency_verb = {
+	.name = "latency",
+	.usage = "[OPTION]...",
+	.about =
+	"Measures how long changes of a CPU's frequency take, from the request until the\n"
+	"CPU runs at the new one, by the time that a short loop takes before, while and\n"
+	"after. Governors and limits are restored whatever happens.",
+	.examples =
+	"  sudo kjoule latency\n"
+	"  sudo kjoule latency --from min --to max --plot-series change.svg\n"
+	"  kjoule latency -C 2 --engine user --freq 800MHz,1.2GHz --json\n",
 };
 
 #define TIMEOUT_NS	100000000ull
@@ -92,125 +44,61 @@ struct asked {
 	bool all;
 };
 
-static int latency_parse_words(struct asked *a, int c, const char *arg)
-{
-	struct latency_options *opt = &a->opt;
-
-	switch (c) {
-	case OPT_ENGINE:
-		opt->user_engine = !strcmp(arg, "user");
-		return cmd_bad_value("latency", opt->user_engine || !strcmp(arg, "kernel") ? 0 : -EINVAL, "--engine", arg, "kernel or user");
-	case OPT_WAY:
-		opt->way_given = true;
-		opt->way = strcmp(arg, "limits") ? LATENCY_WAY_FAST : LATENCY_WAY_LIMITS;
-		return cmd_bad_value("latency", opt->way || !strcmp(arg, "fast") ? 0 : -EINVAL, "--way", arg, "fast or limits");
-	case OPT_AT:
-		opt->load = !strcmp(arg, "load");
-		return cmd_bad_value("latency", opt->load || !strcmp(arg, "idle") ? 0 : -EINVAL, "--at", arg, "idle or load");
-	case OPT_PLOT:
-		opt->plot = arg;
-		return cmd_bad_value("latency", plot_kind(arg) ? 0 : -EINVAL, "--plot", arg, "a file that ends in .svg or .png");
-	case OPT_PLOT_SERIES:
-		opt->plot_series = arg;
-		return cmd_bad_value("latency", plot_kind(arg) ? 0 : -EINVAL, "--plot-series", arg, "a file that ends in .svg or .png");
-	}
-	return EXIT_USAGE;
-}
-
-static int latency_parse_option(struct asked *a, int c, const char *arg)
-{
-	struct latency_options *opt = &a->opt;
-	uint64_t ns;
-	int ret;
-
-	switch (c) {
-	case 'C':
-		return cmd_bad_value("latency", args_number(arg, 0, KJOULE_MAX_CPUS - 1, &opt->cpu), "-C", arg, "a CPU's number");
-	case OPT_ALL:
-		a->all = true;
-		return 0;
-	case OPT_FREQ:
-		a->freq = arg;
-		return 0;
-	case OPT_FROM:
-		a->from = arg;
-		return 0;
-	case OPT_TO:
-		a->to = arg;
-		return 0;
-	case OPT_REPEATS:
-		return cmd_bad_value("latency", args_number(arg, REPEATS_LEAST, REPEATS_MOST, &opt->repeats), "--repeats", arg,
-				 "a number from 6, of which a median has an interval, to 10000");
-	case OPT_ADDS:
-		return cmd_bad_value("latency", args_number(arg, 64, 1000000, &opt->adds), "--adds", arg, "a number from 64 to 1000000");
-	case OPT_TIMEOUT:
-		ret = args_duration(arg, 0, &ns);
-		opt->timeout_ns = ns;
-		return cmd_bad_value("latency", !ret && (!ns || ns > TIMEOUT_MOST_NS) ? -ERANGE : ret, "--timeout", arg, "a time like 50ms, at most 10s");
-	case OPT_SLICE:
-		ret = args_duration(arg, 0, &ns);
-		opt->slice_ns = ns;
-		return cmd_bad_value("latency", !ret && (!ns || ns > SLICE_MOST_NS) ? -ERANGE : ret, "--slice", arg, "a time like 500us, at most 1ms");
-	case 'o':
-		opt->output = arg;
-		return 0;
-	case OPT_RELATED:
-		opt->related = true;
-		return 0;
-	case OPT_FORCE:
-		opt->force = true;
-		return 0;
-	case OPT_JSON:
-		opt->format = OUTPUT_JSON;
-		return 0;
-	case OPT_CSV:
-		opt->format = OUTPUT_CSV;
-		return 0;
-	case 'q':
-		opt->quiet = true;
-		return 0;
-	}
-	return latency_parse_words(a, c, arg);
-}
-
-static int latency_check_options(struct asked *a)
-{
-	struct latency_options *opt = &a->opt;
-
-	if (!a->from != !a->to)
-		return cmd_usage("latency", "--from and --to go together");
-	if (a->from && (a->all || a->freq))
-		return cmd_usage("latency", "--from and --to are one change: leave out %s", a->all ? "--all-pairs" : "--freq");
-	if (opt->user_engine && opt->way_given)
-		return cmd_usage("latency", "--way is of the kernel engine: leave it out with --engine user");
-	if (opt->force && !opt->plot && !opt->plot_series)
-		return cmd_usage("latency", "--force goes with --plot or --plot-series");
-	opt->pair = a->from;
-	return 0;
-}
-
-/* Return: -1: go on; else an exit code */
+/* Return: as options_parse() */
 static int latency_parse_options(int argc, char **argv, struct asked *a)
 {
-	int c, ret;
+	struct latency_options *opt = &a->opt;
+	const struct options_row options[] = {
+		{ 'C', "cpu", "CPU", "measure there (default 0)",
+		  OPT_NUMBER(&opt->cpu, 0, KJOULE_MAX_CPUS - 1), .expected = "a CPU's number" },
+		{ 0, "all-pairs", NULL, "from every frequency to every other (default)",
+		  OPT_FLAG(&a->all) },
+		{ 0, "freq", "LIST", "only these: 800MHz,1.2GHz", OPT_TEXT(&a->freq) },
+		{ 0, "from", "FREQ", "one change only, from this one",
+		  OPT_TEXT(&a->from), .needs = "to", .not_with = "all-pairs freq" },
+		{ 0, "to", "FREQ", "to this one", OPT_TEXT(&a->to), .needs = "from" },
+		{ 0, "repeats", "N", "good tries of each change (default 31)",
+		  OPT_NUMBER(&opt->repeats, REPEATS_LEAST, REPEATS_MOST),
+		  .expected = "a number from 6, of which a median has an interval, to 10000" },
+		{ 0, "engine", "NAME", "who times the loops: kernel (default) or user space",
+		  OPT_WORD(&opt->user_engine, "kernel", "user") },
+		{ 0, "way", "NAME", "how the module requests: by fast switch or limits",
+		  OPT_WORD(&opt->way, [LATENCY_WAY_FAST] = "fast", [LATENCY_WAY_LIMITS] = "limits"),
+		  .given = &opt->way_given },
+		{ 0, "at", "LOAD", "keep the other CPUs idle (default), or under load",
+		  OPT_WORD(&opt->load, "idle", "load") },
+		{ 0, "related", NULL, "keep the other CPUs at the lower of both frequencies",
+		  OPT_FLAG(&opt->related) },
+		{ 0, "adds", "N", "additions in a loop (default: as few as it takes)",
+		  OPT_NUMBER(&opt->adds, 64, 1000000) },
+		{ 0, "timeout", "TIME", "give up a try after that (default 100ms or more)",
+		  OPT_TIME(&opt->timeout_ns, 0, 1, TIMEOUT_MOST_NS),
+		  .expected = "a time like 50ms, at most 10s" },
+		{ 0, "slice", "TIME", "interrupts off for no longer at a time (default 500us)",
+		  OPT_TIME(&opt->slice_ns, 0, 1, SLICE_MOST_NS),
+		  .expected = "a time like 500us, at most 1ms" },
+		{ 'o', "output", "FILE", "keep all that was measured, each loop, as JSON",
+		  OPT_TEXT(&opt->output) },
+		{ 0, "plot", "FILE", "draw latencies over the target frequency (.svg, .png)",
+		  OPT_PICTURE(&opt->plot) },
+		{ 0, "plot-series", "FILE", "draw the loops around one change",
+		  OPT_PICTURE(&opt->plot_series) },
+		OPT_FORCE(&opt->force, "plot plot-series"),
+		OPT_JSON(&opt->format),
+		OPT_CSV(&opt->format),
+		OPT_QUIET(&opt->quiet),
+		{ 0 }
+	};
+	int first = options_parse(&latency_verb, options, argc, argv);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":C:o:qh", options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return EXIT_DONE;
-		}
-		ret = c == '?' || c == ':' ?
-			      cmd_getopt_error("latency", c, optopt, argv[optind - 1]) :
-			      latency_parse_option(a, c, optarg);
-		if (ret)
-			return ret;
-	}
-	if (optind < argc)
-		return cmd_usage("latency", "%s: no such argument", argv[optind]);
-	ret = latency_check_options(a);
-	return ret ? ret : -1;
+	if (first <= 0)
+		return first;
+	if (first < argc)
+		return -cmd_usage("latency", "'%s': no such argument", argv[first]);
+	if (opt->user_engine && opt->way_given)
+		return -cmd_usage("latency", "--way does not go with --engine user");
+	opt->pair = a->from;
+	return first;
 }
 
 static int latency_find_policy(struct latency *l, struct kjoule_error *err)
@@ -328,8 +216,8 @@ int cmd_latency(int argc, char **argv)
 	struct kjoule_error err = { "" };
 	int ret, code = latency_parse_options(argc, argv, &a);
 
-	if (code >= 0)
-		return code;
+	if (code <= 0)
+		return -code;
 	code = latency_files_check(&a.opt);
 	if (code)
 		return code;

@@ -49,7 +49,8 @@ struct latency_options {
 	bool pair;
 	uint32_t repeats, adds;
 	uint64_t timeout_ns, slice_ns;
-	bool user_engine, way_given, load, related, quiet;
+	bool way_given, related, quiet;
+	unsigned int user_engine, load;	/* 0 or 1 */
 	enum latency_way way;
 	enum output_format format;
 	const char *output, *plot, *plot_series;

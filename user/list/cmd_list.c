@@ -4,34 +4,32 @@
  * why some cannot be used. Its sessions are sessions.c's.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/args.h"
 #include "cli/cmd.h"
+#include "cli/options.h"
 #include "lib/control/names.h"
 #include "lib/control/ring.h"
 #include "lib/file/meta.h"
 #include "list/list.h"
 #include "verbs.h"
 
-static const char help[] =
-"Usage: kjoule list [--sessions [--end ID]] [--json|--csv]\n"
-"\n"
-"Lists the sources of energy, power, temperature and frequency: those that the module\n"
-"knows, and what sysfs has to offer (powercap, hwmon, thermal zones, PMUs, power\n"
-"supplies). A line for each domain: the unit of a raw count, how often the counter\n"
-"moves, what it lies inside of, and which source a recording would use. A source that\n"
-"cannot be used says why, and a meter that starts on command (record --vpm) that it\n"
-"does. Other events of PMUs can be named as perf:PMU/EVENT/.\n"
-"\n"
-"      --sessions   the sessions there are instead, with their books\n"
-"      --end ID     with --sessions: end that one; it takes CAP_SYS_ADMIN\n"
-"      --json       as one JSON document\n"
-"      --csv        as CSV\n"
-"  -h, --help\n";
+static const struct options_verb list_verb = {
+	.name = "list",
+	.usage = "[OPTION]...",
+	.about =
+	"Lists the sources of energy, power, temperature and frequency, those that the\n"
+	"module knows and what sysfs has, a line for each domain: the unit of a count, how\n"
+	"often the counter is updated, what it is inside of, and which source a recording\n"
+	"would use. A source that cannot be used says why. Other events of PMUs can be\n"
+	"named as perf:PMU/EVENT/.",
+	.examples =
+	"  kjoule list\n"
+	"  kjoule list --json\n"
+	"  sudo kjoule list --sessions --end 3\n",
+};
 
 static const struct output_column columns[] = {
 	{ "source", "SOURCE", true },
@@ -245,50 +243,26 @@ int list_sources_print(const struct list_sources *s, enum output_format format)
 
 int cmd_list(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "sessions", no_argument, NULL, 's' },
-		{ "end", required_argument, NULL, 'e' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "csv", no_argument, NULL, 'c' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	enum output_format format = OUTPUT_TABLE;
 	struct list_sources s = { 0 };
 	bool sessions = false;
 	uint32_t end = 0;
-	int c, code;
+	const struct options_row options[] = {
+		{ 0, "sessions", NULL, "the sessions there are instead, with their counters",
+		  OPT_FLAG(&sessions) },
+		{ 0, "end", "ID", "with --sessions: end that one; it takes CAP_SYS_ADMIN",
+		  OPT_NUMBER(&end, 1, INT32_MAX), .needs = "sessions", .not_with = "json csv",
+		  .expected = "the number of a session, see `kjoule list --sessions`" },
+		OPT_JSON(&format),
+		OPT_CSV(&format),
+		{ 0 }
+	};
+	int code, first = options_parse(&list_verb, options, argc, argv);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			sessions = true;
-			break;
-		case 'e':
-			if (args_number(optarg, 1, INT32_MAX, &end))
-				return cmd_usage("list", "--end %s: not the number of a session; `kjoule list --sessions` shows them",
-						 optarg);
-			break;
-		case 'j':
-			format = OUTPUT_JSON;
-			break;
-		case 'c':
-			format = OUTPUT_CSV;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return cmd_getopt_error("list", c, optopt, argv[optind - 1]);
-		}
-	}
-	if (optind < argc)
-		return cmd_usage("list", "it takes no argument, found %s", argv[optind]);
-
-	if (end && (!sessions || format != OUTPUT_TABLE))
-		return cmd_usage("list", "--end goes with --sessions, and not with --json or --csv");
+	if (first <= 0)
+		return -first;
+	if (first < argc)
+		return cmd_usage("list", "it takes no argument, found '%s'", argv[first]);
 	if (end)
 		return list_session_end(end);
 	if (sessions)

@@ -44,23 +44,7 @@ struct cpu_load {
 	atomic_uint turn;		/* changes with @part and @end */
 };
 
-static const char *const names[CPU_LOAD_KINDS] = { "saxpy", "multiply", "memory", "mixed" };
-
-const char *cpu_load_name(enum cpu_load_kind kind)
-{
-	return names[kind];
-}
-
-int cpu_load_parse(const char *text, enum cpu_load_kind *kind)
-{
-	for (unsigned int i = 0; i < CPU_LOAD_KINDS; i++) {
-		if (!strcmp(text, names[i])) {
-			*kind = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
+const char *const cpu_load_names[CPU_LOAD_KINDS] = { "saxpy", "multiply", "memory", "mixed" };
 
 static void load_multiply(struct worker *w)
 {

@@ -17,10 +17,8 @@ enum cpu_load_kind {
 	CPU_LOAD_KINDS
 };
 
-/** cpu_load_name() - "saxpy" and the like */
-const char *cpu_load_name(enum cpu_load_kind kind);
-/** cpu_load_parse() - its inverse. Return: 0 or -EINVAL */
-int cpu_load_parse(const char *text, enum cpu_load_kind *kind);
+/* What they are called, on command lines too. */
+extern const char *const cpu_load_names[CPU_LOAD_KINDS];
 
 struct cpu_load;
 

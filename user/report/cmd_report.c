@@ -162,9 +162,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 		  OPT_PICTURE(&opt->convergence),
 		  .not_with = "call-graph children folded vectors power-budget pid comm region "
 			      "interval sort percent-limit" },
-		{ 0, "force", NULL, "of --convergence: replace data that are there already",
-		  OPT_FLAG(&opt->force),
-		  .needs = "convergence" },
+		OPT_FORCE(&opt->force, "convergence"),
 		{ 0, "without-outliers", NULL, "leave out recordings that differ too much",
 		  OPT_FLAG(&files.without_outliers) },
 		ATTRIBUTE_OPT_RAW(&opt->raw),

@@ -4,25 +4,27 @@
  * of their time. The command line, and what goes through the other parts.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli/cmd.h"
+#include "cli/options.h"
 #include "script/script.h"
 #include "output/terminal.h"
 #include "verbs.h"
 
-static const char help[] =
-"Usage: kjoule script [--json|--csv] [FILE]\n"
-"\n"
-"Prints the records of a recording (default kjoule.data) one a line, by time: samples,\n"
-"energy counters that have moved, values of slow sources, ticks that were missed or left\n"
-"out because the CPU was idle, records that were lost, and the side band (names,\n"
-"mappings, forks and exits). Below a sample is who called, if that was recorded.\n"
-"\n"
-"      --json   a JSON object a line\n"
-"      --csv    as CSV\n"
-"  -h, --help\n";
+static const struct options_verb script_verb = {
+	.name = "script",
+	.usage = "[OPTION]... [FILE]",
+	.about =
+	"Prints the records of a recording (default kjoule.data) one a line, by time:\n"
+	"samples and who called, energy counters that have moved, values of slow sources,\n"
+	"ticks that were missed or skipped while idle, records that were lost, and the\n"
+	"sideband (names, mappings, forks and exits).",
+	.examples =
+	"  kjoule script | less\n"
+	"  kjoule script --json mix.data | jq .kind\n"
+	"  kjoule script --csv mix.data > mix.csv\n",
+};
 
 static int script_print_all(struct view *v, enum output_format format)
 {
@@ -48,40 +50,24 @@ static int script_print_all(struct view *v, enum output_format format)
 
 int cmd_script(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "csv", no_argument, NULL, 'c' },
-		{ "help", no_argument, NULL, 'h' },
+	enum output_format format = OUTPUT_TABLE;
+	const struct options_row options[] = {
+		{ 0, "json", NULL, "a JSON object a line", OPT_SET(&format, OUTPUT_JSON_LINES),
+		  .not_with = "csv" },
+		OPT_CSV(&format),
 		{ 0 }
 	};
-	enum output_format format = OUTPUT_TABLE;
-	const char *path = NULL;
+	int code, first = options_parse(&script_verb, options, argc, argv);
 	struct kjoule_error err;
+	const char *path;
 	struct view v;
-	int c, code;
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			format = OUTPUT_JSON_LINES;
-			break;
-		case 'c':
-			format = OUTPUT_CSV;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return cmd_getopt_error("script", c, optopt, argv[optind - 1]);
-		}
-	}
-	if (argc - optind > 1)
-		return cmd_usage("script", "one file, please; found %s as well", argv[optind + 1]);
-	if (optind < argc)
-		path = argv[optind];
-	code = cmd_privilege_drop(argv + optind, argc - optind);
+	if (first <= 0)
+		return -first;
+	path = argv[first];
+	if (argc - first > 1)
+		return cmd_usage("script", "one file, please; found '%s' as well", argv[first + 1]);
+	code = cmd_privilege_drop(argv + first, argc - first);
 	if (code)
 		return code;
 	terminal_start_pager();

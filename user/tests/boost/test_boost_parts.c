@@ -71,7 +71,6 @@ static void loads_work_when_they_are_told(void **state)
 {
 	struct kjoule_cpus online;
 	struct kjoule_error err;
-	enum cpu_load_kind parsed;
 	struct cpu_load *l;
 
 	(void)state;
@@ -79,8 +78,7 @@ static void loads_work_when_they_are_told(void **state)
 	for (unsigned int kind = 0; kind < CPU_LOAD_KINDS; kind++) {
 		uint64_t before = 0;
 
-		assert_int_equal(cpu_load_parse(cpu_load_name(kind), &parsed), 0);
-		assert_int_equal(parsed, kind);
+		assert_non_null(cpu_load_names[kind]);
 		assert_int_equal(cpu_load_new(kind, &online, 1, &l, &err), 0);
 		assert_int_equal(cpu_load_threads(l), 1);
 		sleep_ms(5);
@@ -98,7 +96,6 @@ static void loads_work_when_they_are_told(void **state)
 		assert_int_equal(before, cpu_load_passes(l));
 		cpu_load_free(l);
 	}
-	assert_int_equal(cpu_load_parse("nonsense", &parsed), -EINVAL);
 	cpu_load_free(NULL);
 }
 
