@@ -151,14 +151,18 @@ kmod-install-for:
 	$(MAKE) -C $(KDIR) M=$(KOUT)/kjoule INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 	$(if $(DESTDIR),,depmod $(KVER))
 
+# Where a shell looks for completion.
+SHELLS = bash:bash-completion/completions/kjoule zsh:zsh/site-functions/_kjoule \
+	fish:fish/vendor_completions.d/kjoule.fish
+
 install-user: user man
 	install -D -m 755 build/user/kjoule $(DESTDIR)$(PREFIX)/bin/kjoule
 	@for page in $(MAN); do \
 		install -v -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	install -D -m 644 include/kjoule/region.h $(DESTDIR)$(PREFIX)/include/kjoule/region.h
 	install -D -m 644 build/user/libkjoule-region.a $(DESTDIR)$(PREFIX)/lib/libkjoule-region.a
-	@for file in $(wildcard user/cli/completion/kjoule); do \
-		install -v -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule || exit 1; done
+	@for shell in $(SHELLS); do install -v -D -m 644 user/cli/completion/kjoule.$${shell%%:*} \
+		$(DESTDIR)$(PREFIX)/share/$${shell#*:} || exit 1; done
 
 VERSION := $(shell cat VERSION)
 DKMS_SRC = $(DESTDIR)/usr/src/kjoule-$(VERSION)
@@ -178,7 +182,8 @@ dkms:
 	$(if $(DESTDIR),,dkms add -m kjoule -v $(VERSION) && dkms install -m kjoule -v $(VERSION))
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/kjoule $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule
+	rm -f $(DESTDIR)$(PREFIX)/bin/kjoule
+	@for shell in $(SHELLS); do rm -f $(DESTDIR)$(PREFIX)/share/$${shell#*:}; done
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man[1-8]/kjoule* $(DESTDIR)$(PREFIX)/lib/libkjoule-region.a
 	rm -f $(DESTDIR)$(PREFIX)/include/kjoule/region.h && rmdir $(DESTDIR)$(PREFIX)/include/kjoule 2>/dev/null || true
 	rm -f $(DESTDIR)/lib/modules/$$(uname -r)/updates/kjoule.ko*

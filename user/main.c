@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/cmd.h"
+#include "cli/options.h"
 #include "lib/base/privilege.h"
 #include "output/output.h"
 #include "output/terminal.h"
@@ -83,6 +84,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		output_printf(stdout, "kjoule %s (ABI %d)\n", KJOULE_VERSION, KJOULE_ABI_VERSION);
+		return main_flush_output(EXIT_DONE);
+	}
+	if (!strcmp(argv[1], "--complete-options")) {
+		for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+			options_print_complete(verbs[i].name, NULL, NULL, verbs[i].what);
 		return main_flush_output(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "help")) {

@@ -51,7 +51,9 @@ check "make install-user" make -s install-user DESTDIR="$dest"
 check "the installed binary runs, and is of VERSION" binary_runs
 check "every manual page is there" pages_are_there
 check "programs in C and C++ can mark regions with what was installed" programs_are_built
-check "so is the completion" cmp user/cli/completion/kjoule "$dest/usr/local/share/bash-completion/completions/kjoule"
+for shell in bash:bash-completion/completions/kjoule zsh:zsh/site-functions/_kjoule fish:fish/vendor_completions.d/kjoule.fish; do
+	check "so is the completion for ${shell%%:*}" cmp "user/cli/completion/kjoule.${shell%%:*}" "$dest/usr/local/share/${shell#*:}"
+done
 check "make install-user with a PREFIX" make -s install-user DESTDIR="$dest" PREFIX=/opt/k
 check "puts all of it there" diff -r "$dest/usr/local" "$dest/opt/k"
 touch "$dest/usr/local/bin/other" "$dest/usr/local/share/man/man1/other.1"

@@ -47,7 +47,7 @@ check_equal "the same with a package database that has all" "" "$(setup_without 
 
 said=$(setup_without all "$user" 2>&1)
 check_equal "an ordinary user without the packages gets exit code 1" 1 $?
-check_output "and the packages' names" "packages are missing: gcc make .*python3-docutils .*pigz qemu-system-x86=1:7.2[+][*]$" \
+check_output "and the packages' names" "packages are missing: gcc make .*python3-docutils .*pigz zsh fish qemu-system-x86=1:7.2[+][*]$" \
 	echo "$said"
 check_output "and the command" "sudo apt-get update && sudo apt-get install -y --no-install-recommends gcc make " \
 	echo "$said"

@@ -331,8 +331,9 @@ int cmd_boost(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--complete-options")) {
 		for (; verb < VERBS; verb++)
-			options_print_complete(boost_verb_name(verb), "", "",
+			options_print_complete(boost_verb_name(verb), NULL, NULL,
 					       verbs[verb].what);
+		options_print_complete("--help", NULL, NULL, "the verbs");
 		return EXIT_DONE;
 	}
 	while (verb < VERBS && strcmp(argv[1], boost_verb_name(verb)))

@@ -296,10 +296,11 @@ static void options_print_help(const struct options_verb *verb, const struct opt
 void options_print_complete(const char *names, const char *value, const char *words,
 			    const char *help)
 {
-	const char *const cells[] = { names, value ? value : "", words, help };
+	const char *const cells[] = { names, value, words, help };
 
+	/* shells take tabs one after the other for one */
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
-		fputs(cells[i], stdout);
+		fputs(cells[i] && cells[i][0] ? cells[i] : "-", stdout);
 		putchar(i + 1 < sizeof(cells) / sizeof(cells[0]) ? '\t' : '\n');
 	}
 }

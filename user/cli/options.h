@@ -76,9 +76,7 @@ struct options_row {
 #define OPT_FREQUENCY(out)		.kind = OPTIONS_FREQUENCY, .number = (out)
 #define OPT_CPUS(out)			.kind = OPTIONS_CPUS, .cpus = (out)
 /* One of these; their order, or [NUMBER] = "word", is that of an enum */
-#define OPT_WORD(out, ...) \
-	.kind = OPTIONS_WORD, .word = (out), .words = (const char *const []){ __VA_ARGS__ }, \
-	.n_words = sizeof((const char *const []){ __VA_ARGS__ }) / sizeof(const char *)
+#define OPT_WORD(out, ...)		.kind = OPTIONS_WORD, .word = (out), OPT_OFFER(__VA_ARGS__)
 #define OPT_WORD_OF(out, words_, n) \
 	.kind = OPTIONS_WORD, .word = (out), .words = (words_), .n_words = (n)
 /*
@@ -86,6 +84,11 @@ struct options_row {
  * another -errno; or an exit code after saying why. @arg is NULL where there is none.
  */
 #define OPT_CALL(call_, context_)	.kind = OPTIONS_CALL, .call = (call_), .context = (context_)
+
+/* Besides, of any kind: what completion offers */
+#define OPT_OFFER(...) \
+	.words = (const char *const []){ __VA_ARGS__ }, \
+	.n_words = sizeof((const char *const []){ __VA_ARGS__ }) / sizeof(const char *)
 
 /* What many verbs have */
 #define OPT_JSON(format) \
@@ -120,7 +123,11 @@ struct options_verb {
 int options_parse(const struct options_verb *verb, const struct options_row *rows, int argc,
 		  char **argv);
 
-/** options_print_complete() - a line for completion: as typed, its argument, words for it, help */
+/**
+ * options_print_complete() - a line for completion, with tabs between
+ * @names:	as it is typed, with blanks between; @value: what its argument is called
+ * @words:	that the argument can be, with blanks between
+ */
 void options_print_complete(const char *names, const char *value, const char *words,
 			    const char *help);
 

@@ -166,6 +166,7 @@ static int record_parse_options(int argc, char **argv, struct record_options *op
 		{ 0, "call-graph", "HOW",
 		  "fp, or dwarf[,BYTES] of user stacks (default 8192)",
 		  OPT_CALL(record_parse_call_graph, opt),
+		  OPT_OFFER("fp", "dwarf", "dwarf,"),
 		  .expected = "fp, dwarf, or dwarf,BYTES with a multiple of 8 up to 65384" },
 		{ 0, "max-stack", "N", "frames of kernel and, with fp, user (default 127)",
 		  OPT_NUMBER(&opt->chain_depth, 1, FRAMES_MAX), .needs = "g call-graph" },

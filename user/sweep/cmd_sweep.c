@@ -83,7 +83,7 @@ static int sweep_parse_options(int argc, char **argv, struct asked *a)
 {
 	const struct options_row options[] = {
 		{ 0, "freq", "LIST", "800MHz,1.2GHz,max, or all (default), or keep: as it is",
-		  OPT_TEXT(&a->freq) },
+		  OPT_TEXT(&a->freq), OPT_OFFER("min", "max", "all", "keep") },
 		{ 0, "threads", "LIST", "1,2,4-8: in OMP_NUM_THREADS, and for {threads}",
 		  OPT_CALL(sweep_parse_threads, a), .expected = "numbers of threads like 1,2,4-8" },
 		{ 0, "runs", "N", "run each setting so often (default 1)",
