@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From a view to what the analyses work on; see blocks.h. The conventions are where samples get their blocks
- * (blocks_lookup.c) and where lanes are made of them (blocks_streams.c).
+ * From a view to the input of analyses; see blocks.h. Conventions are documented where samples get
+ * their blocks (blocks_lookup.c) and where streams are made of them (blocks_streams.c).
  */
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "attribute/blocks_lookup.h"
 #include "lib/base/array.h"
 
-/* The edge windows, with what interrupts take around the holds. */
+/* The edge windows, with the cost of interrupts around the pauses. */
 static int blocks_make_windows(struct blocks *b, const struct view *v, bool raw)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
@@ -146,7 +146,7 @@ int blocks_new(struct view *v, struct code_units *units, bool raw, struct blocks
 		return ret;
 	}
 	blocks_place_windows(b, v);
-	if (v->rec.left_in_file)	/* it is a large one */
+	if (v->rec.left_in_file)	/* too large for the stack */
 		energy_columns_release(v, &b->meters);
 	b->n_domains = b->meters.n;
 	for (unsigned int d = 0; d < b->n_domains; d++)

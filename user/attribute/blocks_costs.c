@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What interrupts take, as calibrated and as seen in the recording; see blocks_costs.h. Called by blocks.c and
- * blocks_streams.c.
- */
+/* Cost of interrupts, as calibrated and as recorded; see blocks_costs.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +20,7 @@ double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu
 	return v->rec.cal.handler_ns;
 }
 
-/* What a tick saw of itself is another than in the calibration by more than this: it cost another. */
+/* A tick's own length that differs from the calibration's by more than this means another cost. */
 #define SPREADS		3
 
 /* How many times as long as in the calibration everything takes, at the CPU's frequency. */
@@ -35,8 +32,8 @@ static double blocks_cpu_slowness(const struct view *v, const struct timeline_cp
 }
 
 /*
- * What a tick saw of itself, less what it did in the calibration. It may differ with caches above all; where it does not
- * clearly, that says nothing: a few microseconds are short against how a virtual machine lets time pass.
+ * A tick's own length less the calibrated one. It may differ mostly because of caches; small
+ * differences say nothing: a few microseconds are within the time jitter of a virtual machine.
  */
 static double blocks_tick_cost_excess(const struct view *v, const struct timeline_cpu *cpu)
 {
@@ -58,8 +55,8 @@ double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 }
 
 /*
- * A tick that takes longer than in the calibration waits, for memory or for a host, and draws next to what a sleeping CPU
- * does; or it does more, and draws what it did there. Which of them is not known.
+ * A tick that takes longer than calibrated waits, for memory or for a host, and draws little more
+ * than a sleeping CPU; or it does more, at the calibrated power. It is unknown which.
  */
 double blocks_tick_less(const struct view *v, double irq_w, double idle_w)
 {
@@ -79,10 +76,7 @@ double blocks_tick_less(const struct view *v, double irq_w, double idle_w)
 	return all > 0 && idle_w > 0 && idle_w < irq_w ? fmin(longer / all, 1) * (irq_w - idle_w) / 2 : 0;
 }
 
-/*
- * The part of the time that interrupts other than ours take, where no sample can fall, and how
- * far off that may be: twice the standard error.
- */
+/* The part of the time in other interrupts, where samples cannot be, and twice its error. */
 void blocks_other_interrupts(const struct view *v, double *part, double *error)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
@@ -99,7 +93,7 @@ void blocks_other_interrupts(const struct view *v, double *part, double *error)
 		slower = cal->freq_khz / (khz / n);
 	*part = cal->other_part * slower;
 	*error = isnan(cal->other_error) ? 0 : 2 * cal->other_error * slower;
-	/* More than a fifth is no figure to correct with, nor is less than nothing. */
+	/* More than a fifth is not used for corrections, nor is a negative value. */
 	if (!(*part >= 0 && *part < 0.2)) {
 		*error += fabs(*part);
 		*part = 0;
@@ -124,8 +118,8 @@ double blocks_calibration_error(const struct view *v, const struct energy_column
 }
 
 /*
- * Where ticks tell how long they lasted: how many times that is, with entry and exit of the interrupt, what all ticks
- * took on the average. Those without a sample are among these, and shorter. Return: whether any tells
+ * If ticks have lengths: how many times the average of all ticks that is, entry and exit of the
+ * interrupt included. Ticks without a sample are among these, and shorter. Return: whether any has
  */
 static bool blocks_compare_tick_costs(const struct blocks *b, struct profile_cost *costs)
 {

@@ -2,9 +2,10 @@
 /*
  * How often ticks waited for other interrupts, by block; see blocks_interrupts.h.
  *
- * Each block's count is a draw from a Poisson distribution, whose means are spread among the blocks as a gamma
- * distribution (Efron and Morris, Stein's estimation rule and its competitors, JASA 68, 1973, have the principle): what is
- * known of all of them counts for a block as much as these differ little, so that chance is not taken for a difference.
+ * Each block's count is a draw from a Poisson distribution, whose means have a gamma distribution
+ * over the blocks (Efron and Morris, Stein's estimation rule and its competitors, JASA 68, 1973,
+ * have the principle): the less blocks differ, the more the mean of all counts for a block, so that
+ * chance is not taken for a difference.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,19 +13,22 @@
 #include "attribute/blocks_costs.h"
 #include "attribute/blocks_interrupts.h"
 
-#define LEAST		32	/* samples that say what is usual */
-#define FIRST		8	/* that there is room for at first: most blocks have few */
-#define STRIDE		3	/* so many tell it as well as all do, and faster; a prime: each fourth may be late */
-#define REACH		3	/* times what is between the quartiles, from the median: that is usual */
-#define USUALLY		8	/* a part of the median that is, too */
+#define LEAST		32	/* samples that define the usual delay */
+#define FIRST		8	/* initial room: most blocks have few */
+/* so many are as good as all, and faster; a prime: each fourth may be delayed */
+#define STRIDE		3
+/* usual: the median give or take so many times the distance of the quartiles */
+#define REACH		3
+#define USUALLY		8	/* or such a part of the median */
 #define CLEARLY		3	/* standard deviations of chance */
-#define OWN		2	/* times what the calibration has: most interrupts are the program's own */
+#define OWN		2	/* times the calibration's: most interrupts are the program's own */
 #define SURELY		3	/* standard deviations: that this is so */
-#define MOST		0.5	/* of the time: more is no figure to correct with */
-#define UNLIKE		0.15	/* standard deviation of what interrupts take in a run by what they take in its calibration */
-#define TWICE		2	/* standard errors: what is called an error elsewhere */
+#define MOST		0.5	/* of the time: more is not used for corrections */
+/* relative standard deviation of interrupts' time between a run and its calibration */
+#define UNLIKE		0.15
+#define TWICE		2	/* standard errors in an "error" elsewhere */
 
-/* How late is usual, and by how much more or less at most. */
+/* The usual delay, and its range. */
 static double delay_find_usual(const struct blocks_delay *l, double *reach)
 {
 	size_t step = l->n >= LEAST * STRIDE ? STRIDE : 1, n = 0;
@@ -43,7 +47,7 @@ static double delay_find_usual(const struct blocks_delay *l, double *reach)
 	return median;
 }
 
-/* @of counts for @n late ones, and was so much later than usual. */
+/* @of counts for @n delayed ones, and was delayed so much more than usual. */
 static void delay_note_phase(struct blocks *b, const struct blocks_late *of, unsigned int n,
 				double over)
 {
@@ -56,19 +60,22 @@ static void delay_note_phase(struct blocks *b, const struct blocks_late *of, uns
 	}
 }
 
-/* There are enough. */
+/* Count the samples of a full batch. */
 static void delay_count_batch(struct blocks *b, struct blocks_delay *l)
 {
 	double reach, usual = delay_find_usual(l, &reach);
 	unsigned int n;
 
-	/* an interrupt takes time to be entered: where it takes none the lateness is not known */
+	/* an interrupt takes time to be entered: without any the delay is unknown */
 	for (size_t i = 0; i < l->n && usual > 0; i++) {
 		struct blocks_function *f = &b->functions[l->of[i].block];
 		double off = fabs(l->of[i].late - usual);
 
 		f->user++;
-		/* in the interrupt itself it is sooner than usual; and as many as are near to it have met one, too, and are not seen */
+		/*
+		 * in the interrupt itself it is sooner than usual; and as many as are near to it
+		 * have met one, too, and are not seen
+		 */
 		n = (off > reach) + (off > reach && off <= 2 * reach);
 		f->late += n;
 		if (n)
@@ -101,10 +108,10 @@ int blocks_delay_add(struct blocks *b, uint32_t block, const struct timeline_sam
 	struct blocks_function *f = &b->functions[block];
 	struct blocks_late late = { .tick = s->tick, .block = block, .slowness = s->freq_khz ? 1e3f / s->freq_khz : 1 };
 
-	/* where the kernel runs with interrupts off its own time makes ticks late */
+	/* kernel code with interrupts off delays ticks by itself */
 	if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_SWITCH))
 		return 0;
-	/* a frequency could not be read: as others of the block are counted it has no place among them */
+	/* a sample of unknown frequency cannot be compared to others of its block */
 	if (!s->freq_khz && f->clocked)
 		return 0;
 	f->clocked |= s->freq_khz > 0;
@@ -130,7 +137,7 @@ int blocks_delay_end(struct blocks *b)
 			continue;
 		if (l->n >= LEAST)
 			delay_count_batch(b, l);
-		/* what is usual of code that is met less often is that of all such */
+		/* rare code is compared to all such code */
 		for (size_t k = 0; k < l->n && !ret; k++)
 			ret = delay_add_sample(b, &rest, &l->of[k]);
 		free(l->of);
@@ -160,13 +167,13 @@ static struct blocks_function delay_sum_blocks(const struct blocks *b)
 	return all;
 }
 
-/* How well the part that was calibrated is known of a run, as a part of it: a standard deviation. */
+/* Relative standard deviation of the calibrated part in a run. */
 static double interrupts_part_error(double part, double error)
 {
 	return hypot(UNLIKE, error / TWICE / part);
 }
 
-/* The kernel's own interrupts keep out of the ticks' way: there are fewer late ones than there can be by chance. */
+/* The kernel's own interrupts avoid ticks: fewer delayed ones than by chance. */
 static bool interrupts_are_hidden(const struct blocks_function *all, double part, double error)
 {
 	double expected = part * all->user;
@@ -175,7 +182,10 @@ static bool interrupts_are_hidden(const struct blocks_function *all, double part
 	       CLEARLY * hypot(sqrt(expected), expected * interrupts_part_error(part, error));
 }
 
-/* Ticks do not meet the interrupts that were calibrated, or at few of their moments, and @met of them met others. */
+/*
+ * Ticks do not meet the calibrated interrupts, or at few of their phases, and @met of them met
+ * others.
+ */
 static void interrupts_add_hidden(struct blocks *b, const struct blocks_function *all, double part,
 				  double error, double met)
 {
@@ -202,7 +212,7 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 		return;
 	step = blocks_phases_step(&b->phases, &v->rec.meta.session, v->tl.end_tick, all.late, all.user);
 	if (!(part > 0) && step.met && !step.seen) {
-		/* how often ticks meet what they keep step with is all that is known */
+		/* only how often ticks meet what they are in step with is known */
 		b->input.other = fmin(step.others, MOST);
 		b->input.other_error = fmin(fmax(error, (double)all.late / all.user), 1);
 		b->late_scale = 0;
@@ -212,7 +222,7 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 	    (step.met ? !step.seen : step.uneven && interrupts_are_hidden(&all, part, error))) {
 		interrupts_add_hidden(b, &all, part, error,
 				      step.met ? step.others : (double)all.late / all.user);
-		/* which blocks ticks in step find at the few moments that they come at says nothing of the blocks */
+		/* ticks in step with interrupts say nothing about single blocks */
 		if (step.met)
 			b->late_scale = 0;
 		return;
@@ -229,7 +239,7 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 	b->input.other_error = more + TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / met);
 }
 
-/* Late samples that a block would have if it had as many as all others. */
+/* Delayed samples that a block would have at the rate of all others. */
 static double late_samples_expected(const struct blocks *b, const struct blocks_function *all,
 				    const struct blocks_function *f)
 {
@@ -237,7 +247,7 @@ static double late_samples_expected(const struct blocks *b, const struct blocks_
 	return b->input.other * b->late_scale * f->slowness * all->user / all->slowness;
 }
 
-/* The variance of what blocks have by what they would have, beyond chance; 0: none that is clear. */
+/* The variance of blocks' rates relative to the mean, beyond chance; 0: none. */
 static double late_samples_variance(const struct blocks *b, const struct blocks_function *all)
 {
 	double sum = 0, chance = 0, squares = 0;
@@ -270,7 +280,7 @@ static double ticks_time_part(const struct blocks *b)
 	return n ? sum / n : 0;
 }
 
-/* What a block's late samples are beyond those that the calibration's interrupts account for. */
+/* A block's delayed samples beyond those of the calibration's interrupts. */
 static double late_samples_excess(const struct blocks *b, const struct blocks_function *all,
 				  const struct blocks_function *f, const struct profile_cost *c)
 {
@@ -279,7 +289,7 @@ static double late_samples_excess(const struct blocks *b, const struct blocks_fu
 	return late_samples_expected(b, all, f) * fmax(c->interrupted - usual, 0);
 }
 
-/* Are most interrupts none of those of the calibration, in which no program had a timer? */
+/* Are most interrupts the program's own, which the calibration did not have? */
 static bool interrupts_are_own(const struct blocks *b, const struct blocks_function *all)
 {
 	double most = OWN * fmax(b->other_calibrated, b->other_unsure) * all->user * b->late_scale;
@@ -288,9 +298,9 @@ static bool interrupts_are_own(const struct blocks *b, const struct blocks_funct
 }
 
 /*
- * A tick delays what it interrupts, and all that follows. Where a timer's interrupt ends that, as it ends what runs
- * between two signals, the time of ticks is missing there, and not where they fell: code on which the program's own
- * interrupts fall is what they end. That it is so is not sure.
+ * A tick delays what it interrupts, and all that follows. If a timer's interrupt ends that, as it
+ * ends what runs between two signals, the time of ticks is missing there, and not where they fell:
+ * code that the program's own interrupts hit is what they end. This is an assumption.
  */
 static void costs_share_ticks(const struct blocks *b, const struct blocks_function *all,
 			      struct profile_cost *costs)
@@ -327,7 +337,7 @@ bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *cost
 					       (1 / variance + late_samples_expected(b, &all, f));
 			error = TWICE * other * costs[i].interrupted / sqrt(count);
 		} else {
-			/* nothing was counted: as in the calibration, unless all have less */
+			/* nothing was counted: as calibrated, unless all have less */
 			costs[i].interrupted = fmin(b->other_calibrated / other, 1);
 			error = other * (1 - costs[i].interrupted);
 		}

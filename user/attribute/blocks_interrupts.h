@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What interrupts other than ours took of the time, as the recording has it: the inside of blocks.h.
+ * The recording's own measure of the time in interrupts other than ours: internal to blocks.h.
  *
- * A tick that is due while another interrupt runs waits for its end, and comes late to the code that this one has
- * interrupted. Samples that are later than they usually are count for interrupts as others count for their code.
+ * A tick that is due while another interrupt runs waits for its end, and hits the code interrupted
+ * by it with a delay. Samples with more than the usual delay count for interrupts as others count
+ * for their code.
  */
 #ifndef KJOULE_BLOCKS_INTERRUPTS_H
 #define KJOULE_BLOCKS_INTERRUPTS_H
@@ -12,7 +13,7 @@
 
 #define BLOCKS_DELAYS	128
 
-/* How late a sample was. */
+/* The delay of a sample. */
 struct blocks_late {
 	uint64_t tick;
 	uint32_t block;
@@ -21,25 +22,25 @@ struct blocks_late {
 };
 
 /*
- * How late a block's latest samples of user mode were, until there are enough to say what is usual of it: where instructions
- * take long, so does being interrupted.
+ * Delays of a block's latest samples of user mode, until there are enough for its usual delay:
+ * where instructions take long, so does being interrupted.
  */
 struct blocks_delay {
 	size_t n, room;
 	struct blocks_late *of;
 };
 
-/** blocks_delay_add() - a sample of a block, of a tick that was not held. Return: 0 or -ENOMEM */
+/** blocks_delay_add() - a sample of a block, of a tick without a pause. Return: 0 or -ENOMEM */
 int blocks_delay_add(struct blocks *b, uint32_t block, const struct timeline_sample *s);
-/** blocks_delay_end() - there are no more: count those that are left. Return: 0 or -ENOMEM */
+/** blocks_delay_end() - after the last: count those that are left. Return: 0 or -ENOMEM */
 int blocks_delay_end(struct blocks *b);
 /**
- * blocks_interrupts_find() - the part of the time that other interrupts took of all blocks: input.other
+ * blocks_interrupts_find() - the part of the time of all blocks in other interrupts: input.other
  *
- * What the calibration says of it counts as much as so many late samples as are known as well.
+ * The calibration counts as much as a number of delayed samples of equal accuracy.
  */
 void blocks_interrupts_find(struct blocks *b, const struct view *v);
-/** blocks_interrupts_compare() - of each block by the mean of all. Return: whether they differ by more than chance */
+/** blocks_interrupts_compare() - by the mean of all. Return: do they differ by more than chance? */
 bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *costs);
 
 #endif /* KJOULE_BLOCKS_INTERRUPTS_H */

@@ -3,8 +3,8 @@
  * Processes, functions and the blocks of samples; see blocks_lookup.h. The conventions:
  *
  * - A process is a process id with a name; after an exec it is another one.
- * - What a thread did outside of the region that is looked at is another process's, so that all of it
- *   still has its part of the energy.
+ * - What a thread did outside of the selected region is another process's, so that all of it still
+ *   has its part of the energy.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,23 +16,23 @@
 #define KNOWN		64
 #define STRETCHES	32768
 
-/* Finds processes and functions again; strings are the view's and compared by content. */
+/* Finds processes and functions by content; strings are the view's. */
 struct blocks_index {
 	struct kjoule_hash_index processes;
 	uint32_t *slots;	/* function + 1 */
 	uint32_t room;
-	/* the process of a number and name, as long as nothing is told of any */
+	/* the process of a number and name, until the next event of any process */
 	struct known_process {
 		uint32_t tgid, process, layout;
 		bool used;
 	} known[KNOWN];
 	uint64_t known_from, known_until;
-	/* what was found last around an address: most samples hit few functions */
+	/* cache by address range: most samples hit few functions */
 	struct code_range {
 		uint64_t start;
 		uint32_t len, process, layout, function;
 	} stretches[STRETCHES][2];
-	/* the same for one address, where that is not known */
+	/* the same for one address, without a range */
 	struct {
 		uint64_t ip;
 		uint32_t tgid;
@@ -142,7 +142,7 @@ bool blocks_process_is_outside(const struct blocks_process *p)
 	return !p->pid && (p->kind == CPM_MARGINAL || !strcmp(p->comm, BLOCKS_PAUSED_CPUS));
 }
 
-/* A line that stands for something that is no program, and so is in no region. */
+/* A row for something that is no program, and so in no region. */
 int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *out)
 {
 	struct blocks_process like = { .comm = name, .kind = kind, .outside = true };
@@ -152,7 +152,7 @@ int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
 
-/* Where stretches of code are kept, two of each 128 bytes: the one that was met last comes first. */
+/* Cached ranges of code, two for each 128 bytes: the last used comes first. */
 static struct code_range *lookup_ranges_of(struct blocks *b, uint64_t ip, uint32_t process)
 {
 	uint64_t key = (ip >> 7 ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15ull;
@@ -166,7 +166,7 @@ static bool lookup_range_has(const struct code_range *s, uint64_t ip, uint32_t p
 	return ip - s->start < s->len && s->process == process && s->layout == layout;
 }
 
-/* Return: NULL if it is not known */
+/* Return: NULL if unknown */
 static const struct code_range *lookup_find_range(struct blocks *b, uint64_t ip, uint32_t process,
 					       uint32_t layout)
 {
@@ -248,7 +248,7 @@ const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const st
 	return kjoule_regions_count(r, b->processes[f->process].pid, f->region);
 }
 
-/* The process that a sample is of, and what it had mapped then. */
+/* The process of a sample, and what it had mapped then. */
 static int lookup_find_process(struct blocks *b, const struct view *v,
 			       const struct timeline_sample *s, uint64_t time_ns, bool outside,
 			       uint32_t *process, uint32_t *layout)
@@ -340,7 +340,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 	return 0;
 }
 
-/* Both are found again by new numbers. */
+/* Rebuild both by new numbers. */
 static int lookup_rebuild_index(struct blocks *b)
 {
 	struct blocks_index *index = b->index;

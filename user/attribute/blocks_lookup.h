@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Finds the block of a sample: the inside of blocks.h.
- */
+/* Finds the block of a sample: internal to blocks.h. */
 #ifndef KJOULE_BLOCKS_LOOKUP_H
 #define KJOULE_BLOCKS_LOOKUP_H
 
 #include "attribute/blocks.h"
 
-/** blocks_lookup_init() - @v says what is told apart. Return: 0 or -ENOMEM */
+/** blocks_lookup_init() - @v selects. Return: 0 or -ENOMEM */
 int blocks_lookup_init(struct blocks *b, const struct view *v);
 void blocks_lookup_exit(struct blocks *b);
-/** blocks_pseudo() - a line for something that is no program, and so is in no region. Return: 0 or -ENOMEM */
+/** blocks_pseudo() - a row for something that is no program. Return: 0 or -ENOMEM */
 int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *function);
 /*
- * A stretch of code: [@start, @start + @len) of the process @tgid is @function's, as long as
- * nothing is told of any process, from @from_ns to @until_ns. @len 0: not known.
+ * An address range: [@start, @start + @len) of the process @tgid is @function's from @from_ns to
+ * @until_ns, without an event of any process in between. @len 0: unknown.
  */
 struct blocks_near {
 	uint64_t start, len;
@@ -22,7 +20,7 @@ struct blocks_near {
 	uint32_t tgid, function;
 };
 
-/* Stretches that were met last, by where in them. They are for whoever goes through samples; zeroed at first. */
+/* Recently used ranges, by address. One for each reader of samples; zeroed at first. */
 #define BLOCKS_NEAR	2048
 
 static inline struct blocks_near *blocks_near_slot(struct blocks_near *all, const struct timeline_sample *s)
@@ -30,7 +28,7 @@ static inline struct blocks_near *blocks_near_slot(struct blocks_near *all, cons
 	return &all[((s->ip >> 5) ^ (s->ip >> 16) ^ s->tgid * 37u) % BLOCKS_NEAR];
 }
 
-/** blocks_is_near() - is it the function of this sample? A sample more is the caller's to count then */
+/** blocks_is_near() - is it the function of this sample? The caller then counts one sample more */
 static inline bool blocks_is_near(const struct blocks_near *near, const struct timeline_sample *s, uint64_t time_ns)
 {
 	return s->ip - near->start < near->len && s->tgid == near->tgid && time_ns >= near->from_ns &&
@@ -38,16 +36,13 @@ static inline bool blocks_is_near(const struct blocks_near *near, const struct t
 }
 
 /**
- * blocks_of_sample() - the block that a sample is of, which has one sample more then
- * @near:	out: what is around it
+ * blocks_of_sample() - the block of a sample, which is counted
+ * @near: out: the range around it
  * Return: 0 or -ENOMEM
  */
 int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sample *s, struct blocks_near *near,
 		     uint32_t *function);
-/**
- * blocks_reorder() - function i becomes to[i]; processes get the order of their first functions
- * Return: 0 or -ENOMEM
- */
+/** blocks_reorder() - function i becomes to[i], processes follow. Return: 0 or -ENOMEM */
 int blocks_reorder(struct blocks *b, const uint32_t *to);
 
 #endif /* KJOULE_BLOCKS_LOOKUP_H */

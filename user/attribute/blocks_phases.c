@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ticks that keep step with other interrupts; see blocks_phases.h.
+ * Ticks in step with other interrupts; see blocks_phases.h.
  *
- * An interrupt that comes with a period is met by ticks that are due at its phase of it. Where ticks do not come at
- * all phases alike, how many met it is no measure of the time that it takes, but the part of those at each phase that
- * did is (Horvitz and Thompson, A generalization of sampling without replacement from a finite universe, JASA 47, 1952).
+ * A periodic interrupt is met by ticks that are due at its phase. If ticks do not come at all
+ * phases alike, the number that met it is no measure of its time, but the part of those at each
+ * phase that did is (Horvitz and Thompson, A generalization of sampling without replacement from a
+ * finite universe, JASA 47, 1952).
  */
 #include <math.h>
 #include <string.h>
@@ -12,26 +13,30 @@
 #include "attribute/blocks_phases.h"
 #include "lib/control/ring.h"
 
-/* Of CONFIG_HZ 1000, 500, 300, 250 and 100. The kernel's ticks are at multiples of it, on all CPUs. */
+/*
+ * Of CONFIG_HZ 1000, 500, 300, 250 and 100. The kernel's ticks are at multiples of it, on all CPUs.
+ */
 static const uint32_t periods_ns[BLOCKS_PERIODS] = { 1000000, 2000000, 3333333, 4000000, 10000000 };
 
-#define DRAWS		16384	/* ticks that tell when ticks are due */
-#define LEAST_TICKS	4096	/* among as many at least: what only a short recording leaves out is chance */
+#define DRAWS		16384	/* ticks that are drawn to find when ticks are due */
+/* among at least as many: what only a short recording leaves out is chance */
+#define LEAST_TICKS	4096
 /*
- * Squared coefficient of variation of how many come at each phase, at which ticks are uneven: so far off, as a part and
- * squared, an interrupt at one phase would be counted. An interval of 1 ms with a jitter of 0.7 has 0.43; what -F makes of
- * most rates has less than 0.01.
+ * Squared coefficient of variation of the ticks at each phase from which on they are uneven: the
+ * squared relative error of an interrupt's time at one phase. An interval of 1 ms with a jitter of
+ * 0.7 has 0.43; -F with most rates has less than 0.01.
  */
 #define UNEVEN		0.02
 /*
- * How many times as long an interrupt is as ticks are late that were due in it: those due in its last part are late by
- * half of that on the mean, and those before it are taken within it. 62 and 21 us for the kernel's tick at 100 MHz.
+ * Length of an interrupt relative to the mean delay of ticks that were due in it: those due in its
+ * last part are delayed by half of that in the mean, and those before it are taken within it. 62
+ * and 21 us for the kernel's tick at 100 MHz.
  */
 #define LENGTH		3
 #define CLEARLY		4	/* standard deviations of chance */
 #define LEAST_LATE	4	/* that are no chance */
-#define RARE		0.25	/* of as many ticks at a phase as there are on the mean */
-#define MOSTLY		0.75	/* of an interrupt's moments */
+#define RARE		0.25	/* of the mean number of ticks at a phase */
+#define MOSTLY		0.75	/* of an interrupt's phases */
 
 static unsigned int phases_bin_of(unsigned int period, uint64_t ns)
 {
@@ -70,11 +75,11 @@ static double phases_unevenness(const double *due)
 	return (squares / BLOCKS_PHASES - mean) / (mean * mean);
 }
 
-/* A part of a period in which more ticks than elsewhere were late. */
+/* A part of a period with more delayed ticks than elsewhere. */
 struct peak {
 	unsigned int first, n;
 	double late, due;		/* in it, @due of DRAWS */
-	double clear;			/* how many standard deviations more than by chance */
+	double clear;			/* standard deviations above chance */
 };
 
 /* The clearest one as wide as interrupts are long. */
@@ -99,7 +104,7 @@ static struct peak phases_find_peak(const uint32_t *late, const double *due, uns
 	return best;
 }
 
-/* Do ticks come at nearly all moments of the peak? */
+/* Do ticks come at nearly all phases of the peak? */
 static bool phases_peak_is_seen(const struct peak *peak, const double *due)
 {
 	unsigned int n = 0;
@@ -110,8 +115,8 @@ static bool phases_peak_is_seen(const struct peak *peak, const double *due)
 }
 
 /*
- * What interrupts take: those of no phase as they were met, and those of the peak by the parts of ticks that met them
- * there. @width: of interrupts, in parts of the period
+ * Time in interrupts: those of no phase as they were met, and those of the peak by the part of
+ * ticks there that met them. @width: of interrupts, in parts of the period
  */
 static struct blocks_step phases_measure_peak(const struct peak *peak, const uint32_t *late,
 					      const double *due, double width, double all_late,
@@ -129,7 +134,7 @@ static struct blocks_step phases_measure_peak(const struct peak *peak, const uin
 		if (here > 0)
 			sum += fmin(fmax(late[b] / here - step.others, 0), 1);
 	}
-	/* a part of the period may be longer than the interrupt is */
+	/* a part of the period may be longer than the interrupt */
 	step.level = step.others + (width < 1 ? fmin(sum, width) : sum) / BLOCKS_PHASES;
 	return step;
 }

@@ -2,16 +2,13 @@
 /*
  * Ticks of CPUs and of the recorder; see blocks_streams.h. The conventions:
  *
- * - A missed tick belongs to the sample before it or the one after it, half of a
- *   gap each: what ran while interrupts were off is most likely one of the two.
- * - Lost samples have a line of their own; nothing is invented for them.
- * - The recorder pays for what is more because of it, and nobody else does: it is
- *   part of what the measurement costs.
- * - Ticks of others than those that were asked for are the bystanders', who pay for nothing
- *   while anybody runs who was.
- * - When the whole machine is recorded, ticks that were left out because the CPU
- *   was idle are the idle process's, and those of a CPU that was offline have a line
- *   of their own.
+ * - A missed tick belongs to the sample before it or the one after it, half of a gap each: code
+ *   with interrupts off is most likely one of the two.
+ * - Lost samples have a row of their own; nothing is invented for them.
+ * - The recorder pays for what is added by it: it is part of the cost of the measurement.
+ * - Ticks of other processes are the bystanders', who pay for nothing while the target runs.
+ * - When the whole machine is recorded, ticks that were skipped while idle are the idle process's,
+ *   and those of a CPU that was offline have a row of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,10 +20,7 @@
 #include "lib/base/array.h"
 #include "recording/view_samples.h"
 
-/*
- * Ticks of the recorder that are written down at most: so many, and so many for each byte of
- * the file, because one record can tell of hours.
- */
+/* Limit of the recorder's ticks, and for each byte of the file: one record can be for hours. */
 #define FILL_LEAST	(1u << 20)
 #define FILL_PER_BYTE	64
 #define FILL_MOST	(1u << 26)
@@ -38,14 +32,14 @@ static uint64_t filled_ticks_limit(const struct view *v)
 	return most < FILL_MOST ? most : FILL_MOST;
 }
 
-/* A CPU's ticks being written down. */
+/* A CPU's stream being written. */
 struct maker {
 	struct missed_ticks gaps;
 	struct missed_ticks_stream *stream;
 	struct blocks_near *near;		/* BLOCKS_NEAR of them, of all CPUs */
 	uint64_t next;				/* the tick after the last that was written */
-	uint32_t before;			/* the block of the last sample, UINT32_MAX: there was none */
-	uint64_t *met;				/* a bit of each block that was met here */
+	uint32_t before;	/* the block of the last sample, UINT32_MAX: there was none */
+	uint64_t *met;				/* a bit for each block seen here */
 	size_t met_room;
 	uint32_t *order;			/* these, in their order */
 	size_t n_order;
@@ -56,7 +50,7 @@ static bool maker_has_block(const struct maker *m, uint32_t block)
 	return block / 64 < m->met_room && m->met[block / 64] >> block % 64 & 1;
 }
 
-/* A block was met for the first time on this CPU. */
+/* Note a block's first sample on this CPU. */
 static int maker_add_block(struct maker *m, uint32_t block)
 {
 	uint32_t *item;
@@ -88,7 +82,7 @@ static int maker_put_sample(struct blocks *b, struct maker *m, const struct time
 	if (s->tick > m->next)
 		ret = missed_ticks_attribute(&m->gaps, m->stream, m->next, s->tick, m->before, block);
 	m->next = s->tick + 1;
-	/* due while the CPU was held, and taken when it was let go: the tick is the hold's, and so is the sample */
+	/* due while the CPU was paused, and taken after it: tick and sample are the pause's */
 	if (!ret && missed_ticks_is_paused(&m->gaps, s->tick)) {
 		/* of an idle CPU none was counted */
 		if (!(s->flags & KJOULE_SAMPLE_IDLE)) {
@@ -177,10 +171,7 @@ static int makers_put_all_samples(struct blocks *b, struct view *v, struct maker
 	return ret;
 }
 
-/*
- * Blocks get the numbers that they would have if CPU had been gone through after CPU: @before of them were there
- * before.
- */
+/* Renumber blocks as if CPUs had been read one after another: @before of them were there before. */
 static int makers_order_blocks(struct blocks *b, const struct maker *makers, size_t n_makers,
 			       uint32_t before)
 {
@@ -204,7 +195,7 @@ static int makers_order_blocks(struct blocks *b, const struct maker *makers, siz
 	return ret;
 }
 
-/* Windows and readings that the session does not know of were read too late. */
+/* Windows and readings after the session's end were read too late. */
 static void timeline_drop_unexpected(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_cpus; i++) {
@@ -258,10 +249,10 @@ static int blocks_make_cpu_streams(struct blocks *b, struct view *v, const struc
 	return ret;
 }
 
-/* Which ticks of each CPU have a sample, asked for in their order. */
+/* Which ticks of each CPU have a sample, requested in order. */
 struct sampled {
 	const struct view *v;
-	struct view_samples **of;		/* opened when the first is asked for */
+	struct view_samples **of;		/* opened on first use */
 	const struct timeline_sample **now;	/* NULL: none is left */
 };
 
@@ -289,7 +280,7 @@ static void sampled_exit(struct sampled *s)
 	free(s->now);
 }
 
-/* A CPU's records, NULL if it has none; the CPUs are in order. */
+/* A CPU's records, NULL if it has none; CPUs are in order. */
 static const struct timeline_cpu *timeline_find_cpu(const struct timeline *tl, uint32_t cpu)
 {
 	size_t low = 0, high = tl->n_cpus;
@@ -313,8 +304,8 @@ static int recorder_put_tick(struct blocks *b, struct missed_ticks_stream *l, ui
 }
 
 /*
- * The recorder itself, when only a process is sampled: it has noted when it was
- * awake. A CPU's own sample at such a tick is better evidence and comes first.
+ * The recorder itself, when only a process is sampled: it noted its wakeups. A CPU's own sample at
+ * such a tick is better evidence and comes first.
  */
 static int recorder_make_stream(struct blocks *b, struct view *v, bool apart, uint32_t block)
 {
@@ -336,7 +327,7 @@ static int recorder_make_stream(struct blocks *b, struct view *v, bool apart, ui
 		if (w->end_ns <= session->t0_ns || !missed_ticks_wakeup_is_sound(w))
 			continue;
 		tick = timeline_first(session, w->begin_ns);
-		/* a tick is looked at once, however often the file tells of it */
+		/* a tick is checked once, however often the file has it */
 		for (tick = tick < next ? next : tick; tick < v->tl.end_tick && !ret; tick++) {
 			if (timeline_due(session, tick) >= w->end_ns)
 				break;
@@ -367,7 +358,7 @@ static int unknown_range_by_begin(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Ticks of which it is not known what ran, though something stands for them. Idle CPUs that say nothing are idle. */
+/* Ticks of unknown code, though something stands for them. Idle CPUs without samples are idle. */
 static int blocks_find_unknown_ticks(struct blocks *b, bool system, uint32_t idle)
 {
 	size_t n = 0;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The ticks of each CPU, block by block: the inside of blocks.h.
- */
+/* The ticks of each CPU, block by block: internal to blocks.h. */
 #ifndef KJOULE_BLOCKS_STREAMS_H
 #define KJOULE_BLOCKS_STREAMS_H
 
 #include "attribute/blocks.h"
 
 /**
- * blocks_streams_make() - all lanes, with what a tick costs on each, and the ticks of which nobody knows what ran
- * @raw:	ticks cost nothing
+ * blocks_streams_make() - all streams, with the cost of a tick on each, and the ticks of unknown
+ * code
+ * @raw: ticks cost nothing
  *
- * The windows are there already: their holds are.
+ * After the windows, whose pauses it needs.
  * Return: 0 or -errno
  */
 int blocks_streams_make(struct blocks *b, struct view *v, bool raw);

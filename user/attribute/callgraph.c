@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Puts each tick's callers into a tree and divides the blocks' time and energy
- * among its nodes; see callgraph.h for the formula. The conventions:
+ * Puts each tick's callers into a tree and divides the blocks' time and energy among its nodes; see
+ * callgraph.h for the formula. The conventions:
  *
- * - Callers are functions of the process that was sampled, kernel ones as well.
- * - A tick that was missed has the callers of the sample beside it whose block it
- *   was given to.
- * - Idle CPUs, lost samples and the recorder beside a process have no callers.
+ * - Callers are functions of the sampled process, kernel ones as well.
+ * - A missed tick has the callers of the neighbouring sample that it was attributed to.
+ * - Idle CPUs, lost samples and the recorder have no callers.
  */
 #include <errno.h>
 #include <math.h>
@@ -111,7 +110,7 @@ static int callgraph_find_node(struct builder *w, const struct timeline_cpu *cpu
 	return ret ? ret : calltree_child(&w->c->tree, at, block, node);
 }
 
-/* Made-up ticks [@from, @to) of a lane: of the sample before or after, or of nobody. */
+/* Interpolated ticks [@from, @to) of a stream: of the sample before or after, or of none. */
 static int callgraph_label_missed(struct builder *w, const struct cpm_tick *ticks, uint32_t *labels,
 				  size_t from, size_t to, size_t n)
 {
@@ -132,7 +131,7 @@ static int callgraph_label_missed(struct builder *w, const struct cpm_tick *tick
 	return ret;
 }
 
-/* @cpu: NULL for a lane that is no CPU's. */
+/* @cpu: NULL for a stream that is no CPU's. */
 static int callgraph_label_stream(struct builder *w, const struct cpm_stream *stream,
 				  const struct timeline_cpu *cpu, uint32_t *labels)
 {
@@ -193,7 +192,7 @@ int callgraph_new(struct view *v, struct blocks *b, struct callgraph *c)
 	return ret;
 }
 
-/* @v of each node becomes its part of what @whole says of its function, in proportion. */
+/* @v of each node becomes its part of @whole of its function, in proportion. */
 static int callgraph_scale_nodes(const struct callgraph *c, uint32_t n_functions,
 				 const double *whole, double *v, const double *otherwise)
 {

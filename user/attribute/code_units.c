@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Units of code; see code_units.h. Called by blocks_lookup.c for each address that was sampled, so what was found
- * once is kept: units by address, control flow by function.
+ * Units of code; see code_units.h. Called by blocks_lookup.c for each sampled address, so results
+ * are cached: units by address, control flow by function.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "attribute/code_units.h"
 #include "lib/base/array.h"
 
-/* A function of more bytes is no function; and so many of all functions together are decoded. */
+/* A larger function is none; and so many bytes of all functions together are decoded. */
 #define DECODE_MOST	(1u << 18)
 #define DECODE_MOST_ALL	(64u << 20)
 
@@ -31,17 +31,17 @@ struct function {
 
 struct object {
 	char *path;
-	struct kjoule_code *code;	/* NULL: there is no file to look into */
+	struct kjoule_code *code;	/* NULL: there is no file */
 	size_t n_addresses, n_functions;
 	struct address *addresses;
-	struct function **functions;	/* each by itself: their flow is handed out */
+	struct function **functions;	/* allocated one by one: their flow is handed out */
 	struct kjoule_hash_index by_address, by_start;
 };
 
 struct code_units {
 	enum code_unit_kind kind;
 	struct user_blocks *named;
-	bool lines;			/* are wanted */
+	bool lines;			/* are requested */
 	size_t n_objects, n_units;
 	struct object *objects;
 	struct code_unit **units;
@@ -79,7 +79,7 @@ static bool unit_place_is_same(const struct code_unit *a, const struct code_unit
 	       unit_text_is_same(a->outer_file, b->outer_file);
 }
 
-/* Units are made once for each name and place in an object; @name is taken over. */
+/* The unit of a name and place in an object, made if necessary; takes @name. */
 static int unit_find_or_add(struct code_units *g, char *name, const struct code_unit *like,
 			    struct code_unit **out)
 {
@@ -131,7 +131,7 @@ static char *unit_format_text(const char *fmt, ...)
 	return text;
 }
 
-/* The whole function, for want of anything finer. */
+/* The whole function, if there is nothing finer. */
 static int unit_of_function(struct lookup *l, enum code_unit_miss why, struct code_unit **unit)
 {
 	struct code_unit like = { .kind = CODE_UNIT_FUNCTION, .object = l->place->object,
@@ -183,7 +183,7 @@ static int unit_of_line(struct lookup *l, struct code_unit **unit)
 	return unit_find_or_add(l->g, text, &like, unit);
 }
 
-/* The instructions of a function; the caller's to free. None, and no error, where they cannot be had. */
+/* The instructions of a function; the caller's to free. None, without an error, if unavailable. */
 static int unit_decode_function(struct object *o, uint64_t start, uint64_t end,
 				struct kjoule_insn **insns, size_t *n)
 {
@@ -379,7 +379,9 @@ int code_units_find(struct code_units *g, const struct view_place *place, bool k
 	       struct user_blocks_part **part)
 {
 	struct lookup l = { .g = g, .place = place };
-	/* without an address all of a function is one; the kernel's are known by their names only */
+	/*
+	 * without an address all of a function is one; the kernel's are known by their names only
+	 */
 	uint64_t key = place->address, hash;
 	struct address found = { .address = key, .symbol = place->symbol }, *a;
 	size_t probe = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Windows of each counter, as the CPU that reads it has told them, held against what the others say; see edge_windows.h.
- */
+/* Windows of each counter, checked against the other CPUs; see edge_windows.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +9,7 @@
 #include "lib/base/cpus.h"
 #include "lib/control/control.h"
 
-/* CPUs are held at the same time, but for such a part of the window. */
+/* CPUs are paused at the same time, but for such a part of the window. */
 #define APART	50
 
 static struct edge_windows_scope *edge_windows_find_scope(struct edge_windows *w, uint32_t scope,
@@ -28,7 +26,7 @@ static struct edge_windows_scope *edge_windows_find_scope(struct edge_windows *w
 	return s;
 }
 
-/* Is it in the recording, and no longer than can be? */
+/* Is it in the recording, and no longer than possible? */
 static bool edge_window_is_plausible(const struct timeline *tl, const struct timeline_window *t)
 {
 	const struct kjoule_session_info *s = tl->session;
@@ -45,7 +43,7 @@ static uint64_t edge_windows_limit_ns(double ns, uint64_t most)
 	return ns < 0 ? 0 : ns > most ? most : ns;
 }
 
-/* Interrupts after a hold of so long, until the program goes on. */
+/* Interrupts after a pause of so long, until the program goes on. */
 static uint64_t edge_windows_late_ns(const struct edge_windows_cost *cost, uint64_t paused_ns)
 {
 	double pending_ns = cost->other_hz > 0 ? fmin(paused_ns, 1e9 / cost->other_hz) : paused_ns;
@@ -53,7 +51,7 @@ static uint64_t edge_windows_late_ns(const struct edge_windows_cost *cost, uint6
 	return cost->entry_ns / 2 + cost->tick_ns + cost->other * pending_ns;
 }
 
-/* @paused_ns: how long its CPU was held before it ran, 0: it was not */
+/* @paused_ns: how long its CPU was paused before it ran, 0: it was not */
 static struct edge_window edge_window_convert(const struct timeline_window *t,
 					      const struct edge_windows_cost *cost,
 					      uint64_t paused_ns)
@@ -66,7 +64,7 @@ static struct edge_window edge_window_convert(const struct timeline_window *t,
 
 	return (struct edge_window){
 		.seek_ns = t->seek_ns, .from_ns = t->from_ns + first, .b_ns = t->b_ns - last,
-		/* the rest of it: from the edge until it ran, and from the hold to the edge */
+		/* the rest of it: from the update until it ran, and from the pause to the update */
 		.paused_ns = t->c_ns - t->b_ns + last, .before_ns = t->from_ns + first - t->a_ns,
 		.uj = t->c_uj - t->a_uj,
 		.spin = t->flags & KJOULE_WINDOW_SPIN,
@@ -138,7 +136,7 @@ static void edge_windows_join_pauses(struct edge_windows_cpu *c)
 	c->n = n;
 }
 
-/* When a CPU was held: by its own account, and with all while nothing but spinning was. */
+/* When a CPU was paused: by its own records, and with all others in windows without code. */
 static int edge_windows_gather_pauses(const struct timeline *tl,
 				     const struct edge_windows_cost *cost, struct edge_windows *w,
 				     size_t cpu)
@@ -153,7 +151,7 @@ static int edge_windows_gather_pauses(const struct timeline *tl,
 
 		if (!edge_window_is_plausible(tl, x))
 			continue;
-		/* of one that failed as well, where the edge was not found until it was held */
+		/* of one that failed as well, where the update was found during the pause */
 		if (x->from_ns - x->seek_ns <= EDGE_WINDOWS_LONGEST_NS)
 			ret = edge_windows_add_pause(c, x->seek_ns, x->from_ns);
 		/* with the interrupts around it */
@@ -171,7 +169,7 @@ static int edge_windows_gather_pauses(const struct timeline *tl,
 	return ret;
 }
 
-/* A CPU that was not held when the others were has spent something else than spinning does. */
+/* A CPU that was not paused with the others has spent more than a paused one does. */
 static void edge_windows_compare_cpu(const struct timeline *tl, struct edge_windows_scope *s,
 				     const struct timeline_cpu *cpu)
 {
@@ -214,12 +212,12 @@ static int edge_windows_add_leaders(const struct timeline *tl, const struct edge
 		e = s ? kjoule_array_grow(&s->windows, &s->n, sizeof(*e)) : NULL;
 		if (!e)
 			return -ENOMEM;
-		/* right after a hold, or after having looked for the edge */
+		/* right after a pause, or after the wait for the update */
 		*e = edge_window_convert(t, cost,
 					 t->a_ns == c_ns ? paused_ns : t->from_ns - t->seek_ns);
 		paused_ns = t->c_ns - (t->flags & KJOULE_WINDOW_SPIN && t->a_ns == c_ns ? t->b_ns - paused_ns : t->b_ns);
 		c_ns = t->c_ns;
-		/* of a window without an edge nothing is known but when it was held */
+		/* of a window without an update only its pause is known */
 		if (e->failed)
 			e->seek_ns = e->from_ns;
 	}

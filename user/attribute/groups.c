@@ -24,7 +24,7 @@ static int groups_make_level(const struct blocks *b, enum groups_level level,
 	for (uint32_t i = 0; i < b->n_functions; i++) {
 		uint32_t process = b->functions[i].process;
 
-		/* what was not asked for, and in the total neither the recorder beside it nor what held it */
+		/* all but the target, and in the total also the recorder and pauses */
 		if (blocks_is_unattributed(b, i) || (level == GROUPS_TOTAL && (i == b->recorder || i == b->paused)))
 			group_of[i] = UINT32_MAX;
 		else if (level == GROUPS_TOTAL)

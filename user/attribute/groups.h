@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The figures of all, of each process and of each function.
- */
+/* Figures of the total, of each process and of each function. */
 #ifndef KJOULE_GROUPS_H
 #define KJOULE_GROUPS_H
 
@@ -10,15 +8,15 @@
 #include "recording/view.h"
 
 /**
- * struct groups_places - where the processes and functions of one recording are among those of several
- * @process_of,@function_of: NULL: where they are in the recording
+ * struct groups_places - numbers of one recording's processes and functions among those of several
+ * @process_of,@function_of: NULL: the recording's own
  */
 struct groups_places {
 	uint32_t n_processes, n_functions;
 	const uint32_t *process_of, *function_of;
 };
 
-/* How a region was marked: of several recordings, how often in all of them, and for how long in a run. */
+/* How a region was marked: how often in all recordings, and for how long in a run. */
 struct region_marks {
 	bool known;			/* it was entered */
 	uint64_t entered, unended;
@@ -26,9 +24,9 @@ struct region_marks {
 };
 
 /*
- * The figures of all, of each process and of each function, and the marks of functions that are regions; NULL
- * where these were not asked for. Of several recordings: those of an average run,
- * and how much runs differ; NULL where there is but one.
+ * The figures of the total, of each process and of each function, and the marks of functions that
+ * are regions; NULL if not requested. Of several recordings: those of an average run, and how much
+ * runs differ; NULL if there is one.
  */
 struct groups {
 	uint32_t n_processes, n_functions;
@@ -37,7 +35,7 @@ struct groups {
 	struct runs_between *total_between, *processes_between, *functions_between;
 };
 
-/** groups_new() - add up; @at NULL: each for itself. Return: 0 or -ENOMEM */
+/** groups_new() - add up; @at NULL: with the recording's own numbers. Return: 0 or -ENOMEM */
 int groups_new(const struct blocks *b, const struct profile *p, const struct groups_places *at,
 		      struct groups *g);
 
@@ -50,12 +48,12 @@ int groups_add_marks(const struct view *v, const struct blocks *b, struct groups
 void region_marks_add(struct region_marks *m, const struct kjoule_regions_count *c);
 
 /**
- * groups_weight() - joules of the first domain, and of what has none what it would have at the mean power of @all; seconds where
- * that is not known: joules are not to be held against seconds
+ * groups_weight() - joules of the first domain, for groups of unknown energy at the mean power of
+ * @all; seconds if that is unknown: joules are not comparable to seconds
  */
 double groups_weight(const struct profile_group *g, const struct profile_group *all, unsigned int n_domains);
 
-/* A block's power is mixed with its neighbours' below this purity. */
+/* A block's power is mixed with its neighbours' below this share of its windows. */
 #define GROUPS_PURE	0.85
 
 #endif /* KJOULE_GROUPS_H */

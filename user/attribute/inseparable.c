@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See inseparable.h. Ticks of blocks that are one are given to a new block; the old ones stay, without any tick.
- */
+/* See inseparable.h. Ticks of merged blocks move to a new block; the old ones stay. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ static const char *inseparable_keep_text(struct blocks *b, char *text)
 	return text;
 }
 
-/* What qsort() needs to know besides the numbers. */
+/* What qsort() needs other than the numbers. */
 static const struct blocks *sorted;
 
 static int block_by_samples(const void *a, const void *b)
@@ -46,7 +44,7 @@ static int block_by_samples(const void *a, const void *b)
 	return strcmp(x->symbol, y->symbol);
 }
 
-/* "a + b + c (not separable)", most samples first, with whose they are if they are of several processes. */
+/* "a + b + c (not separable)", most samples first, with their processes if there are several. */
 static const char *inseparable_make_name(struct blocks *b, const struct separation *s,
 					 uint32_t unit)
 {
@@ -82,7 +80,7 @@ static const char *inseparable_make_name(struct blocks *b, const struct separati
 	return inseparable_keep_text(b, text);
 }
 
-/* The new block's unit of code: it has a kind and a name, and is at no one place. */
+/* The new block's unit of code: it has a kind and a name, and no place. */
 static const struct code_unit *inseparable_make_unit(struct blocks *b, const struct code_unit *like,
 						     const char *name, const char *object)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Blocks that a model cannot tell apart become one, by name. Between the models (analysis/separate.c) and the report.
- */
+/* Inseparable blocks become one, by name; see analysis/profile/separability.h. */
 #ifndef KJOULE_INSEPARABLE_H
 #define KJOULE_INSEPARABLE_H
 
@@ -12,10 +10,11 @@
 #define BLOCKS_MERGED_NAMED	3
 
 /**
- * blocks_merge_inseparable() - make one block of each unit of several, "a + b (not separable)"; what has too little time becomes
- *	"[others]" of its process, or a line of its own
- * @to:		out: of each block that there was, the one that it is a part of now, itself mostly; the caller's to free
- * Profiles of these blocks have to be made anew.
+ * blocks_merge_inseparable() - make one block of each unit of several, "a + b (not separable)";
+ * blocks of too little time become "[others]" of their process, or a row of their own
+ * @to: out: of each old block, the one that it is a part of now, mostly itself; the caller's to
+ *   free
+ * Profiles of these blocks must be made again.
  * Return: 0 or -ENOMEM
  */
 int blocks_merge_inseparable(struct blocks *b, const struct separation *s, uint32_t **to);

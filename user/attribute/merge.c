@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Several recordings as one; see merge.h. Called by report and diff.
- */
+/* Several recordings as one; see merge.h. Called by report and diff. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -65,7 +63,7 @@ int merge_note(struct merge_notes *notes, const char *fmt, ...)
 	va_end(ap);
 	if (len < 0)
 		return -ENOMEM;
-	/* names out of files, which must not steer the terminal */
+	/* names out of files must not steer the terminal */
 	clean = output_clean(text);
 	free(text);
 	slot = clean ? kjoule_array_grow(&notes->list, &notes->n, sizeof(*slot)) : NULL;
@@ -131,10 +129,10 @@ static bool merge_program_is_same(const struct merge_run *a, const struct merge_
 		return !strcmp(a->build_id, b->build_id);
 	if (a->program && b->program)
 		return !strcmp(a->program, b->program);
-	return true;	/* nobody knows: the commands are compared */
+	return true;	/* unknown: compare the commands */
 }
 
-/* Of commands the program, where there is one. */
+/* Of commands the program, if there is one. */
 static bool merge_command_is_same(const char *a, const char *b)
 {
 	size_t len = strcspn(a, " ");
@@ -153,7 +151,7 @@ static bool merge_cpus_are_same(const struct kjoule_cpus *a, const struct kjoule
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* May it be one with those that are there, and what should be known about it? */
+/* May it be averaged with the others, and with which notes? */
 static int merge_compare_run(struct merge *m, const struct merge_run *r, struct kjoule_error *err)
 {
 	const struct merge_run *f = &m->runs[0];
@@ -216,7 +214,7 @@ static const char *merge_domain_names(const struct kjoule_domain_info *const *in
 	return buf;
 }
 
-/* All recordings have the same columns of energy, from the same sources. */
+/* All recordings must have the same columns of energy, from the same sources. */
 static int merge_compare_domains(struct merge *m, const struct view *v, const struct blocks *b,
 				 const char *path, struct kjoule_error *err)
 {
@@ -250,10 +248,10 @@ static int merge_compare_domains(struct merge *m, const struct view *v, const st
 }
 
 /*
- * Where the regions of a recording are among all, also those into which no sample fell, because one of another run may
- * have; and how they were marked.
+ * Numbers of a recording's regions among all, also of those without a sample, as another run may
+ * have one; and how they were marked.
  * @process_of,@function_of: see merge_places()
- * @marks:	by these places; NULL: only make them
+ * @marks: by these numbers; NULL: only make them
  */
 static int merge_add_marks(struct merge *m, const struct view *v, const struct blocks *b,
 			   const uint32_t *process_of, const uint32_t *function_of,
@@ -289,7 +287,7 @@ static int merge_add_marks(struct merge *m, const struct view *v, const struct b
 	return ret;
 }
 
-/* For how long functions were at work, and which followed which, by the numbers that all runs have in common. */
+/* Elapsed time and execution order of functions, by common numbers. */
 static int merge_add_execution_order(const struct blocks *b, const uint32_t *function_of,
 				     uint32_t n_functions, struct merge_run *r)
 {
@@ -315,7 +313,7 @@ static int merge_add_execution_order(const struct blocks *b, const uint32_t *fun
 	return ret;
 }
 
-/* The figures of a run, by the numbers that all runs have in common. */
+/* The figures of a run, by common numbers. */
 static int merge_add_figures(struct merge *m, struct view *v, const struct blocks *b,
 			     struct merge_run *r)
 {
@@ -383,7 +381,9 @@ static void merge_warn_of_objects(struct merge *m, const struct view *v)
 	}
 }
 
-/* A region that this run was never in takes no time of it; one that marks nothing at all tells of no regions. */
+/*
+ * A region that this run never entered takes no time of it; a run without any marks has no regions.
+ */
 static int merge_check_regions(struct merge *m, const struct view *v, const char *path,
 			       struct kjoule_error *err)
 {
@@ -404,7 +404,7 @@ static int merge_check_regions(struct merge *m, const struct view *v, const char
 	return ret;
 }
 
-/* Windows are a matter of one recording's model. */
+/* Windows need one recording's model. */
 static int merge_compare_windows(struct merge *m, const struct merge_run *r)
 {
 	const char *first = m->n ? m->runs[0].path : NULL;
@@ -492,7 +492,7 @@ static double merge_value_deviation(const struct value *v)
 	return (v->hi - v->lo) / 2 / 1.96;
 }
 
-/* What is held against the other runs that are not left out: the whole, in the first domain. */
+/* What is compared between runs that are not left out: the total, in the first domain. */
 static int merge_find_outliers(struct merge *m, enum merge_figure figure)
 {
 	double *x = calloc(m->n + 1, sizeof(*x)), *sd = calloc(m->n + 1, sizeof(*sd));
@@ -530,7 +530,7 @@ static int merge_find_outliers(struct merge *m, enum merge_figure figure)
 	return ret;
 }
 
-/* A command that ended with the same code each time ended as it does. Return: 0 or -ENOMEM */
+/* A command that ended with the same code each time ended as expected. Return: 0 or -ENOMEM */
 static int merge_note_exits(struct merge *m)
 {
 	size_t alike = 0;
@@ -565,7 +565,7 @@ int merge_outliers(struct merge *m, bool leave_out)
 
 	for (size_t i = 0; i < m->n; i++)
 		whole |= !m->runs[i].partial;
-	/* the time of a part of a run is no run's, nor are others judged by it */
+	/* the time of a part of a run is no run's, nor are others compared with it */
 	m->judged = 0;
 	for (size_t i = 0; i < m->n; i++) {
 		m->runs[i].left_out = whole && m->runs[i].partial;
@@ -595,7 +595,7 @@ static const struct profile_group *merge_group_of(const struct groups *g, enum m
 	return i < g->n_functions ? &g->functions[i] : NULL;
 }
 
-/* What a run says of code that it has not met: nothing, in the domains whose energy it knows. */
+/* The figures of code that a run does not have: 0, in the domains whose energy is known. */
 static void merge_set_unsampled(const struct merge *m, const struct merge_run *r,
 				struct profile_group *g)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The names that several recordings have in common; see merge.h. A recording's own names go with it when it
- * is closed, so all are copied. Called by merge.c.
- */
+/* The names that several recordings have in common; see merge.h. Called by merge.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +52,7 @@ const char *merge_text(struct merge_names *names, const char *text)
 	return copy;
 }
 
-/* What an object is called for all recordings. */
+/* An object's common name. */
 static const char *merge_object_name(struct merge_names *names, const struct merge_alias *alias,
 				     const char *object)
 {
@@ -73,7 +70,7 @@ static bool merge_text_is_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* @object: the unit's, as all recordings call it. In two builds places are others, names are what stays. */
+/* @object: the unit's, by its common name. Two builds have other addresses and the same names. */
 static bool merge_unit_is_same(const struct merge_names *names, const struct code_unit *a,
 			       const struct code_unit *b, const char *object)
 {
@@ -135,7 +132,7 @@ static int merge_unit_place(struct merge_names *names, const struct merge_alias 
 	return 0;
 }
 
-/* Process ids are another run's others: processes of one name are one. */
+/* Process ids differ between runs: processes of one name are one. */
 static int merge_process_place(struct merge_names *names, const struct merge_alias *alias,
 			       const struct blocks_process *p, uint32_t *out)
 {

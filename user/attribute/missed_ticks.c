@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What becomes of ticks without a sample; see missed_ticks.h. Called by blocks_streams.c, which
- * says what the conventions are.
- */
+/* What becomes of ticks without a sample; conventions are in blocks_streams.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include "attribute/missed_ticks.h"
@@ -89,7 +86,7 @@ static int missed_ticks_put_gap(struct missed_ticks *f, struct missed_ticks_stre
 	uint32_t nobody = g->suspended ? f->suspended : g->offline ? f->offline : f->missed;
 	int ret;
 
-	/* a CPU that was offline, a machine that slept or stood: nobody knows */
+	/* a CPU that was offline, a suspended or stopped machine: unknown */
 	if (g->offline || g->suspended || g->count > MISSED_TICKS_INTERPOLATED_MOST) {
 		f->unattributed += g->offline || g->suspended ? 0 : to - from;
 		tick.block = f->system ? nobody : f->other;
@@ -110,7 +107,7 @@ static int missed_ticks_put_gap(struct missed_ticks *f, struct missed_ticks_stre
 	return ret;
 }
 
-/* When the recorder was on this CPU, from the time on at which a tick was due: ticks are asked for in their order. NULL: not any more */
+/* The recorder's next wakeup on this CPU; ticks come in order. NULL: no more */
 static const struct kjoule_wakeup *missed_ticks_next_wakeup(struct missed_ticks *f, uint64_t due)
 {
 	for (; f->next_wakeup < f->n_wakeups; f->next_wakeup++) {
@@ -122,7 +119,7 @@ static const struct kjoule_wakeup *missed_ticks_next_wakeup(struct missed_ticks 
 	return NULL;
 }
 
-/* Ticks [from, to) of somebody who was not asked for, but for the recorder's own. */
+/* Ticks [from, to) of other processes, but for the recorder's own. */
 static int missed_ticks_put_bystander(struct missed_ticks *f, struct missed_ticks_stream *l,
 				      uint64_t from, uint64_t to)
 {
@@ -143,7 +140,7 @@ static int missed_ticks_put_bystander(struct missed_ticks *f, struct missed_tick
 	return ret;
 }
 
-/* Nothing tells of the ticks [from, to): @lost samples, then idle or not the target. */
+/* Ticks [from, to) without any record: @lost samples, then idle or not the target. */
 static int missed_ticks_put_unsampled(struct missed_ticks *f, struct missed_ticks_stream *l,
 				      uint64_t from, uint64_t to, uint64_t *lost)
 {
@@ -160,8 +157,8 @@ static int missed_ticks_put_unsampled(struct missed_ticks *f, struct missed_tick
 }
 
 /*
- * Of missed ticks [from, to), those up to which the CPU was held: with a few before, which the interrupts
- * around it took, and a few after. Return: @from if it was not
+ * Of missed ticks [from, to), those up to which the CPU was paused: with a few before and after for
+ * interrupts. Return: @from if it was not
  */
 static uint64_t missed_ticks_paused_until(struct missed_ticks *f, uint64_t from, uint64_t to)
 {
@@ -178,7 +175,7 @@ static uint64_t missed_ticks_paused_until(struct missed_ticks *f, uint64_t from,
 	return to - end <= MISSED_TICKS_INTERPOLATED_MOST || end > to ? to : end;
 }
 
-/* Up to where a gap has nothing to do with the next hold. */
+/* Up to where a gap has nothing to do with the next pause. */
 static uint64_t missed_ticks_until_pause(struct missed_ticks *f, uint64_t from, uint64_t to)
 {
 	const struct edge_windows_pause *h = edge_windows_next(f->pauses, timeline_due(f->session, from), &f->pause);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What ticks and the recorder took of each CPU of a recording; see overhead_cpus.h.
- */
+/* Cost of ticks and of the recorder on each CPU of a recording; see overhead_cpus.h. */
 #include <stdlib.h>
 #include "attribute/overhead_cpus.h"
 
-/* For how long the recorder was awake, on this CPU. */
 double overhead_cpus_recorder_s(const struct view *v, uint32_t cpu)
 {
 	double s = 0;
@@ -16,7 +13,7 @@ double overhead_cpus_recorder_s(const struct view *v, uint32_t cpu)
 	return s;
 }
 
-/* The books of the CPUs, with what a tick takes on each. Return: how many; *cpus is the caller's to free */
+/* The CPUs' counters, with each tick's cost. Return: how many; *cpus is the caller's to free */
 size_t overhead_cpus_gather(const struct view *v, const struct blocks *b, struct overhead_cpu **cpus)
 {
 	size_t n = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The model of a report: what was asked for or fits, blocks that it cannot tell apart made one, and why. See power_model.h.
- */
+/* The requested or fitting model, with inseparable blocks merged; see power_model.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +12,7 @@
 #include "attribute/power_model.h"
 #include "cli/cmd.h"
 
-/* Ticks that are delayed by less than this part of the interval may keep step with a program. */
+/* Ticks with less random delay than this part of the interval may be in step with a program. */
 #define FREE_OF_STEP	0.5
 
 static const char *const names[] = { [MODEL_CPM] = "cpm", [MODEL_EDGE] = "edge", [MODEL_MIXTURE] = "mixture",
@@ -30,7 +28,7 @@ const char *power_model_asked(const struct power_model *m)
 	return names[m->asked];
 }
 
-/* Why a model was chosen, for people. */
+/* Why a model was chosen. */
 static void power_model_explain_choice(const struct blocks *b, const struct model_choice *c,
 				       struct power_model *m)
 {
@@ -104,7 +102,7 @@ static int power_model_set_fates(const struct blocks *b, const struct separation
 	m->n_fates = b->n_functions;
 	if (!m->fate)
 		return -ENOMEM;
-	/* of a united block what most of it is there for: the worst that happened to one of its blocks */
+	/* of a merged block the worst fate of its blocks */
 	for (uint32_t i = 0; i < s->n_blocks; i++) {
 		uint32_t to = m->merged[i];
 
@@ -156,7 +154,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 		ret = power_model_use_edges(b, m);
 		if (ret != -ENODATA || opt->model == MODEL_EDGE)
 			return ret;
-		/* nobody asked for it: another one is told, and why it is not this one */
+		/* chosen automatically: fall back, and say why */
 		snprintf(others, sizeof(others), "not edge: %.140s; ", m->reason);
 	}
 	b->input.one_silence = true;
@@ -200,7 +198,7 @@ out:
 	return ret;
 }
 
-/* Ticks of a block: all, and those of vectors whose power is not told, by the reason. */
+/* Ticks of a block: all, and those of vectors of unknown power, by the reason. */
 struct ticks_of {
 	double all, unknown[EDGE_ALIKE + 1];
 };
@@ -258,7 +256,7 @@ int power_model_blocks(struct power_model *m, const struct blocks *b, const stru
 						   profile_edge(p, i), of);
 	}
 	for (size_t f = 0; f < b->n_functions && !ret; f++)
-		/* of ticks at which the CPUs were held the power is that of spinning */
+		/* the power of ticks in pauses is that of paused CPUs */
 		m->why[f] = f == b->paused ? EDGE_KNOWN : power_model_why_unmeasured(&of[f]);
 	free(of);
 	return ret;

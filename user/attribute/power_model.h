@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The model of power: what was asked for or fits, and blocks that it cannot tell apart made one.
- */
+/* The model of power: the requested or fitting one, with inseparable blocks merged. */
 #ifndef KJOULE_POWER_MODEL_H
 #define KJOULE_POWER_MODEL_H
 
@@ -11,16 +9,17 @@
 /**
  * struct power_model - the model of a report
  * @asked,@used: @used is never MODEL_AUTO
- * @reason:	why it was chosen, or why there is none; for people
+ * @reason: why it was chosen, or why there is none
  * @windows,@left_out,@window_ticks,@reliability: of MODEL_MIXTURE, see struct separation
- * @in_step:	ticks were on an even grid
- * @merged:	of each block there was, the one that it is a part of; NULL: none was made one with another
- * @fate:	enum separability_fate of each block that others were made one with
- * @why:	of MODEL_EDGE: enum edge_why of each block, EDGE_KNOWN: none of it, or next to none, is of unknown power
- * @read:	domains that there are readings of, as bits
- * @windows_of:	of MODEL_EDGE: domains that windows are of, as bits; @solved: they tell something; @too_many: there are more ticks in
- *		them than the model looks at
- * @n_inseparable:	blocks that could not be told apart
+ * @in_step: ticks were on an even grid
+ * @merged: of each old block, the one that it is a part of; NULL: none was merged
+ * @fate: enum separability_fate of each merged block
+ * @why: of MODEL_EDGE: enum edge_why of each block, EDGE_KNOWN: (nearly) none of it is of unknown
+ *   power
+ * @read: domains with readings, as bits
+ * @windows_of: of MODEL_EDGE: domains with windows, as bits; @solved: these were solved; @too_many:
+ *   they have too many ticks for the model
+ * @n_inseparable: blocks that could not be separated
  */
 struct power_model {
 	enum power_model_kind asked, used;
@@ -36,12 +35,12 @@ struct power_model {
 };
 
 /**
- * power_model_new() - choose, and make one of blocks that cannot be told apart; before callgraph_new()
- * Return: 0; -ENODATA: the one that was asked for cannot be used, see @reason; -ENOMEM
+ * power_model_new() - choose, and merge inseparable blocks; before callgraph_new()
+ * Return: 0; -ENODATA: the requested one cannot be used, see @reason; -ENOMEM
  */
 int power_model_new(struct blocks *b, const struct attribute_options *opt, struct power_model *m);
 
-/** power_model_blocks() - of which blocks the model does not tell the power, once it was solved. Return: 0 or -ENOMEM */
+/** power_model_blocks() - find blocks of unknown power, once it was solved. Return: 0 or -ENOMEM */
 int power_model_blocks(struct power_model *m, const struct blocks *b, const struct profile *p);
 
 void power_model_free(struct power_model *m);
@@ -50,10 +49,10 @@ const char *power_model_name(const struct power_model *m);
 
 const char *power_model_asked(const struct power_model *m);
 
-/** power_model_note() - what is to be said of a block, NULL if nothing is */
+/** power_model_note() - a remark on a block, or NULL */
 const char *power_model_note(const struct power_model *m, uint32_t function);
 
-/** power_model_is_part() - is a block one of those that were made one with @merged? */
+/** power_model_is_part() - is a block a part of @merged? */
 bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t merged);
 
 #endif /* KJOULE_POWER_MODEL_H */

@@ -25,7 +25,7 @@ int recorder_wakeups_find(const struct kjoule_recording *rec, struct recorder_wa
 		if (missed_ticks_wakeup_is_sound(&rec->wakeups[i]))
 			a->times[n++] = (struct recorder_wakeup){ rec->wakeups[i].begin_ns, rec->wakeups[i].end_ns };
 	qsort(a->times, n, sizeof(*a->times), wakeup_by_begin);
-	/* a file may say anything: what lies over each other is one */
+	/* a file may have overlapping ones: merge them */
 	for (size_t i = 0; i < n; i++) {
 		struct recorder_wakeup *last = a->n ? &a->times[a->n - 1] : NULL;
 
@@ -41,7 +41,7 @@ bool recorder_wakeups_within(const struct recorder_wakeups *a, uint64_t begin_ns
 {
 	size_t low = 0, high = a->n;
 
-	/* the first one that ends behind the beginning */
+	/* the first one that ends after the begin */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * When the recorder itself was awake, on whichever CPU: what it draws then is in every reading of the machine's power.
- */
+/* When the recorder ran, on whichever CPU: its energy is in the machine's readings. */
 #ifndef KJOULE_RECORDER_WAKEUPS_H
 #define KJOULE_RECORDER_WAKEUPS_H
 
@@ -10,9 +8,7 @@
 #include <stdint.h>
 #include "lib/file/recording.h"
 
-/**
- * struct recorder_wakeups - times, one after the other and apart
- */
+/** struct recorder_wakeups - times in order, without overlap */
 struct recorder_wakeups {
 	size_t n;
 	struct recorder_wakeup {
@@ -20,9 +16,9 @@ struct recorder_wakeups {
 	} *times;
 };
 
-/** recorder_wakeups_find() - of a recording; to be freed by recorder_wakeups_free(). Return: 0 or -ENOMEM */
+/** recorder_wakeups_find() - free by recorder_wakeups_free(). Return: 0 or -ENOMEM */
 int recorder_wakeups_find(const struct kjoule_recording *rec, struct recorder_wakeups *a);
-/** recorder_wakeups_within() - was it awake at any time in [@begin_ns, @end_ns)? */
+/** recorder_wakeups_within() - did it run at any time in [@begin_ns, @end_ns)? */
 bool recorder_wakeups_within(const struct recorder_wakeups *a, uint64_t begin_ns, uint64_t end_ns);
 void recorder_wakeups_free(struct recorder_wakeups *a);
 

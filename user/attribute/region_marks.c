@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Regions that are asked for, and what is missing of those that were marked; see region_marks.h.
- */
+/* Requested regions, and what is missing of those that were marked; see region_marks.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +11,9 @@
 
 #define NAMED	6	/* regions that a line names */
 
-/* "a, b, c and 3 more": of the paths for which @is. The caller's to free; NULL: none, or no memory */
+/*
+ * "a, b, c and 3 more": of the paths for which @is. The caller's to free; NULL: none, or no memory
+ */
 static char *region_marks_list_paths(const struct view *v,
 				     bool (*is)(const struct kjoule_regions_count *c))
 {

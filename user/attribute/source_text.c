@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See source_text.h. The names come from debug information of any file: only plain files are read,
- * and no more of them than anybody writes.
- */
+/* See source_text.h. The names are untrusted: only plain files of a sensible size are read. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +10,7 @@
 
 #define BYTES_MOST	(16l << 20)
 
-/* No more than what the file's size says: some that the kernel makes have no end, and none that it makes has a size. */
+/* At most the file's size: some of the kernel's files have no end, and none of these has a size. */
 static char *source_text_read_plain(const struct source_file *file, size_t *len)
 {
 	int fd = kjoule_privilege_open_plain_as(file->owner, file->path);
@@ -33,7 +30,7 @@ static char *source_text_read_plain(const struct source_file *file, size_t *len)
 	return text;
 }
 
-/* Tabs as eight columns; what else is to be done for a terminal does the table. */
+/* Tabs as eight columns; the table cleans the rest for a terminal. */
 static char *source_text_expand_tabs(const char *text, size_t n)
 {
 	size_t tabs = 0, at = 0;

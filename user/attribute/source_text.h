@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Lines of source files, as far as they are there.
- */
+/* Lines of source files, if available. */
 #ifndef KJOULE_SOURCE_TEXT_H
 #define KJOULE_SOURCE_TEXT_H
 
@@ -23,7 +21,7 @@ struct source_text {
 
 /**
  * source_text_file() - a file, read once
- * @owner:	of the ELF file that names it: root is shown only what this user may read
+ * @owner: of the ELF file that names it: root sees only what this user may read
  * Return: NULL without memory
  */
 const struct source_file *source_text_file(struct source_text *s, const char *path, uid_t owner);

@@ -38,7 +38,7 @@ static int user_block_parse_part(const char *text, struct user_blocks_part *part
 		*why = "a part is empty";
 		return -EINVAL;
 	}
-	/* a::b is a function, and so is anything else without a number behind its colon */
+	/* a::b is a function, and so is anything else without a number after its colon */
 	if (!colon || colon == text || !isdigit((unsigned char)*range)) {
 		part->kind = USER_BLOCKS_FUNCTION;
 		part->where = strdup(text);

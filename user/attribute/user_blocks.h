@@ -13,13 +13,14 @@
 enum user_blocks_kind {
 	USER_BLOCKS_FUNCTION,		/* a function, inlined or not */
 	USER_BLOCKS_LINES,		/* FILE:FROM-TO */
-	USER_BLOCKS_ADDRESSES,	/* OBJECT:0xFROM-0xTO, as the ELF file counts, the last one excluded */
-	USER_BLOCKS_CODE,		/* the same of one object alone, by its whole path; of no command line */
+	USER_BLOCKS_ADDRESSES,	/* OBJECT:0xFROM-0xTO, as in the ELF file, the last one excluded */
+	/* the same of one object, by its whole path; not from the command line */
+	USER_BLOCKS_CODE,
 };
 
 struct user_blocks_part {
 	enum user_blocks_kind kind;
-	char *where;		/* function, source file or object: a whole path or the end of one */
+	char *where;	/* function, source file or object: a whole path or the end of one */
 	uint64_t from, to;
 	uint64_t samples;
 };
@@ -37,26 +38,26 @@ struct user_blocks {
 
 /**
  * user_blocks_add() - from the command line; parts of one name are one block
- * @why:	out: of -EINVAL, for the user
+ * @why: out: of -EINVAL, for the user
  * Return: 0, -EINVAL, -ENOMEM
  */
 int user_blocks_add(struct user_blocks *named, const char *text, const char **why);
-/** user_blocks_add_code() - not from the command line: code whose place is known. Return: 0, -ENOMEM */
+/** user_blocks_add_code() - code of a known place. Return: 0, -ENOMEM */
 int user_blocks_add_code(struct user_blocks *named, const char *name, const char *object, uint64_t from, uint64_t to);
 void user_blocks_free(struct user_blocks *named);
 
-/* What is known of an instruction. */
+/* Properties of an instruction. */
 struct user_blocks_code {
 	const char *object, *symbol;
-	uint64_t address;		/* the file's own; 0: not known */
+	uint64_t address;		/* as in the file; 0: unknown */
 	const struct kjoule_line *lines;
 	size_t n_lines;
 };
 
-/** user_blocks_find() - the first block that has the instruction, and which part of it; NULL: none has */
+/** user_blocks_find() - the first block that has the instruction, and its part; or NULL */
 struct user_block *user_blocks_find(const struct user_blocks *named, const struct user_blocks_code *code,
 			       struct user_blocks_part **part);
-/** user_blocks_needs_lines() - can it not be told without lines of source? */
+/** user_blocks_needs_lines() - do some parts need lines of source? */
 bool user_blocks_needs_lines(const struct user_blocks *named);
 
 #endif /* KJOULE_USER_BLOCKS_H */

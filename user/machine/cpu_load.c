@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See cpu_load.h. A pass is short, some ten thousand cycles, so that what has been done is known well at any moment.
- */
+/* See cpu_load.h. A pass has some ten thousand cycles, for accurate progress. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +18,7 @@
 #define READS		1024		/* of a line each */
 #define LINE		64
 #define MEMORY_MOST	(64u << 20)	/* of a thread */
-#define MEMORY_PART	16		/* and all of them no more than such a part of the machine's */
+#define MEMORY_PART	16	/* and of all threads at most such a part of the machine's */
 
 struct worker {
 	struct cpu_load *load;
@@ -83,7 +81,7 @@ static void load_do_pass(struct worker *w, enum cpu_load_kind kind, uint64_t n)
 	}
 }
 
-/* Work until the load's turn is over; of @part of the time only, look at the clock between passes. */
+/* Work for the load's turn; for @part of the time only, reading the clock between passes. */
 static void load_work_turn(struct worker *w, unsigned int turn, double part)
 {
 	uint64_t n = atomic_load_explicit(&w->passes, memory_order_relaxed), begin = 0;
@@ -175,7 +173,7 @@ static int load_worker_start(struct cpu_load *l, struct worker *w, int cpu)
 		w->memory = malloc(l->memory);
 		if (!w->memory)
 			return -ENOMEM;
-		/* a page that was never written to is the kernel's one page of zeros */
+		/* untouched pages would all be the kernel's one page of zeros */
 		memset(w->memory, 1, l->memory);
 	}
 	CPU_ZERO(&one);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Work that keeps CPUs busy and counts what it has done: one thread a CPU, pinned to it, which rests until it is told to go.
- */
+/* Keeps CPUs busy and counts the work: one pinned thread a CPU, resting until started. */
 #ifndef KJOULE_CPU_LOAD_H
 #define KJOULE_CPU_LOAD_H
 
@@ -24,17 +22,17 @@ struct cpu_load;
 
 /**
  * cpu_load_new() - threads on these CPUs, resting
- * @threads:	of them, dealt out one CPU after another; 0: one for each CPU
+ * @threads: how many, round robin over the CPUs; 0: one for each CPU
  * Return: 0 or -errno with the reason in @err
  */
 int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsigned int threads, struct cpu_load **l,
 	     struct kjoule_error *err);
 /**
- * cpu_load_go() - work from now on
- * @part:	of the time, in turns of CPU_LOAD_TURN_NS; 1: all of it, 0: rest
+ * cpu_load_go() - start
+ * @part: of the time, in turns of CPU_LOAD_TURN_NS; 1: all of it, 0: rest
  */
 void cpu_load_go(struct cpu_load *l, double part);
-/** cpu_load_passes() - what all threads together have done so far; a pass of one kind is none of another */
+/** cpu_load_passes() - sum over threads; passes of different kinds are not comparable */
 uint64_t cpu_load_passes(const struct cpu_load *l);
 unsigned int cpu_load_threads(const struct cpu_load *l);
 /** cpu_load_free() - end the threads. NULL is fine */

@@ -6,7 +6,7 @@
 #include <syslog.h>
 #include "machine/frequency_guard.h"
 
-/* As the next sweep would, by the same file: what somebody else holds or has given back by then is not touched. */
+/* As the next sweep would: what others hold or have restored by then is not touched. */
 static void frequency_guard_restore(const void *what)
 {
 	const struct kjoule_frequency *f = what;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See guardian.h. A child that is forked while its parent is small and waits at a socket whose other end nothing
- * but the parent has: commands lose it as they are executed. When that end is closed without a word it gives back.
+ * See guardian.h. A child that is forked while its parent is small and waits at a socket whose
+ * other end only the parent has: commands lose it when they are executed. When that end is closed
+ * without a message it restores.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 #include "machine/guardian.h"
 
-/* Each without a right that it takes: not as safe, and good for something all the same. */
+/* Each without a right that it needs: less safe, and useful all the same. */
 static void guardian_protect_itself(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -30,7 +31,7 @@ static void guardian_protect_itself(void)
 	mlockall(MCL_CURRENT | MCL_ONFAULT);
 }
 
-/* Whoever waits for the end of the caller's output is not to wait for the guardian. */
+/* Readers of the caller's output must not wait for the guardian. */
 static void guardian_close_all_but(int fd)
 {
 	if (close_range(3, fd - 1, 0) && errno != EINVAL) {
@@ -52,20 +53,20 @@ static _Noreturn void guardian_run(void (*give_back)(const void *what), const vo
 	ssize_t n = -1;
 	char byte;
 
-	/* neither the terminal's keys nor its end are for it; all signals are blocked */
+	/* detached from the terminal; all signals are blocked */
 	setsid();
 	prctl(PR_SET_NAME, GUARDIAN);
 	guardian_close_all_but(fd);
 	guardian_protect_itself();
 	if (send(fd, "", 1, MSG_NOSIGNAL) == 1)
 		n = read(fd, &byte, 1);
-	/* without a word: it is gone */
+	/* without a message: the process has ended */
 	if (n != 1)
 		give_back(what);
 	_exit(0);
 }
 
-/* A command's standard streams are put in the place of ours: not of these. Return: 0 or -errno */
+/* Put a command's standard streams in the place of ours. Return: 0 or -errno */
 static int guardian_move_descriptor(int *fd)
 {
 	int higher = fcntl(*fd, F_DUPFD_CLOEXEC, 3);
@@ -77,7 +78,7 @@ static int guardian_move_descriptor(int *fd)
 	return 0;
 }
 
-/* Return: 0: it is there, and has done what it has to before; -errno */
+/* Return: 0: it is ready; -errno */
 static int guardian_wait_ready(int fd)
 {
 	ssize_t n;
@@ -103,7 +104,7 @@ int guardian_start(struct guardian *g, void (*give_back)(const void *what), cons
 	if (!ret)
 		ret = guardian_move_descriptor(&ends[1]);
 	if (!ret) {
-		/* none is to come in between, with our handlers */
+		/* no signal in between, with our handlers */
 		sigfillset(&all);
 		sigprocmask(SIG_BLOCK, &all, &old);
 		g->pid = fork();
@@ -136,7 +137,7 @@ void guardian_leave(struct guardian *g)
 
 void guardian_end(struct guardian *g)
 {
-	/* it may have been killed itself: then there is nobody to be told */
+	/* it may have been killed itself */
 	if (g->fd >= 0)
 		send(g->fd, "", 1, MSG_NOSIGNAL);
 	guardian_leave(g);

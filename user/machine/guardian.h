@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process of its own that gives back what was changed if the one that changed it is killed by what nobody can catch, SIGKILL
- * and the kernel out of memory. Used for frequencies (frequency_guard.c), fans (boost/fan.c) and commands as a load (boost/command.c).
+ * A process of its own that restores what was changed if the one that changed it is killed by
+ * SIGKILL or for lack of memory. Used for frequencies (frequency_guard.c), fans (boost/fan.c) and
+ * commands as a load (boost/command.c).
  */
 #ifndef KJOULE_GUARDIAN_H
 #define KJOULE_GUARDIAN_H
@@ -12,7 +13,10 @@
 /* As ps(1) shows it. */
 #define GUARDIAN	"kjoule-guardian"
 
-/* @fd: nobody else has this end: the guardian sees it closed when this process is gone; -1: there is none */
+/*
+ * @fd: the only copy of this end: the guardian sees it closed when this process ends; -1: there is
+ *   none
+ */
 struct guardian {
 	pid_t pid;
 	int fd;
@@ -20,17 +24,17 @@ struct guardian {
 
 /**
  * guardian_start() - before anything is changed
- * @give_back:	called in the guardian, where all files are closed and all signals are blocked; nobody is there to be told any more
- *		but those who read the system's log
- * @what:	for it
- * @name:	of that, for @err
+ * @give_back: called in the guardian, where all files are closed and all signals are blocked; it
+ *   can only write to the system's log
+ * @what: its argument
+ * @name: of what is restored, for @err
  * Return: 0: it watches; -errno with the reason in @err
  */
 int guardian_start(struct guardian *g, void (*give_back)(const void *what), const void *what, const char *name,
 		   struct kjoule_error *err);
-/** guardian_end() - after all was given back: it has nothing to do any more */
+/** guardian_end() - after all was restored */
 void guardian_end(struct guardian *g);
-/** guardian_leave() - what could not be given back is left to it, as if this process was killed; it has done so when this returns */
+/** guardian_leave() - leave the rest to it, as if this process was killed, and wait for it */
 void guardian_leave(struct guardian *g);
 
 #endif /* KJOULE_GUARDIAN_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * y = a x + y over two vectors that fit into any first-level cache: the work of a load, and of a program that is to draw what a
- * load does, to the instruction.
+ * y = a x + y over two vectors that fit into any first-level cache: the work of a load, and of
+ * programs that must draw the same, to the instruction.
  */
 #ifndef KJOULE_SAXPY_H
 #define KJOULE_SAXPY_H
@@ -22,7 +22,7 @@ static inline void saxpy_start(struct saxpy *s)
 		s->x[i] = s->y[i] = (v4){ i, i + 0.25f, i + 0.5f, i + 0.75f };
 }
 
-/** saxpy_pass() - once over all of it; the sign changes from @pass to pass, so that y stays where it is */
+/** saxpy_pass() - once over all of it; the sign alternates with @pass, so that y stays bounded */
 static inline void saxpy_pass(struct saxpy *s, uint64_t pass)
 {
 	const float f = pass & 1 ? 0.5f : -0.5f;
@@ -30,7 +30,7 @@ static inline void saxpy_pass(struct saxpy *s, uint64_t pass)
 
 	for (unsigned int i = 0; i < SAXPY_VECTORS; i++)
 		s->y[i] = a * s->x[i] + s->y[i];
-	/* what nobody reads is computed all the same */
+	/* the unused result is computed all the same */
 	__asm__ volatile("" : : "r" (s->y) : "memory");
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which sources a recording uses: those that were asked for, or the best there is.
- * What sysfs has to offer is opened here and handed to the session; what is known of
- * it goes with the session's own description into the file. How they did is told here as well.
- * Called by record/once.c, record/loop.c and boost/machine_watch.c.
+ * Which sources a recording uses: the requested ones, or the best. Files of sysfs are opened here
+ * and passed to the session; what is known of them goes with the session's description into the
+ * file. Also reports how they did. Called by record/once.c, record/loop.c and
+ * boost/machine_watch.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,20 +19,20 @@
 
 #define PERIOD_MIN_NS	1000000ull		/* as the module takes it */
 #define PERIOD_MAX_NS	(3600 * 1000000000ull)
-#define SESSION_SOURCES	8u	/* as many as the module takes for one session */
+#define SESSION_SOURCES	8u	/* limit of a session */
 
-/* Everything that there is to choose from. */
+/* All available sources. */
 struct offer {
 	const struct sources_offer *from;
 	struct kjoule_found *found;
 	size_t n_found;
 };
 
-/* What was asked for. */
+/* The request. */
 struct wish {
 	const char *text;		/* as it was written */
 	char *name;
-	uint64_t period_ns;		/* 0: what the module takes */
+	uint64_t period_ns;		/* 0: the module's default */
 };
 
 static int session_source_refuse_period(const struct wish *w)
@@ -128,8 +128,8 @@ static void session_sources_drop_last(struct session_sources *s)
 }
 
 /*
- * Is it the last source that the module refuses? A counter may stand still, of a device that
- * sleeps, and would end the whole session. What the module has no room for is told later.
+ * Does the module refuse the last source? A counter of a sleeping device may be stuck, and would
+ * end the whole session. A lack of room is reported later.
  */
 static bool session_source_is_refused(const struct session_sources *s, const struct offer *o,
 				      const char *meter)
@@ -157,8 +157,8 @@ static size_t session_sources_count_parts(const struct offer *o, const struct kj
 }
 
 /*
- * All of a meter that can be used, packages first: machines with many of them have more zones
- * than a session takes. @with: an element of the meter. @try: see for each whether the module takes it.
+ * Add all usable parts of a meter, packages first: large machines have more zones than a session's
+ * limit. @with: an element of the meter. @try: ask the module for each.
  */
 static int session_sources_add_usable(struct session_sources *s, const struct offer *o,
 				      const struct kjoule_found *with, uint64_t period_ns, bool try)
@@ -191,7 +191,7 @@ static int session_sources_add_usable(struct session_sources *s, const struct of
 	return ret;
 }
 
-/* Of a meter that was named. One part alone is not tried: without it there is no session anyway. */
+/* Of a named meter. A single part is not tried: without it there is no session anyway. */
 static int session_sources_add_parts(struct session_sources *s, const struct offer *o,
 				     const struct kjoule_found *with, uint64_t period_ns)
 {
@@ -319,7 +319,7 @@ static void session_sources_drop_meter(struct offer *o, const struct kjoule_foun
 			o->found[i].info.available = false;
 }
 
-/* Nothing was asked for: the best that works of user space's, or the kernel's default if that is better. */
+/* The default: the best working one of user space's, or the kernel's if that is better. */
 static int session_sources_add_default(struct session_sources *s, struct offer *o)
 {
 	const struct kjoule_found *best;
@@ -364,7 +364,7 @@ static int session_sources_add_wanted(struct session_sources *s, struct offer *o
 			return cmd_usage("record", "--source: a comma is missing before %s", wanted + len);
 		wanted += len + more;
 	}
-	/* of what else is read nothing was said */
+	/* other sources were not mentioned */
 	if (!ret && !s->n)
 		return session_sources_add_default(s, o);
 	/* the usual case, which needs no specification */
@@ -391,7 +391,7 @@ int session_sources_choose(const char *wanted, const struct sources_offer *offer
 	return ret;
 }
 
-/* A session with this source and nothing else: a counter may need any of the CPUs. */
+/* A session with only this source: a counter may need any of the CPUs. */
 static int session_sources_try(const struct kjoule_source_spec *spec, const char *what, void *arg,
 			       struct kjoule_error *err)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which sources a session uses: those that were asked for, or the best there is.
- */
+/* Which sources a session uses: the requested ones, or the best. */
 #ifndef KJOULE_SESSION_SOURCES_H
 #define KJOULE_SESSION_SOURCES_H
 
@@ -9,8 +7,8 @@
 #include "lib/control/control.h"
 
 /*
- * @info of each spec: what is known of it here; @energy_source, @frequency_source: see struct
- * kjoule_session_params
+ * @info of each spec: user space's knowledge; @energy_source, @frequency_source: see struct
+ *   kjoule_session_params
  */
 struct session_sources {
 	const char *energy_source, *frequency_source;
@@ -21,12 +19,12 @@ struct session_sources {
 };
 
 /**
- * struct sources_offer - where sources are to be had from
- * @kernel:	those of the module
- * @sysfs:	KJOULE_SYSFS, or a folder that looks like it
- * @try:	would the module take a source? Return: 0, or -errno with the reason in @err, which
+ * struct sources_offer - available sources
+ * @kernel: those of the module
+ * @sysfs: KJOULE_SYSFS, or a folder that looks like it
+ * @try: would the module accept a source? Return: 0, or -errno with the reason in @err, which
  *		begins with @what
- * @arg:	for @try
+ * @arg: for @try
  */
 struct sources_offer {
 	const struct kjoule_source_info *kernel;
@@ -38,24 +36,24 @@ struct sources_offer {
 };
 
 /**
- * session_sources_choose() - find what was asked for and open it
- * @wanted:	names, with periods or not, with commas between, "" for none, NULL for the default
- * Return: 0, or the exit code after saying why; @out is to be freed in any case
+ * session_sources_choose() - find the requested ones and open them
+ * @wanted: names, optionally with periods, separated by commas, "" for none, NULL for the default
+ * Return: 0, or the exit code after a message; @out is to be freed in any case
  */
 int session_sources_choose(const char *wanted, const struct sources_offer *offer,
 			  struct session_sources **out);
 /**
  * session_sources_open() - the same of this machine's
- * @like:	a session that would have them: its interval, CPUs and rings
+ * @like: a session that would have them: its interval, CPUs and rings
  */
 int session_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
 			struct session_sources **out);
-/** session_sources_describe() - tell in a session's description what the module does not know */
+/** session_sources_describe() - add user space's knowledge to a session's description */
 void session_sources_describe(const struct session_sources *s, struct kjoule_session_info *session);
 /**
- * session_sources_warn() - say of each source what could not be read, or not in time
- * @session:	as it was stopped
- * @in_ticks:	readings at ticks that failed, by the books
+ * session_sources_warn() - report for each source what could not be read, or not in time
+ * @session: as it was stopped
+ * @in_ticks: readings at ticks that failed, by the counters
  */
 void session_sources_warn(const struct kjoule_session_info *session, uint64_t in_ticks);
 void session_sources_free(struct session_sources *s);

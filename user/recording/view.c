@@ -22,16 +22,16 @@ struct view_object {
 	const char *file;	/* to be opened for it; NULL: none */
 	struct kjoule_elf *elf;
 	int error;		/* why there is none */
-	bool nameless;		/* a function that was met has no name */
-	bool newer;		/* than the recording, and nothing else tells which file was recorded */
+	bool nameless;		/* a sampled function has no name */
+	bool newer;		/* than the recording, and there is no other proof */
 };
 
 static const char unknown[] = "[unknown]";
 
-/* No recording has more ticks: a century at ten kilohertz has not. */
+/* Limit of a recording's ticks: a century at ten kilohertz has fewer. */
 #define TICKS_MOST	(1ull << 45)
 
-/* Addresses of the running kernel help if it is the very one that was recorded. */
+/* Addresses of the running kernel help if it is the recorded one. */
 static void view_use_live_kernel(struct view *v)
 {
 	struct kjoule_meta now = { 0 };
@@ -44,7 +44,7 @@ out:
 	kjoule_meta_free(&now);
 }
 
-/* Nobody has to know what is in the records before all of them are gone through. */
+/* Which records there are does not matter before all are read. */
 static bool view_may_wait(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
@@ -194,7 +194,8 @@ static struct view_object *view_find_object(struct view *v, const char *path)
 	o->path = name;
 	o->file = kjoule_vdso_is(path) ? view_vdso(v) : path[0] != '/' || path[1] == '/' ? NULL : name;
 	build_id = kjoule_build_ids_find(v->rec.build_ids, path);
-	o->error = o->file ? kjoule_elf_open(o->file, build_id, &o->elf) : -ENODATA;	/* //anon: no file */
+	/* //anon: no file */
+	o->error = o->file ? kjoule_elf_open(o->file, build_id, &o->elf) : -ENODATA;
 	kjoule_privilege_note(o->error);
 	o->newer = o->elf && o->file == name && !build_id && view_file_is_newer(v, name);
 	return o;
@@ -215,7 +216,7 @@ static void view_resolve_kernel(const struct view *v, uint64_t ip, struct view_p
 	place->known = true;
 }
 
-/* Code that was made at run time; its maker has told its name, perhaps. */
+/* Code that was made at run time; its maker may have named it. */
 static bool view_resolve_jit(const struct view *v, uint32_t pid, uint64_t ip,
 			     struct view_place *place)
 {
@@ -229,7 +230,7 @@ static bool view_resolve_jit(const struct view *v, uint32_t pid, uint64_t ip,
 	return true;
 }
 
-/* What [@low, @high) has of the mapping, if that is the one at both of its ends. */
+/* The part of the mapping in [@low, @high), if it is the one at both ends. */
 static void view_find_same_part(const struct view *v, const struct kjoule_map *map, uint32_t pid,
 				uint64_t time_ns, uint64_t ip, uint64_t low, uint64_t high,
 				struct view_place *place)
@@ -318,7 +319,7 @@ const char *view_program(const struct view *v, const char **build_id)
 	if (s->target == KJOULE_TARGET_PROCESS || s->target == KJOULE_TARGET_THREAD)
 		path = kjoule_maps_program(v->maps, s->pid);
 	*build_id = path ? kjoule_build_ids_find(v->rec.build_ids, path) : NULL;
-	/* which of them it was is not known */
+	/* which of them it was is unknown */
 	if (*build_id && !strcmp(*build_id, KJOULE_BUILD_ID_SEVERAL))
 		*build_id = NULL;
 	return path;
@@ -416,7 +417,7 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 		*error = o->elf ? -ENOMSG : o->error;
 		return o->path;
 	}
-	/* these may be there already, and this is to be said as well */
+	/* these may be there already, and this is reported as well */
 	for (; *i < 2 * v->n_objects; ++*i) {
 		const struct view_object *o = &v->objects[*i - v->n_objects];
 
@@ -497,7 +498,7 @@ static int view_missing_by_path(const void *a, const void *b)
 	return order ? order : (x->error > y->error) - (x->error < y->error);
 }
 
-/* In an order that does not depend on which of them was met first: samples may come CPU by CPU, or from all in turns. */
+/* Independent of the order of samples, which may come CPU by CPU, or from all in turns. */
 int view_complain(const struct view *v, const char *path)
 {
 	struct missing *all = calloc(2 * v->n_objects + 1, sizeof(*all)), one;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording opened to be looked at: its timeline, and names for addresses and
- * threads. What report and script have in common.
+ * An open recording: its timeline, and names for addresses and threads. Used by report and script.
  */
 #ifndef KJOULE_VIEW_H
 #define KJOULE_VIEW_H
@@ -20,11 +19,11 @@ struct view_object;
 struct view_stacks;
 
 /*
- * @source: what energy is attributed by, for energy_columns_choose(); the caller's, NULL: the first
- * @region: only what ran inside of it is looked at, for blocks_new(); the caller's, NULL: everything
- * @by_region: what is told apart are regions; the caller's as well
- * @by_process: what is told apart is no finer than processes; the caller's as well
- * @cut: only a part of the recording's time is looked at, from @from_ns to @to_ns since it began: the ticks from
+ * @source: for energy_columns_choose(); the caller's, NULL: the first
+ * @region: use only this region's samples, for blocks_new(); the caller's, NULL: everything
+ * @by_region: blocks are regions; the caller's as well
+ * @by_process: nothing finer than processes is needed; the caller's as well
+ * @cut: only a part of the recording's time, from @from_ns to @to_ns since it began: the ticks from
  *	@cut_from to before @cut_to of the file; all of it has @whole_s
  */
 struct view {
@@ -43,10 +42,10 @@ struct view {
 	struct kjoule_kallsyms *live;	/* of this machine, if it is the same boot */
 	size_t n_objects;
 	struct view_object *objects;
-	struct view_stacks *stacks;	/* unwound; NULL: there are none, or nobody has asked */
-	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* how many, by how far it went */
+	struct view_stacks *stacks;	/* unwound; NULL: there are none, or not requested */
+	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* counts by result */
 	struct kjoule_hash_index by_path;
-	char *vdso;			/* the recording's copy as a file; NULL: it has none, or nobody has asked */
+	char *vdso;	/* the recording's copy as a file; NULL: it has none, or not requested */
 	int vdso_fd;			/* its descriptor */
 };
 
@@ -67,44 +66,48 @@ struct view_place {
 	const char *file;		/* to be opened for its code; NULL: there is none */
 	uint64_t offset;		/* inside the symbol or the object */
 	bool known;
-	/* as the object's file counts, 0 where there is no file or no symbol */
+	/* as in the object's file, 0 without a file or symbol */
 	uint64_t address, start, end;
-	/* addresses of the process around it that are of the same symbol, as long as nothing else is mapped there; len 0: not known */
+	/* addresses around it of the same symbol, until the next mapping there; len 0: unknown */
 	uint64_t same_start, same_len;
 };
 
 struct view_samples;
 
 /**
- * view_samples_open() - before the first sample of a CPU, by its number in the timeline; one with a session that has
- * callers can find them in the timeline as well
+ * view_samples_open() - before the first sample of a CPU, by its number in the timeline; callers
+ * can then be found in the timeline of one with a session as well
  * Return: 0 or -errno
  */
 int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s);
 /**
  * view_samples_next() - the next one, until the next call
- * Return: 1; 0: there is none; -ESTALE: the file is not what it was; or -errno
+ * Return: 1; 0: there is none; -ESTALE: the file has changed; or -errno
  */
 int view_samples_next(struct view_samples *s, const struct timeline_sample **sample);
-/** view_samples_batch() - some of the next ones, @n of them, until the next call. Return: as view_samples_next() */
+/**
+ * view_samples_batch() - some of the next ones, @n of them, until the next call. Return: as
+ * view_samples_next()
+ */
 int view_samples_batch(struct view_samples *s, const struct timeline_sample **samples, size_t *n);
 void view_samples_close(struct view_samples *s);
 
 /**
  * view_open() - Return: 0 or -errno with the reason in @err
- * @path:	NULL: no file was named, see kjoule_reader_open()
+ * @path: NULL: no file was named, see kjoule_reader_open()
  *
- * A large recording is gone through once: its timeline has no more than the CPUs until blocks_new() or view_load().
+ * A large recording is read once: its timeline has only the CPUs until blocks_new() or view_load().
  */
 int view_open(const char *path, struct view *v, struct kjoule_error *err);
-/** view_load() - have the timeline made, if it is not. Return: 0; -ESTALE: the file is not what it was; or -errno */
+/** view_load() - make the timeline, if necessary. Return: 0; -ESTALE: changed file; or -errno */
 int view_load(struct view *v);
 void view_close(struct view *v);
-/** view_vdso() - the recording's copy of the kernel's code in every process, as a file; NULL: it has none */
+/** view_vdso() - the recording's copy of the vDSO, as a file; NULL: it has none */
 const char *view_vdso(struct view *v);
 /**
- * view_cut() - look at a part of the recording's time only, as if nothing had been recorded before and after
- * @from_ns,@to_ns: nanoseconds since the first tick was due at the earliest; @to_ns may be after the end
+ * view_cut() - use a part of the recording's time only, as if nothing else had been recorded
+ * @from_ns,@to_ns: nanoseconds since the first tick was due at the earliest; @to_ns may be after
+ *   the end
  * Return: 0; -ENODATA with the reason in @err: no tick is in it
  */
 int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns, struct kjoule_error *err);
@@ -124,23 +127,24 @@ void view_resolve(struct view *v, const struct timeline_sample *s, struct view_p
 void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
 		     struct view_place *place);
 /**
- * view_code() - the file that an object's code is to be read from, and the function around an address of it
- * @object:	its path
- * @address:	as the file counts
- * @symbol:	out: NULL: there is none
- * Return: 0; -ENODATA: it has no functions at all, or is no file; -ESTALE: it is another file by now; -errno
+ * view_code() - the file with an object's code, and the function around an address of it
+ * @object: its path
+ * @address: as in the file
+ * @symbol: out: NULL: there is none
+ * Return: 0; -ENODATA: it has no functions at all, or is no file; -ESTALE: another file by now;
+ *   -errno
  */
 int view_code(struct view *v, const char *object, uint64_t address, const char **file,
 	      const struct kjoule_symbol **symbol);
 /** view_has_callers() - is there a chain or a stack in it? */
 bool view_has_callers(const struct view *v);
-/** view_unwind() - unwind all stacks, before view_callers() is asked. Return: 0 or -errno */
+/** view_unwind() - unwind all stacks, before view_callers(). Return: 0 or -errno */
 int view_unwind(struct view *v);
 /**
- * view_callers() - who called the code that was sampled
- * @cpu:	of the sample
- * @frames:	room for VIEW_FRAMES, innermost first
- * @cut:	out: there were more, or may have been
+ * view_callers() - the call chain of a sample
+ * @cpu: of the sample
+ * @frames: room for VIEW_FRAMES, innermost first
+ * @cut: out: there were more, or may have been
  * Return: how many
  */
 size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *s,
@@ -149,34 +153,34 @@ size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *
 void view_callers_free(struct view *v);
 /**
  * view_program() - the file that the recorded process ran first
- * @build_id:	out: in hex, NULL: not known
- * Return: its path; NULL if it is not known, as where no process was recorded
+ * @build_id: out: in hex, NULL: unknown
+ * Return: its path; NULL if unknown, or no process was recorded
  */
 const char *view_program(const struct view *v, const char **build_id);
 /** view_duration_s() - from the first tick to the end */
 double view_duration_s(const struct view *v);
-/** view_stats() - of all CPUs together */
+/** view_stats() - sum over CPUs */
 struct kjoule_cpu_stats view_stats(const struct view *v);
-/** view_comm() - name of a thread, "[unknown]" if never told */
+/** view_comm() - name of a thread, "[unknown]" without one */
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/* Not without symbols, but nobody knows whether they are those of what was recorded. */
+/* There are symbols, but perhaps not those of the recorded file. */
 #define VIEW_NEWER	(-ETIME)
 
 /**
- * view_missing() - the next object from *@i on without symbols, with functions that have no name, or that may be another
- * file, and why; one may be both. NULL if there is none
+ * view_missing() - the next object from *@i on without symbols, with functions that have no name,
+ * or that may be another file, and why; one may be both. NULL if there is none
  */
 const char *view_missing(const struct view *v, size_t *i, int *error);
 /**
- * view_complain() - say on standard error what is wrong with the file
+ * view_complain() - report on standard error what is wrong with the file
  * Return: the exit code: 1 if something inside is damaged; an end that is missing is 0
  */
 int view_complain(const struct view *v, const char *path);
 /** view_complain_file() - the same of the file itself, not of objects without symbols */
 int view_complain_file(const struct view *v, const char *path);
-/** view_why_not() - for users, why going through the samples failed */
+/** view_why_not() - message for a failure to read the samples */
 const char *view_why_not(int error);
-/** view_why_missing() - for users, of view_missing()'s @error; until the next call */
+/** view_why_missing() - message for view_missing()'s @error; until the next call */
 const char *view_why_missing(int error);
 
 #endif /* KJOULE_VIEW_H */

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Who called, of each sample of a recording: chains as recorded, and stacks that
- * are unwound here, once for all; see view.h. Called for report and script when
- * they are asked for callers.
- */
+/* Call chains: as recorded, and from stacks that are unwound here, once; see view.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/array.h"
 #include "recording/view.h"
 
-/* Frames of a stack at most; the module's chains have as many if nothing else was asked for. */
+/* Frames of a stack at most; the module's chains have as many by default. */
 #define FRAMES_MOST	127
 
-/* What a stack came to. */
+/* Result of a stack. */
 struct unwound {
 	uint32_t pid;			/* TIMELINE_NO_TASK: of no sample */
 	uint8_t how;			/* enum kjoule_unwound */
@@ -61,7 +57,7 @@ static struct unwound *view_stacks_find(const struct view_stacks *s, uint32_t cp
 	return NULL;
 }
 
-/* Whose each stack is. */
+/* The sample of each stack. */
 static int view_stacks_list(struct view *v, struct view_stacks *s)
 {
 	s->cpus = calloc(v->rec.n_streams + 1, sizeof(*s->cpus));
@@ -177,9 +173,9 @@ static bool view_function_is_same(const struct view_place *a, const struct view_
 }
 
 /*
- * The precise address may be of the instruction before the one where the registers are. If that
- * one called or returned, the registers are in another function: the callee, whose caller is
- * then the sampled function itself, or the caller, which then is the first one.
+ * The precise address may be of the instruction before the one of the registers. If that one called
+ * or returned, the registers are in another function: the callee, whose caller is then the sampled
+ * function itself, or the caller, which then is the first one.
  */
 static size_t view_callers_mend_first(struct view *v, const struct timeline_sample *s,
 				      uint64_t where, const uint64_t **ip, size_t n,
@@ -242,7 +238,7 @@ size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *
 		*cut |= chain->rec.flags & KJOULE_CHAIN_USER_CUT;
 	}
 	if (in_kernel && n_user && n < VIEW_FRAMES) {
-		/* there user space had left off: no call before it */
+		/* where user space was interrupted: no call before it */
 		frames[n++] = (struct view_frame){ *user, *user, false };
 		user++;
 		n_user--;

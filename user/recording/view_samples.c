@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The samples of a view, CPU by CPU and as often as wanted: out of the timeline if it has kept them, else out of the
- * file; see view.h. Where they are left in the file, the timeline is made by whoever goes through all of them first.
+ * The samples of a view, CPU by CPU, repeatedly: from the timeline if it has them, else from the
+ * file; see view.h. If they are left in the file, their first reader makes the timeline.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "recording/view.h"
 #include "recording/view_samples.h"
 
-/* Samples of the file that are brought at a time. */
+/* Samples that are read from the file at a time. */
 #define BATCH	256
 
 struct view_samples {
@@ -17,10 +17,10 @@ struct view_samples {
 	size_t next;
 	struct kjoule_records *records;
 	struct timeline_walk *walk;
-	struct timeline nothing;		/* of the walk, when it goes there again */
-	/* of the file's ticks those that are looked at, which are counted from the first of them on */
+	struct timeline nothing;		/* of the walk, when it is repeated */
+	/* the file's ticks that are used, counted from the first of them */
 	uint64_t from, to;
-	int end;				/* 0 or -errno behind the batch, 1: there may be more */
+	int end;	/* 0 or -errno after the batch, 1: there may be more */
 	size_t at, n;				/* the next of the batch */
 	struct kjoule_sample packed[BATCH];
 	struct timeline_sample batch[BATCH];
@@ -90,7 +90,7 @@ static int view_samples_read_batch(struct view_samples *s)
 	return s->n ? 1 : ret;
 }
 
-/* Of the batch what is between the ends of a cut. */
+/* The part of the batch between the ends of a cut. */
 static void view_samples_cut_batch(struct view_samples *s)
 {
 	size_t n = 0;
@@ -127,7 +127,7 @@ int view_samples_batch(struct view_samples *s, const struct timeline_sample **sa
 
 	if (s->kept) {
 		*n = s->kept->n_samples - s->next;
-		/* there is no array where there is no sample */
+		/* there is no array if there is no sample */
 		*samples = *n ? s->kept->samples + s->next : NULL;
 		s->next = s->kept->n_samples;
 		return *n > 0;
@@ -169,16 +169,16 @@ void view_samples_close(struct view_samples *s)
 	free(s);
 }
 
-/* The samples of all CPUs, for the first time: in slices of ticks, because the skew is between CPUs. */
+/* The first read of all CPUs' samples: in slices of ticks, because the skew is between CPUs. */
 struct view_load {
 	struct view *v;
 	struct timeline_skew *skew;
 	size_t n;
 	struct kjoule_min_heap turns;		/* of the CPUs that are not in the slice */
-	size_t n_inside, at, *inside;		/* those that are, and which of them is at hand */
+	size_t n_inside, at, *inside;		/* those that are, and the current one */
 	bool begun;
 	uint64_t from;				/* of the slice */
-	uint64_t *last;				/* of each CPU: the tick of the sample before, + 1 */
+	uint64_t *last;	/* of each CPU: the tick of the sample before, + 1 */
 	struct view_samples **samples;
 };
 
@@ -204,7 +204,7 @@ int view_load_open(struct view *v, struct view_load **out)
 	return ret;
 }
 
-/* Its turn comes with its next sample, if it has one. Return: 0 or -errno */
+/* Queue it by its next sample, if it has one. Return: 0 or -errno */
 static int view_load_wait_turn(struct view_load *l, size_t i)
 {
 	struct view_samples *s = l->samples[i];
@@ -222,7 +222,7 @@ static int view_stream_by_cpu(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* On to the next slice that has a sample. Return: 1; 0: there is none; or -errno */
+/* Go on to the next slice with a sample. Return: 1; 0: there is none; or -errno */
 static int view_load_next_slice(struct view_load *l)
 {
 	const struct kjoule_min_heap_entry *first;
@@ -247,7 +247,7 @@ static int view_load_next_slice(struct view_load *l)
 	return 1;
 }
 
-/* Those of the batch at hand that are in the slice. */
+/* The part of the current batch in the slice. */
 static size_t view_load_count_in_slice(const struct view_load *l, const struct view_samples *s)
 {
 	size_t n = s->n - s->at;

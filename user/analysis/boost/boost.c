@@ -8,19 +8,20 @@
 #include "analysis/boost/boost.h"
 #include "analysis/stats/change_points.h"
 
-/* Of a level's slices. */
 #define BATCHES		16
 
-/* A load of fewer slices is too short to tell anything, and what fills fewer of them passes. */
+/* A load of fewer slices is too short to judge; a level of fewer is a passing one. */
 #define LEAST_SLICES	20
 
-/* What comes before the first level is a ramp if it is slower, and this part of the load at most. */
+/* A slower level before the first is a ramp, if it is at most this part of the load. */
 #define RAMP		0.02
 
-/* Of so few slices it is none at any speed: they may have begun before the load, or before all of its CPUs ran. */
+/*
+ * So few slices are a ramp at any speed: they may have begun before the load was on all its CPUs.
+ */
 #define EDGE		3
 
-/* With more levels behind the first than these there is no last one: the chip goes up and down. */
+/* With more levels than these behind the first there is no last one: the speed goes up and down. */
 #define MOST_BEHIND	6
 
 static const char *const names[BOOST_VERDICTS] = { "ends", "lasts", "rises", "idle", "unknown" };
@@ -30,7 +31,7 @@ const char *boost_verdict_name(enum boost_verdict verdict)
 	return names[verdict];
 }
 
-/* The mean of what is known, with the interval that means of batches give it. */
+/* The mean of the known values, with an interval from the means of batches. */
 static struct value slices_mean(const struct boost_slice *s, size_t n, size_t offset)
 {
 	double sum[BATCHES] = { 0 }, all = 0, squares = 0, t;
@@ -70,7 +71,7 @@ struct boost_level boost_level(const struct boost_slice *slices, size_t n, doubl
 	struct boost_level l = { .from_s = from_s, .to_s = to_s };
 	size_t begin = 0, end;
 
-	/* times that were added up are a little off */
+	/* sums of times have rounding errors */
 	while (begin < n && slices[begin].t_s < from_s - 1e-9)
 		begin++;
 	for (end = begin; end < n && slices[end].t_s + slices[end].len_s <= to_s + 1e-9;)
@@ -100,7 +101,7 @@ double boost_time(const struct boost_slice *slices, size_t n, double from_s, dou
 	return sum;
 }
 
-/* The slices of a load, and what they are judged by. */
+/* The slices of a load, and the references for them. */
 struct load_part {
 	const struct boost_slice *slices;
 	size_t n;
@@ -136,7 +137,9 @@ static double step_length(const struct step *s)
 	return (double)(s->end - s->begin);
 }
 
-/* What is otherwise for a moment, and then as it was before, is no step on the way; it is in the mean of what it is in. */
+/*
+ * A short excursion that returns to the level before it is no step: it stays in that level's mean.
+ */
 static void dips_leave_out(struct load_part *p)
 {
 	struct step *s = p->steps;
@@ -163,8 +166,8 @@ static double slice_start_s(const struct load_part *p, size_t i)
 }
 
 /*
- * The first slices may have another level: the governor has not seen the load, or the slice began before it. What is faster than
- * what follows is no ramp, however short it is beside the load: it is a short boost.
+ * The first slices may have another level: the governor has not reacted, or the slice began before
+ * the load. Anything faster than what follows is not a ramp but a short boost.
  */
 static size_t ramp_skip(const struct load_part *p)
 {
@@ -177,7 +180,7 @@ static size_t ramp_skip(const struct load_part *p)
 	return first;
 }
 
-/* Of these steps and all between them. The slices beside a change may have some of it. */
+/* Of these steps and all between them. Slices next to a change may have some of it. */
 static struct boost_level steps_level(const struct load_part *p, size_t first, size_t last)
 {
 	size_t begin = p->steps[first].begin, end = p->steps[last].end;
@@ -193,16 +196,15 @@ static struct boost_level steps_level(const struct load_part *p, size_t first, s
 	return l;
 }
 
-/* Is one speed less than the other by what counts? */
 static bool speed_is_below(double one, double other)
 {
 	return one < (1 - BOOST_LEAST) * other;
 }
 
-/* What comes behind the first level, compared to it: all that is slower, all that is faster, and the last level. */
+/* What follows the first level, compared to it: slower, faster, and the last level. */
 struct behind {
 	size_t slices, slower, faster;
-	bool last_slower, last_faster;	/* and long enough to be more than a dip or a peak */
+	bool last_slower, last_faster;
 };
 
 static struct behind behind_measure(const struct load_part *p, size_t first)
@@ -222,13 +224,13 @@ static struct behind behind_measure(const struct load_part *p, size_t first)
 	return b;
 }
 
-/* At least half of what is behind the first level, and no dip. */
+/* At least half of what follows the first level, and no dip. */
 static bool slices_prevail(size_t slices, const struct behind *b)
 {
 	return slices >= LEAST_SLICES && 2 * slices >= b->slices;
 }
 
-/* What @sustained and @r are now says whether it was a boost that ended; what passes is none. */
+/* Does @sustained with @r mean a boost that ended? A passing change does not. */
 static enum boost_verdict load_verdict(const struct behind *b, double r)
 {
 	bool ends = b->last_slower || slices_prevail(b->slower, b), rises = b->last_faster || slices_prevail(b->faster, b);

@@ -21,13 +21,13 @@ const char *boost_cause_name(enum boost_cause cause)
 	return cause_names[cause];
 }
 
-/* It ended, and this is known of its end. */
+/* It ended, with a known value at its end. */
 static bool end_is_known(const struct boost_end *end, enum boost_quantity q)
 {
 	return end->ended && !isnan(end->at[q]);
 }
 
-/* One-way analysis of variance, of the ends of which it is known. */
+/* One-way analysis of variance over the known values at the ends. */
 static void ends_analyse_variance(const struct boost_end *ends, size_t n, enum boost_quantity q, struct boost_why *why)
 {
 	double all = 0, between = 0, within = 0;
@@ -64,7 +64,7 @@ static void ends_analyse_variance(const struct boost_end *ends, size_t n, enum b
 	why->p = gsl_cdf_fdist_Q(why->f, groups - 1, known - groups);
 }
 
-/* What is not known of a boost speaks neither for nor against a limit that others have. */
+/* A boost without a value is neutral to a limit that other boosts give. */
 static bool limit_explains_end(const struct boost_why *why, const struct boost_end *end, enum boost_quantity q)
 {
 	if (isnan(why->limit))
@@ -91,7 +91,7 @@ static void limit_find(const struct boost_end *ends, size_t n, enum boost_quanti
 	ends_analyse_variance(ends, n, q, why);
 }
 
-/* Power or temperature, whichever comes first: a boost that did not end has come to neither. */
+/* Power or temperature, whichever comes first: a boost that did not end reached neither. */
 static bool limits_explain_end(const struct boost_why *why, const struct boost_end *end)
 {
 	bool power = limit_explains_end(&why[BOOST_POWER], end, BOOST_POWER);
@@ -127,7 +127,7 @@ enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const do
 		return BOOST_BY_ONE_OF;
 	if (!all && either == n)
 		cause = BOOST_BY_BOTH;
-	/* what is not known may be what it was, unless what is known explains nothing either */
+	/* an unknown quantity may be the cause, unless the known ones explain nothing either */
 	return unknown && cause != BOOST_BY_OTHER ? BOOST_BY_ONE_OF : cause;
 }
 
@@ -138,7 +138,7 @@ double boost_weighted(const struct boost_slice *s, size_t n, double tau, double 
 	for (size_t i = 0; i < n && s[i].t_s < at_s; i++) {
 		bool last = s[i].t_s + s[i].len_s > at_s;
 
-		/* what is not known is as it was */
+		/* an unknown value is like the one before */
 		power = isnan(s[i].w) ? power : s[i].w;
 		w += (power - w) * (last ? -expm1(-(at_s - s[i].t_s) / tau) : whole);
 	}

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "analysis/boost/boost_equations.h"
 
-/* Comparisons that NAN fails. */
+/* Comparisons that are false for NAN. */
 static int chip_is_valid(double r, double tb)
 {
 	return r >= 1 && tb >= 0;

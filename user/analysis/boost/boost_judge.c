@@ -7,7 +7,7 @@
 #include "analysis/boost/boost_judge.h"
 #include "analysis/stats/change_points.h"
 
-/* A run's frequencies are looked at in so many values at most: finding levels in one that is steady takes the square of them. */
+/* At most so many values of a run's frequency: finding levels in a steady one is quadratic. */
 #define MOST_VALUES	2000
 
 static const char *const names[BOOST_CLASSES] = { "boosted", "throttled", "mixed", "disturbed", "unjudged" };
@@ -17,7 +17,7 @@ const char *boost_class_name(enum boost_class class)
 	return names[class];
 }
 
-/* The mean frequency of slices that are inside and faster than @above, of which a neighbour is as well: not those of a change. */
+/* Mean frequency of slices faster than @above that have such a neighbour: not those of a change. */
 static double khz_mean_above(const struct boost_slice *s, size_t n, double from_s, double to_s, double above)
 {
 	double sum = 0;
@@ -34,7 +34,7 @@ static double khz_mean_above(const struct boost_slice *s, size_t n, double from_
 	return in ? sum / in : NAN;
 }
 
-/* What is this slow is slower than what is sustained. */
+/* Slower than this is slower than sustained. */
 static double khz_slow_limit(double sustained_khz)
 {
 	return (1 - BOOST_LEAST) * sustained_khz;
@@ -45,7 +45,7 @@ static double slice_overlap_s(const struct boost_slice *s, double from_s, double
 	return fmax(fmin(s->t_s + s->len_s, to_s) - fmax(s->t_s, from_s), 0);
 }
 
-/* How long it was slower than that; what no CPU runs in is no part of it. @khz: out: the mean of it */
+/* How long it was slower than that, idle slices left out. @khz: out: mean frequency meanwhile */
 static double slices_slower_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below, double *khz)
 {
 	double sum = 0, cycles = 0;
@@ -63,7 +63,7 @@ static double slices_slower_s(const struct boost_slice *s, size_t n, double from
 	return sum;
 }
 
-/* What is slower at first, and soon is not any more, waits for a governor. Return: when that is over */
+/* A run that is slow only at its beginning waits for a governor. Return: when that is over */
 static double governor_wait_end_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below)
 {
 	for (size_t i = 0; i < n && s[i].t_s < fmin(from_s + BOOST_RUN_GOVERNOR_S, to_s); i++)
@@ -97,7 +97,7 @@ static bool run_is_disturbed(const struct boost_run *r, const struct boost_judge
 			    BOOST_RUN_OTHERS_SLICES * slice_s / r->seconds + BOOST_RUN_OTHERS_SD * sd;
 }
 
-/* The frequency that it had all the time; NAN: more than one, or not known. */
+/* The frequency of a run at one speed; NAN: several, or unknown. */
 static double slices_only_khz(const struct boost_slice *s, size_t n, double from_s, double to_s)
 {
 	size_t begin = 0, end, n_values, n_steps, each;
@@ -136,7 +136,7 @@ static bool khz_is_boosted(double khz, double boost_khz)
 	return isnan(boost_khz) || khz >= (1 - 2 * BOOST_LEAST) * boost_khz;
 }
 
-/* By what it is to sustain, r->sustained_khz: which part of it was boosted, and what it is then. */
+/* Given r->sustained_khz: the boosted part, and the class that follows from it. */
 static void run_split_boosted(struct boost_run *r, const struct boost_slice *s, size_t n, double from_s, double to_s, double boost_khz)
 {
 	double own = khz_mean_above(s, n, from_s, to_s, (1 + BOOST_LEAST) * r->sustained_khz), part, only;
@@ -160,7 +160,7 @@ static void run_split_boosted(struct boost_run *r, const struct boost_slice *s, 
 		r->class = BOOST_BOOSTED;
 }
 
-/* Half of the interval, as a part of the value; 0: there is none. */
+/* Half of the interval, relative; 0: there is none. */
 static double value_half_part(const struct value *v)
 {
 	return isnan(v->lo) || isnan(v->hi) ? 0 : (v->hi - v->lo) / 2 / v->v;
@@ -171,10 +171,10 @@ static struct value value_about(double v, double half)
 	return (struct value){ v, v - half, v + half };
 }
 
-/* @rel: how well the speeds are known */
+/* @rel: relative uncertainty of the speeds */
 static void run_correct_times(struct boost_run *r, double slice_s, double rel)
 {
-	/* a slice more or less of it was boosted */
+	/* one slice more or less may have been boosted */
 	double slice = r->class == BOOST_MIXED ? (r->r - 1) * slice_s : 0;
 	double sustained = r->r * r->boosted_s + r->sustained_s + r->slower_s;
 	double half = hypot(slice, r->boosted_s * r->r * rel), boosted = sustained / r->r;

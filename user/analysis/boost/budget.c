@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See budget.h. Both models have two parameters that are positive: they are fitted by their logarithms, with GSL's
+ * See budget.h. Both models have two positive parameters: their logarithms are fitted with GSL's
  * Levenberg-Marquardt, from the best of a grid of starting points.
  */
 #include <errno.h>
@@ -94,7 +94,9 @@ static double residuals_sum_squares(const struct problem *p, const gsl_vector *x
 	return isfinite(sum) ? sum : INFINITY;
 }
 
-/* The longest boost is nearly the whole one, and what is forgotten is so while the idleness lasts that was tried. */
+/*
+ * Starting point: the longest boost is nearly the full one, history is forgotten in the idle times.
+ */
 static void fit_find_start(const struct problem *p, gsl_vector *x)
 {
 	double longest = 0, most = 0, best = INFINITY, at = 0;
@@ -117,7 +119,7 @@ static void fit_find_start(const struct problem *p, gsl_vector *x)
 	gsl_vector_set(x, 1, at);
 }
 
-/* A figure of both parameters, with the interval that their covariance gives it. */
+/* A function of both parameters, with the interval that follows from their covariance. */
 static struct value parameters_figure(double (*of)(enum budget_kind, double, double), enum budget_kind kind, const gsl_vector *x,
 				      const gsl_matrix *covariance, double t)
 {
@@ -168,7 +170,7 @@ static void budget_set_figures(const struct problem *p, gsl_multifit_nlinear_wor
 
 	gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0, covariance);
 	b->rms = sqrt(sum / dof);
-	/* points that agree better than they can are no surer for it */
+	/* points that agree by chance do not narrow the interval */
 	t *= fmax(b->rms, 1);
 	b->tau = parameters_figure(parameters_tau, p->kind, x, covariance, t);
 	b->full = parameters_figure(parameters_full, p->kind, x, covariance, t);
@@ -207,7 +209,7 @@ int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t 
 	}
 	if (n < BUDGET_LEAST || !differ)
 		return -ENODATA;
-	/* what cannot be solved is said by what is returned */
+	/* failures are reported by the return value */
 	handler = gsl_set_error_handler_off();
 	w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &with, n, PARAMETERS);
 	covariance = gsl_matrix_alloc(PARAMETERS, PARAMETERS);

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The constant power model, see cpm.h: how the energy of windows between the moves
- * of a counter (cpm_windows.c) is shared by what ran in them.
+ * The constant power model, see cpm.h: shares the energy of windows between updates of a counter
+ * (cpm_windows.c) among the sets that ran in them.
  *
- * Equal shares are ALEA's model (equation 2: the power of a sample is the meter's
- * over the interval around it). In a window in which one block ends and another
- * begins that takes from the hungrier and gives to the other: for blocks of
- * length L under a counter that moves every U, about U / 3L of the difference of
- * their powers. So the shares are refined: the energy of a window is divided in
- * proportion to the powers found in the step before. For blocks that fill most of
- * their windows one step removes nearly all of the bias. What nearly fills some windows, if only now and then, has
- * the power that it has there. Vectors that are only a
- * part of most of their windows, or in few windows, have no power of their own in
- * this: what a mixed window tells of one of them is mostly noise. They count as what
- * is beside them does, or as all such vectors together where nothing beside them has a power
- * (cpm_divide.h). A program of nothing but short blocks keeps equal shares.
- * Two steps and no more, because carried on to the end this is the maximum
+ * Equal shares are ALEA's model (equation 2: the power of a sample is the meter's over the interval
+ * around it). In a window in which one block ends and another begins they take from the hungrier
+ * and give to the other: for blocks of length L and an update period U about U / 3L of the
+ * difference of their powers. So the shares are refined: each step divides a window's energy in
+ * proportion to the powers of the step before. For blocks that fill most of their windows one step
+ * removes nearly all of the bias. A set that nearly fills some windows has the power that it has
+ * there. A set that is only a part of most of its windows, or in few windows, has no power of its
+ * own: a mixed window says little about it but noise. It weighs as much as its neighbours in the
+ * window, or as all such sets together where no neighbour has a power (cpm_divide.h). A program of
+ * nothing but short blocks keeps equal shares. Two steps and no more: the limit is the maximum
  * likelihood estimate of a mixture, which fits noise.
  */
 #include <errno.h>
@@ -24,10 +21,10 @@
 #include <string.h>
 #include "analysis/cpm/cpm_divide.h"
 
-/* A vector has a power of its own in the refinement: its part of its windows, and how many. */
+/* A set has a power of its own from this share of its windows on, in at least so many. */
 #define REFINE_PURITY	0.5
 #define REFINE_WINDOWS	8
-/* Or it is this part of as many windows. What it draws is taken from these then: the others tell more of what is beside it. */
+/* Or from this part of as many windows on, which then alone give its power. */
 #define MAJOR_PART	0.75
 
 struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k)
@@ -51,8 +48,9 @@ double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div
 }
 
 /*
- * What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows; @mixed and @mixed_ticks are
- * of windows in which others ran who were asked for; @major, @major_ticks and @major_windows of those that it nearly fills.
+ * Sums over windows for a set in a step. @own and @windows: does it fill enough of enough windows?
+ * @mixed, @mixed_ticks: of windows with busy sets; @major, @major_ticks, @major_windows: of windows
+ * that it nearly fills.
  */
 struct step_sum {
 	double uj, ticks;
@@ -64,8 +62,9 @@ struct step_sum {
 };
 
 /*
- * What a step has found of a vector beside its power: in how many ticks; whether it has a power of its own in the next one, and from
- * windows that it nearly fills (both of the first); what it draws there, and where it shares windows with those who were asked for.
+ * Result of a step for a set: its ticks; whether it has a power of its own in the next step, and
+ * from windows that it nearly fills (both by the first step); its power there, and in windows with
+ * busy sets.
  */
 struct found {
 	double ticks;
@@ -111,8 +110,8 @@ static void step_add_window(const struct cpm_domain *d, const struct cpm_window 
 
 /*
  * One step: the energy of each known window, divided by the weights of step @k, gives the mean
- * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own. @busy: NULL if
- * what is beside those does not matter
+ * power of each set (ALEA, equation 2 or 9). The first step also finds which sets have a power of
+ * their own. @busy: NULL if windows with busy sets need not be separate
  */
 static int powers_step(struct cpm_domain *d, unsigned int k, const bool *busy, struct found *found)
 {
@@ -131,9 +130,11 @@ static int powers_step(struct cpm_domain *d, unsigned int k, const bool *busy, s
 		least = fmin(least, c.w.uj / (double)(c.w.to - c.w.from));
 	}
 	cpm_windows_end(&c);
-	/* An idle machine draws no more than any other: when that was measured it was not idle. */
+	/*
+	 * An idle machine draws no more than a busy one: if it measured as more, it was not idle.
+	 */
 	d->idle_uj = d->idle_uj > 0 ? fmin(d->idle_uj, least) : 0;
-	/* Who was in no known window gets the mean of all. */
+	/* a set in no known window gets the mean of all */
 	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
 		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
 		found[v].ticks = sums[v].ticks;
@@ -150,7 +151,7 @@ static int powers_step(struct cpm_domain *d, unsigned int k, const bool *busy, s
 	return ret;
 }
 
-/* Somebody runs in it who was asked for: a busy block. */
+/* Has it a busy block, that is, of the target? */
 static bool vector_is_busy(const struct cpm_vectors *v, uint32_t vector)
 {
 	if (cpm_is_other_set(v, vector))
@@ -173,8 +174,9 @@ static unsigned int vector_class(const struct cpm_vectors *v, uint32_t vector)
 }
 
 /*
- * Bystanders, and the recorder alone, are many things that go by one name. When they fill a window its energy is theirs, whatever
- * they count for; what they draw there says nothing of the short times in between, for which they do have to count.
+ * Bystanders, and the recorder alone, are many different things under one name. A window that they
+ * fill is theirs; but its power says nothing about the short times in between, for which they also
+ * have to weigh something.
  */
 static bool vector_is_mixed(const struct cpm_vectors *v, const bool *busy, uint32_t vector)
 {
@@ -182,8 +184,8 @@ static bool vector_is_mixed(const struct cpm_vectors *v, const bool *busy, uint3
 }
 
 /*
- * Idle times that are short against the windows are seen by few of their ticks, and hardly by the windows' energies: what an idle
- * machine draws has to be known from elsewhere then.
+ * Idle times that are short against the windows are in few ticks and hardly in the windows'
+ * energies: idle power must be known from elsewhere then.
  */
 static bool idle_is_brief(const struct cpm_domain *d, const struct found *found, uint32_t vector)
 {
@@ -198,7 +200,7 @@ static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d,
 						    idle_is_brief(d, found, i) ? 0 : CPM_POOLED);
 }
 
-/* What a vector draws for all that is known of it where it has to be told from others, microjoule a tick, and in so many @ticks. */
+/* The best known power of a set next to others, microjoule a tick, and the @ticks it is from. */
 static double vector_known_power(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *busy, const struct found *found,
 				 uint32_t vector, double *ticks)
 {
@@ -215,9 +217,8 @@ static double vector_known_power(const struct cpm_vectors *v, const struct cpm_d
 }
 
 /*
- * The powers found so far, to divide the next time by. What runs beside a marginal
- * block has the power it has without, and the marginal blocks have one on top of
- * that in common.
+ * The powers so far as weights of the next step. A set with marginal blocks weighs as the set
+ * without, plus a power that all marginal blocks have in common.
  */
 static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *busy, const struct found *found,
 				double *weights)
@@ -247,7 +248,7 @@ static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_do
 			weights[i] = weights[v->base[i]] + fmax(extra, 0) / fmax(extra_ticks, 1);
 }
 
-/* For each block the vector in which it runs alone; UINT32_MAX if it never does. */
+/* For each block the set of it alone; UINT32_MAX if there is none. */
 static int vectors_find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 {
 	uint32_t n = 0;
@@ -349,13 +350,13 @@ void cpm_domain_free(struct cpm_domain *d)
 	memset(d, 0, sizeof(*d));
 }
 
-/* The power of a vector as it is known so far: equal shares are no power. */
+/* The power of a set so far; equal shares are no power. */
 static double vector_power(const struct cpm_domain *d, uint32_t vector)
 {
 	return d->steps > 1 ? d->weights[d->steps - 1][vector] : d->uj_per_tick[vector];
 }
 
-/* What a block counts for among those that ran at the same tick: its power alone, if known. */
+/* The weight of a block among those of the same tick: its power alone, if known. */
 static double block_power_alone(const struct cpm_domain *d, uint32_t block)
 {
 	uint32_t alone = block < d->n_alone ? d->alone[block] : UINT32_MAX;
@@ -376,10 +377,10 @@ struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm
 		s.all += block_power_alone(d, members[m]);
 		s.known &= block_power_alone(d, members[m]) > 0;
 	}
-	/* no crowd is of one block */
+	/* such a set has at least two blocks */
 	if (s.others == 1 && s.known && cpm_is_other_set(v, vector) && v->base[vector] != vector)
 		base = s.all;
-	/* alone, and nobody knows what there would be without it: all of it */
+	/* alone, and the power without it is unknown: all of it */
 	if (s.others < s.n && !s.others && !d->unsampled_known)
 		s.part = 0;
 	else if (s.others < s.n)

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the energy of a window is divided: among its ticks, and of a tick among the
- * blocks that ran at it. The inside of the constant power model, see cpm.c; groups of
- * blocks (cpm.c) and labels of ticks (labels.c) are added up by the same shares.
+ * How a window's energy is divided among its ticks, and a tick's among its blocks. Internal to the
+ * constant power model, see cpm.c; groups of blocks and labels of ticks (labels.c) use the same
+ * shares.
  */
 #ifndef KJOULE_CPM_DIVIDE_H
 #define KJOULE_CPM_DIVIDE_H
 
 #include "analysis/cpm/cpm.h"
 
-/* Classes of vectors, by how many blocks run at once. */
+/* Classes of vectors: by the number of blocks that run at once. */
 #define CPM_CLASSES	8
 /* Kinds of vectors: their class, and: */
-#define CPM_POOLED	0x80	/* the data do not tell its power */
-#define CPM_ON_TOP	0x40	/* marginal blocks on top of another vector: is as that one and more, whatever else there is */
+#define CPM_POOLED	0x80	/* its own power is unknown */
+/* marginal blocks on top of another vector: its power plus theirs */
+#define CPM_ON_TOP	0x40
 
 /*
- * How a window is divided: a tick gets its vector's weight over the weights of all. A vector whose power the data do not tell weighs
- * as much as those of its class that have one and are beside it in the window do on the mean: nothing tells it from them. Where there are none
- * it has its class's mean of the recording.
+ * A tick gets its vector's weight over the weights of all. A vector of unknown power weighs as much
+ * as the mean of those of its class in the window that have one; without such, as its class's mean
+ * over the recording.
  */
 struct cpm_division {
 	double own[CPM_CLASSES], own_n[CPM_CLASSES], pooled[CPM_CLASSES], pooled_n[CPM_CLASSES];
@@ -47,7 +48,7 @@ static inline void cpm_division_add(struct cpm_division *div, uint8_t kind, doub
 	}
 }
 
-/* All parts of the window are there: @own becomes the mean. */
+/* after all parts of the window: @own becomes the mean */
 static inline void cpm_division_end(struct cpm_division *div)
 {
 	for (unsigned int left = div->seen, class; left; left &= left - 1) {
@@ -62,7 +63,9 @@ static inline void cpm_division_end(struct cpm_division *div)
 	}
 }
 
-/** cpm_division_share() - part of the window's energy, 0 to 1, of each tick with a vector of that kind and weight, if there is one */
+/**
+ * cpm_division_share() - part of the window's energy, 0 to 1, for a tick of that kind and weight
+ */
 static inline double cpm_division_share(const struct cpm_division *div, uint8_t kind, double weight)
 {
 	unsigned int class = kind & (CPM_CLASSES - 1);
@@ -74,7 +77,7 @@ static inline double cpm_division_share(const struct cpm_division *div, uint8_t 
 	return weight / div->total;
 }
 
-/** cpm_kind() - of a vector, for cpm_division_add(). No kinds: each has a power of its own, as models have it that find powers otherwise */
+/** cpm_kind() - of a vector. No kinds: each has a power of its own, found otherwise */
 static inline uint8_t cpm_kind(const struct cpm_domain *d, uint32_t vector)
 {
 	return d->kinds ? d->kinds[vector] : 0;
@@ -87,11 +90,11 @@ double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div
 
 /**
  * struct cpm_sharing - how the blocks of a vector share a tick's energy
- * @n:		blocks
- * @others:	of these, not marginal ones. If there is none, @part is nobody's.
- * @all:	what the others draw alone, together
- * @part:	of the energy, what is not the marginal blocks'
- * @known:	what each of the others draws alone is known: they share in proportion, else equally
+ * @n: blocks
+ * @others: of these, not marginal ones. If there is none, @part is unattributed
+ * @all: sum of what the others draw alone
+ * @part: of the energy, without the marginal blocks'
+ * @known: what each of the others draws alone is known: they share in proportion, else equally
  */
 struct cpm_sharing {
 	uint32_t n, others;
@@ -102,10 +105,10 @@ struct cpm_sharing {
 /** cpm_share_among() - of a tick with that vector, those members and that energy (microjoule) */
 struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d, uint32_t vector,
 				   const uint32_t *members, uint32_t n, double uj);
-/** cpm_share() - the same of a vector that is no crowd */
+/** cpm_share() - the same of a vector that has members */
 struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
 			     uint32_t vector, double uj);
-/** cpm_share_of() - the part of one of its blocks, 0 to 1; of one that is there twice, of each */
+/** cpm_share_of() - the part of one of its blocks, 0 to 1; if it is there twice, of each */
 double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,
 		    const struct cpm_sharing *s, uint32_t block);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Energies of groups of blocks, and how sure they are, out of the powers that cpm.c has found: each window is divided
- * once for all groupings. See cpm.h.
+ * Energies of groups of blocks with their uncertainty, from the powers of cpm.c: each window is
+ * divided once for all groupings. See cpm.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,66 +10,68 @@
 #include "analysis/cpm/cpm_divide.h"
 
 /*
- * Batches of windows, over which the residuals are summed. An edge of the counter is seen at the
- * next tick: what one window has too much by that the next one lacks, and the sum of both is
- * right. A batch that ends where a run of the group's windows does has all that cancels out, and
- * batches are independent. Where there are too few runs for that they end inside of them, and
- * where ticks are whole in their windows: what these have of other code at the ends of runs is of
- * one sign, and shows in no spread. Short batches would seem to vary by what cancels out between
- * them then, and few ones tell little: where there are windows for it, two neighbours make a
- * batch therefore, and each is in two of them, because overlapping batches tell more than as many
- * windows in batches of their own (Meketon and Schmeiser, "Overlapping batch means: something for
- * nothing?", Winter Simulation Conference 1984).
+ * Batches of windows, over which the residuals are summed. A counter's update is seen at the next
+ * tick: what one window has too much the next one lacks, and their sum is right. A batch that ends
+ * with a run of the group's windows contains all that cancels out, and batches are independent.
+ * With too few runs for that batches end inside of runs; likewise where ticks are whole in their
+ * windows, as the foreign code at the ends of runs has one sign then and shows in no spread. Short
+ * batches would seem to vary by what cancels between them, and few batches say little: if there are
+ * enough windows two neighbours make a batch, each window being in two, because overlapping batches
+ * say more than as many separate ones (Meketon and Schmeiser, "Overlapping batch means: something
+ * for nothing?", Winter Simulation Conference 1984).
  */
 #define BATCHES		80
 #define LONG_BATCH	8	/* windows; twice as many in a pair */
 #define FEW		8	/* batches, paired */
-#define FEW_RUNS	6	/* as many as which the runs count for at least, to be batches */
-#define PAIRED		16	/* windows and more: in pairs */
+#define FEW_RUNS	6	/* runs must count for at least so many to be batches */
+#define PAIRED		16	/* windows from which on batches are paired */
 #define ALONE		5	/* batches at most, of fewer */
 
-/* Refinement that does not come to an end may still move so many times its last step. */
+/* Refinement that does not converge may still change by so many times its last step. */
 #define REST_MOST	100.0
 
 /*
- * A window without a known energy, before the first move or after the last, that is so many known ones long is no end of a
- * recording, but a counter that stopped: what has less than CPM_KNOWN_LEAST of its ticks in known windows has no energy then.
+ * A window of unknown energy before the first update or after the last that is longer than so many
+ * known ones means a counter that stopped: a group with less than CPM_KNOWN_LEAST of its ticks in
+ * known windows has no energy then.
  */
 #define STOPPED		8
 
-/* What a part of a window, or a group's share of it, comes to. */
+/* A part of a window, or a group's share of it. */
 struct amount {
-	double uj[CPM_STEPS];	/* with the shares of each step */
-	double ticks;		/* for the purity */
+	double uj[CPM_STEPS];	/* in each step */
+	double ticks;		/* for the share */
 	double residual;
 };
 
-/* What is summed up for a group. */
+/* Sums for a group. */
 struct sums {
 	double uj[CPM_STEPS];
 	double ticks, own;
 	double known_ticks;		/* of the ticks, in known windows */
-	uint64_t windows;	/* known ones it has a part in */
-	uint64_t run;		/* how many of these follow each other, at the window at hand */
-	double runs_squares;	/* sum of the squares of the lengths of such runs, the one at hand left out */
-	uint64_t seen, until;	/* windows so far; and up to which the batch goes */
-	struct amount w;	/* of the window at hand */
+	uint64_t windows;	/* known ones that it has a part in */
+	uint64_t run;		/* length of the current run of such windows */
+	double runs_squares;	/* sum of the squares of the lengths of finished runs */
+	uint64_t seen, until;	/* windows so far, and end of the batch */
+	struct amount w;	/* of the current window */
 	uint32_t at;		/* the batch */
 	bool touched;
 	double batch[BATCHES];
 	uint64_t length[BATCHES];
 };
 
-/* A level being added up. */
+/* A grouping while it is added up. */
 struct adding {
 	const struct cpm_level *level;
 	struct sums *sums;
-	size_t *counted;	/* of each group, the number of the last known window it was in, + 1 */
+	size_t *counted;	/* of each group, the number of its last known window, + 1 */
 	uint32_t *touched;
 	size_t n_touched;
 };
 
-/* What a window comes to for @block, NOBODY: for the silent group; @block is a vector where groups are of vectors. */
+/*
+ * The group of @block, NO_BLOCK: of ticks without one; @block is a vector if groups are of vectors.
+ */
 struct share {
 	uint32_t block;
 	struct amount a;
@@ -78,8 +80,8 @@ struct share {
 #define NO_BLOCK	UINT32_MAX
 
 /*
- * What a window has to know of its vectors, in one place: the weights of each step, the power that was found, and the
- * members. @fixed: these always share alike; @marginal: none of them is more than marginal
+ * The vector data that windows need, in one place: weights of each step, power, members. @fixed:
+ * members always share alike; @marginal: all are marginal
  */
 struct sharer {
 	double weights[CPM_STEPS], power;
@@ -88,7 +90,7 @@ struct sharer {
 	bool fixed, marginal;
 };
 
-/* All of them. */
+/* The whole computation. */
 struct levels {
 	const struct cpm_vectors *v;
 	const struct cpm_domain *d;
@@ -96,11 +98,15 @@ struct levels {
 	size_t n;
 	struct adding *adding;
 	struct sharer *sharers;	/* of each vector */
-	double *members_share;	/* of each vector's members, where these are always the same */
-	struct share *shares;	/* of the window at hand */
+	double *members_share;	/* of each vector's members, if @fixed */
+	struct share *shares;	/* of the current window */
 	size_t n_shares, room;
-	uint64_t known_ticks, longest;	/* ticks of all known windows, and of the longest that is not known */
-	/* where there are crowds to be divided, what ran: the next event, if there is @more, and up to where they were used */
+	/* ticks of all known windows, and of the longest unknown one */
+	uint64_t known_ticks, longest;
+	/*
+	 * events, where members of all other sets are needed: the next one, if there is @more, and
+	 * up to where it was used
+	 */
 	bool other_sets, more;
 	struct cpm_events e;
 	uint64_t until;
@@ -111,7 +117,7 @@ static uint32_t block_group(const struct cpm_level *level, uint32_t block)
 	return block == NO_BLOCK ? level->unsampled_group : level->group_of[block];
 }
 
-/* So many shares more may come. Return: 0 or -ENOMEM */
+/* Make room for @n more shares. Return: 0 or -ENOMEM */
 static int shares_reserve(struct levels *l, size_t more)
 {
 	size_t room = 2 * (l->n_shares + more) + 64;
@@ -138,7 +144,7 @@ static struct sums *group_touch(struct adding *a, uint32_t group)
 	return s;
 }
 
-/* One share more, for which there is room: the part @of of @whole, which stands for @ticks. */
+/* One more share: the part @of of @whole, for @ticks. */
 static void shares_put(struct levels *l, uint32_t block, const struct amount *whole, double of, double ticks)
 {
 	struct share *s = &l->shares[l->n_shares++];
@@ -150,7 +156,7 @@ static void shares_put(struct levels *l, uint32_t block, const struct amount *wh
 	s->a.residual = of * whole->residual;
 }
 
-/* What @count ticks of vector @v come to, to @n members. */
+/* Shares of @n members in @count ticks of vector @v. */
 static void shares_put_members(struct levels *l, uint32_t v, const uint32_t *members, uint32_t n, const struct amount *whole,
 			       double count)
 {
@@ -165,7 +171,7 @@ static void shares_put_members(struct levels *l, uint32_t v, const uint32_t *mem
 	}
 }
 
-/* The same to its blocks. */
+/* The same by members. */
 static void shares_put_vector(struct levels *l, uint32_t v, const struct amount *whole,
 			      double count)
 {
@@ -185,7 +191,7 @@ static void shares_put_vector(struct levels *l, uint32_t v, const struct amount 
 	}
 }
 
-/* The next ticks of a window that are in a crowd: l->e tells what ran. Return: how many, 0: there are no more */
+/* Ticks of a window with one of all other sets, members in l->e. Return: how many, 0: no more */
 static uint64_t other_sets_next(struct levels *l, const struct cpm_window *w)
 {
 	while (l->other_sets && l->more && l->e.tick < w->to) {
@@ -204,7 +210,7 @@ static uint64_t other_sets_next(struct levels *l, const struct cpm_window *w)
 	return 0;
 }
 
-/* What @count ticks of a vector come to in a window. @div: how it is divided in each step */
+/* Shares of @count ticks of a vector in a window. @div: its division in each step */
 static inline struct amount vector_amount(const struct levels *l, const struct cpm_window *win,
 					  const struct cpm_division *div, const struct sharer *s, double count)
 {
@@ -219,7 +225,7 @@ static inline struct amount vector_amount(const struct levels *l, const struct c
 	return whole;
 }
 
-/* Divide a window into shares, by the weights of each step: as cpm_divide() has it. Return: 0 or -ENOMEM */
+/* Divide a window into shares, as cpm_divide() does, for each step. Return: 0 or -ENOMEM */
 static int window_divide(struct levels *l, const struct cpm_window *win)
 {
 	struct cpm_division div[CPM_STEPS];
@@ -274,7 +280,7 @@ static void group_count_window(struct adding *a, uint32_t group, size_t window)
 	a->counted[group] = window + 1;
 }
 
-/* First pass: how many known windows each group has a part in. */
+/* First pass: the number of known windows of each group. */
 static void levels_count_window(struct levels *l, const struct cpm_windows *c)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -317,7 +323,7 @@ static uint64_t windows_count_batches(uint64_t windows)
 	return n < FEW ? FEW : n < BATCHES ? n : BATCHES;
 }
 
-/* Whether batches end where runs do: as many runs of the same length would vary like these. */
+/* Do batches end with runs? The effective number of runs decides. */
 static bool group_has_runs(const struct levels *l, const struct sums *s)
 {
 	double squares = s->runs_squares + (double)s->run * s->run;
@@ -327,8 +333,8 @@ static bool group_has_runs(const struct levels *l, const struct sums *s)
 }
 
 /*
- * The residual of one window more, into batches of as many windows each. @gap: the group was not in
- * the window before
+ * Add one window's residual to batches of equal length. @gap: the group was not in the window
+ * before
  */
 static void group_add_residual(const struct levels *l, struct sums *s, bool gap)
 {
@@ -344,7 +350,7 @@ static void group_add_residual(const struct levels *l, struct sums *s, bool gap)
 	s->batch[s->at] += s->w.residual;
 }
 
-/* The window at hand, to the groups of a level. Shares of one group follow each other often: sums stay in registers. */
+/* Add the current window to a level's groups. Shares of one group come in a row. */
 static void level_add_shares(const struct levels *l, struct adding *a)
 {
 	size_t k = 0;
@@ -373,7 +379,7 @@ static void level_add_shares(const struct levels *l, struct adding *a)
 	}
 }
 
-/* Second pass: energies, purities, and residuals into batches. Return: 0 or -ENOMEM */
+/* Second pass: energies, shares, and residuals into batches. Return: 0 or -ENOMEM */
 static int levels_add_window(struct levels *l, const struct cpm_windows *c)
 {
 	const struct cpm_window *win = &c->w;
@@ -404,7 +410,7 @@ static int levels_add_window(struct levels *l, const struct cpm_windows *c)
 	return ret;
 }
 
-/* What the sum of independent batches varies by, each in proportion to its length. */
+/* Variance of the sum of independent batches, each in proportion to its length. */
 static void group_variance_by_runs(const struct sums *s, struct cpm_group *g)
 {
 	double sum = 0, lengths = 0, squares = 0, n;
@@ -417,15 +423,15 @@ static void group_variance_by_runs(const struct sums *s, struct cpm_group *g)
 		squares += pow(s->batch[i] - sum * s->length[i] / s->windows, 2);
 	n = 1 / lengths;
 	if (!(n > 1))
-		return;		/* one batch, or none */
+		return;
 	g->dof = n - 1;
 	g->variance = squares * n / g->dof;
 }
 
 /*
- * What the sum of n batches varies by. Of independent ones with variance v it is nv; a pair differs from twice the mean by
- * 2v (1 - 2/n) in the square, and neighbouring pairs' squares are correlated by a quarter, which leaves two thirds of n - 2
- * degrees of freedom.
+ * Variance of the sum of n batches. Independent ones with variance v have nv; a pair differs from
+ * twice the mean by 2v (1 - 2/n) in the square, and neighbouring pairs' squares are correlated by a
+ * quarter, which leaves two thirds of n - 2 degrees of freedom.
  */
 static void group_variance_by_pairs(const struct sums *s, struct cpm_group *g)
 {
@@ -450,7 +456,7 @@ static void group_set_result(const struct levels *l, const struct sums *s, struc
 		group_variance_by_runs(s, g);
 	else
 		group_variance_by_pairs(s, g);
-	/* no window tells how far the rest is off: as far as all of it is that they do tell, which goes with it */
+	/* the part in unknown windows is taken to be off by as much as the known part */
 	if (s->known_ticks > 0 && s->known_ticks < s->ticks)
 		g->variance *= pow(s->ticks / s->known_ticks, 2);
 	if (s->known_ticks < CPM_KNOWN_LEAST * s->ticks && l->longest * l->d->known > STOPPED * l->known_ticks && !l->d->all_fitted)
@@ -458,9 +464,9 @@ static void group_set_result(const struct levels *l, const struct sums *s, struc
 }
 
 /*
- * What further refinement would still move. The steps shrink like a geometric series, by a factor that depends on how
- * windows are filled: it is that of all groups together, because a step of a group whose power is that of its neighbours may be
- * next to nothing by chance, and the one after it not.
+ * What further refinement would still change. Steps shrink like a geometric series, by a factor
+ * that depends on how windows are filled. It is that of all groups together: a single step of a
+ * group that draws as much as its neighbours may be next to nothing by chance.
  */
 static void groups_set_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
 {
@@ -478,7 +484,7 @@ static void groups_set_bias(const struct sums *sums, unsigned int steps, uint32_
 		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]), fmax(out[g].uj, 0));
 }
 
-/* Vectors without marginal members are always shared alike. */
+/* Without marginal members shares are always equal in proportion. */
 static void sharers_find(struct levels *l)
 {
 	const struct cpm_vectors *v = l->v;
@@ -504,7 +510,7 @@ static void sharers_find(struct levels *l)
 	}
 }
 
-/* What was in crowds is found again, beside the windows. Return: 0 or -ENOMEM */
+/* Events are found again for members of all other sets. Return: 0 or -ENOMEM */
 static int other_sets_begin(struct levels *l)
 {
 	int ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Windows between the moves of a counter, as cpm.h has them: made from the readings and from what ran, packed, and gone
- * through as often as wanted. Used by cpm.c, analysis/mixture/fit.c and all models.
+ * Windows between updates of a counter, see cpm.h: made from the readings and the events, packed,
+ * and iterated. Used by cpm.c, analysis/mixture/fit.c and all models.
  */
 #include <endian.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static int part_by_vector(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-/* So many are put in order by counting how many are before each, which takes no branch that could go either way. */
+/* So few are sorted by counting for each how many are smaller, which is free of branches. */
 #define FEW_PARTS	48
 
 typedef int32_t quad __attribute__((vector_size(16)));
@@ -80,7 +80,7 @@ static void parts_sort_few(struct cpm_whole *p, size_t n)
 	memcpy(p, sorted, n * sizeof(*p));
 }
 
-/* In the order of their vectors, each once. */
+/* Sort by vector and merge equal ones. */
 static void parts_tidy(struct cpm_making *m)
 {
 	struct cpm_whole *p = m->parts;
@@ -101,7 +101,7 @@ static void parts_tidy(struct cpm_making *m)
 	m->n_parts = n;
 }
 
-/* Ticks of a window that idle CPUs did not take, all of them together. */
+/* Sum of untaken ticks of idle CPUs in a window. */
 static double window_untaken_ticks(struct cpm_making *m, const struct cpm_window *w)
 {
 	const struct cpm_vectors *v = m->v;
@@ -118,7 +118,7 @@ static double window_untaken_ticks(struct cpm_making *m, const struct cpm_window
 	return sum;
 }
 
-/* The blocks of a vector that are no marginal ones. Its base may not be known yet. */
+/* Blocks of a vector that are not marginal. Its base may not be known yet. */
 static uint32_t vector_count_unmarginal(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = 0;
@@ -130,7 +130,7 @@ static uint32_t vector_count_unmarginal(const struct cpm_vectors *v, uint32_t ve
 	return n;
 }
 
-/* What interrupts spend at a tick of a vector beyond the usual, or less. Of crowds it is not known. */
+/* Extra energy of interrupts at a tick of a vector, may be negative. Unknown for all other sets. */
 static double vector_more_irq_uj(const struct cpm_vectors *v, const float *more_uj, uint32_t vector)
 {
 	double more = 0;
@@ -143,7 +143,7 @@ static double vector_more_irq_uj(const struct cpm_vectors *v, const float *more_
 	return more;
 }
 
-/* The energy of a window less what interrupts spent in it. */
+/* The energy of a window less that of its interrupts. */
 static void window_take_out_irqs(struct cpm_making *m, struct cpm_window *w)
 {
 	const struct cpm_irq *irq = &m->irq;
@@ -160,10 +160,11 @@ static void window_take_out_irqs(struct cpm_making *m, struct cpm_window *w)
 }
 
 /*
- * Windows are packed, because there are a hundred million ticks in them: the ticks' number times four, two more if counts are
- * parts of ticks, and one more if the energy is known, which follows; how many parts; four bits for each of these; and of each what its vector is beyond the
- * one before (the silent one comes last: it is beyond all) and by how much its count is more than one. The four bits
- * say how many bytes these two have, so that nothing depends on a number that has just been read.
+ * Windows are packed, as there may be a hundred million ticks: the number of ticks times four, two
+ * more if counts are fractional, one more if the energy is known, which follows; the number of
+ * parts; four bits for each part; and for each the difference of its vector to the one before
+ * (CPM_UNSAMPLED comes last, beyond all) and its count less one. The four bits are the lengths of
+ * these two in bytes, so that decoding does not depend on a number just read.
  */
 #define PART_MOST	13
 #define WINDOW_MOST	40
@@ -236,14 +237,15 @@ struct cpm_edges cpm_edges_of(double period)
 	double u = fmin(period, 1);
 
 	/*
-	 * The counter moves at m, a part of the tick's interval from its beginning, in (1 - u, 1), and what runs changes at t, in
-	 * (0, 1); the code of the tick after is there before the move for max(m - t, 0), that of the tick before after it for
-	 * max(t - m, 0): these are the means, of which 1/6 is each for a counter that moves more seldom.
+	 * With the update at m, as a part of the tick's interval, in (1 - u, 1), and the change of
+	 * code at t, in (0, 1), the next tick's code runs before the update for max(m - t, 0), the
+	 * last tick's code after it for max(t - m, 0). These are the means; both are 1/6 for a
+	 * counter that is updated more seldom.
 	 */
 	return (struct cpm_edges){ (1 - pow(1 - u, 3)) / (6 * u), u * u / 6 };
 }
 
-/* A part of the window counts for more, or for less: of what has whole ticks in it, that is less than one. */
+/* Add to, or take from, a part's count: at most one tick less. */
 static int window_add_units(struct cpm_making *m, uint32_t vector, int64_t units)
 {
 	if (vector == CPM_UNSAMPLED) {
@@ -261,13 +263,13 @@ static int window_add_units(struct cpm_making *m, uint32_t vector, int64_t units
 
 static bool change_is_shared(const struct cpm_making *m, const struct cpm_change *c)
 {
-	/* of what is in a crowd only whole ticks are known */
+	/* for all other sets only whole ticks are known */
 	return c->last != c->first && !cpm_is_other_set(m->v, c->last) && !cpm_is_other_set(m->v, c->first);
 }
 
 /*
- * What changed at the window's ends, @end at the second one, as in struct cpm_edges: what one code
- * has more of a window the other has less. Return: whether anything did, -ENOMEM
+ * The changes at both ends of the window, @end at the second, as in struct cpm_edges: what one code
+ * gains the other loses. Return: whether any, -ENOMEM
  */
 static int window_share_edges(struct cpm_making *m, const struct cpm_change *end)
 {
@@ -291,7 +293,7 @@ static int window_share_edges(struct cpm_making *m, const struct cpm_change *end
 	return ret ? ret : 1;
 }
 
-/* The window is over, @next is the vector of the tick after it. The silent part is the last. */
+/* The window is over, @next is the vector of the following tick. The unsampled part comes last. */
 static int window_close(struct cpm_making *m, uint32_t next)
 {
 	uint32_t last = m->latest_end >= m->w.to ? m->latest : CPM_UNSAMPLED;
@@ -311,7 +313,7 @@ static int window_close(struct cpm_making *m, uint32_t next)
 	return ret ? ret : window_pack(m, &m->w, units);
 }
 
-/* The last of the readings that are at one tick. */
+/* The last of the readings at one tick. */
 static size_t reading_last_at(const struct cpm_making *m, size_t i)
 {
 	while (i + 1 < m->n && m->readings[i + 1].tick == m->readings[i].tick)
@@ -319,7 +321,7 @@ static size_t reading_last_at(const struct cpm_making *m, size_t i)
 	return i;
 }
 
-/* On to the next window: before the first reading, between two, and after the last. */
+/* The next window: before the first reading, between two, or after the last. */
 static void window_begin_next(struct cpm_making *m)
 {
 	const struct cpm_reading *r = m->readings;
@@ -332,8 +334,8 @@ static void window_begin_next(struct cpm_making *m)
 		m->w.to = r[m->next].tick;
 		m->w.uj = (double)(r[m->next].uj - r[m->before].uj);
 		/*
-		 * At the first reading the counter had last moved some time before, so the first
-		 * window's energy has a part from before the recording.
+		 * Before the first reading the counter was last updated at an unknown time: the
+		 * energy of the first window is partly from before the recording.
 		 */
 		m->w.known = !m->initial || m->only;
 		m->initial = false;
@@ -371,7 +373,7 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 			m->latest_end = tick + count < m->w.to ? end : m->w.to;
 		}
 		m->unsampled -= n;
-		/* the vector of the next tick is known with the next event */
+		/* the next tick's vector is known with the next event */
 		if (end <= m->w.to || ret)
 			break;
 		/* the next window has the rest */
@@ -388,7 +390,7 @@ int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readin
 
 	*out = NULL;
 	memset(d, 0, sizeof(*d));
-	/* one that stood still says nothing, however often it was read */
+	/* a counter that was never updated has no energy */
 	if (n < 2 || readings[0].tick == readings[n - 1].tick || readings[0].uj == readings[n - 1].uj)
 		return -ENODATA;
 	m = calloc(1, sizeof(*m));

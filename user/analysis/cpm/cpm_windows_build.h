@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Windows being made out of what ran: the inside of cpm.h, for vectors.c, which knows what did. See cpm_windows.c.
- */
+/* Windows while they are made from events: internal to cpm.h, for vectors.c. See cpm_windows.c. */
 #ifndef KJOULE_CPM_WINDOWS_BUILD_H
 #define KJOULE_CPM_WINDOWS_BUILD_H
 
 #include "analysis/cpm/cpm.h"
 
-/* Parts of a tick that counts are kept in: an edge has a sixth of one mostly. */
+/* Units of a tick that counts are kept in: an edge has mostly a sixth. */
 #define CPM_UNITS	96
 
 /*
- * Windows from the readings; those at both ends are known only in part. Readings without
- * a tick between them are one: what was spent between them belongs to the ticks before,
- * because none of its own was seen. While they are made:
+ * Windows from the readings; those at both ends are known only in part. Readings without a tick
+ * between them are one, whose energy belongs to the ticks before. State of their making:
  */
 struct cpm_whole {
 	uint32_t vector;
 	uint64_t count;
 };
 
-/* What ran at the ticks before and after a reading. */
+/* Vectors of the ticks before and after a reading. */
 struct cpm_change {
 	uint32_t last, first;
 };
@@ -33,12 +30,12 @@ struct cpm_making {
 	const struct cpm_reading *readings;
 	size_t n;
 	uint64_t end_tick;
-	size_t before, next;		/* the readings that the window is between; see window_begin_next() */
-	bool initial, only;		/* the first move of the counter; it moves once */
-	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
-	uint64_t unsampled;		/* its ticks at which nothing ran */
+	size_t before, next;		/* readings around the window, see window_begin_next() */
+	bool initial, only;		/* the first update of the counter */
+	struct cpm_window w;		/* current window; from == to: no more */
+	uint64_t unsampled;		/* its ticks without any block */
 	size_t untaken;
-	struct cpm_whole *parts;	/* of the window at hand */
+	struct cpm_whole *parts;	/* of the current window */
 	size_t n_parts, room;
 	unsigned int first, last;	/* of the edges, in CPM_UNITS of a tick; 0: none */
 	struct cpm_change change;	/* at the window's beginning */
@@ -46,7 +43,9 @@ struct cpm_making {
 	uint64_t latest_end;
 };
 
-/** cpm_making_put() - cpm_making_event(), most of which are all inside of the window at hand */
+/**
+ * cpm_making_put() - inline fast path of cpm_making_event(): an event inside of the current window
+ */
 static inline int cpm_making_put(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector)
 {
 	size_t n = m->n_parts;

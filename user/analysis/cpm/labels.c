@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The energy of ticks that have a label, whatever it stands for (here: who called).
- * The same shares as those of groups (cpm.c), so labels of a block's ticks add up to
- * the block. Pure.
+ * The energy of ticks by label (here: call chain). The shares are those of groups (cpm.c), so
+ * labels of a block's ticks add up to the block. Pure.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "analysis/cpm/cpm_divide.h"
 
-/* Where the walk is in each lane. */
+/* Position in each stream. */
 struct walk {
 	const struct cpm_labelled *streams;
 	size_t n_streams;
@@ -19,7 +18,7 @@ struct walk {
 	} *at;
 };
 
-/* The lane's entry at a tick, or NULL: the first that has it, as in cpm_vectors_new(). */
+/* The stream's entry at a tick, or NULL; of several the first, as in cpm_vectors_new(). */
 static const struct cpm_tick *stream_entry_at(struct walk *w, size_t stream, uint64_t tick)
 {
 	struct place *p = &w->at[stream];
@@ -39,7 +38,7 @@ static bool event_has_bystanders(const struct cpm_vectors *v, const struct cpm_e
 	return false;
 }
 
-/* What ran at a tick, under which labels. */
+/* The blocks of a tick with their labels. */
 struct labelled {
 	uint32_t vector;
 	size_t n;
@@ -60,7 +59,7 @@ static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint6
 
 		if (!t || v->kinds[t->block] == CPM_IDLE)
 			continue;
-		/* of an event they are one, however many CPUs they have */
+		/* in an event they are one, however many CPUs run them */
 		if (v->kinds[t->block] == CPM_BYSTANDER) {
 			if (!bystanders)
 				continue;
@@ -71,7 +70,7 @@ static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint6
 	}
 }
 
-/* A sum of energies by label. */
+/* Sums of energies by label. */
 struct labelling {
 	const struct cpm_vectors *v;
 	const struct cpm_domain *d;
@@ -79,7 +78,7 @@ struct labelling {
 	double *out;
 };
 
-/* @n ticks of @uj each; @s: how its blocks share one. */
+/* @n ticks of @uj each; @s: how blocks share one. */
 static void labels_add_shared(const struct labelling *l, const struct labelled *what, const struct cpm_sharing *s, double uj, double n)
 {
 	if (!s->others)
@@ -88,7 +87,7 @@ static void labels_add_shared(const struct labelling *l, const struct labelled *
 		l->out[what->of[i].label] += uj * n * cpm_share_of(l->v, l->d, s, what->of[i].block);
 }
 
-/* The same, of what is in no crowd. */
+/* The same for a vector with members. */
 static void labels_add_ticks(const struct labelling *l, const struct labelled *what, double uj,
 			     double n)
 {
@@ -115,7 +114,7 @@ static bool labelled_is_change(const struct cpm_vectors *v, const struct labelle
 	return last->vector != first->vector && !cpm_is_other_set(v, last->vector) && !cpm_is_other_set(v, first->vector);
 }
 
-/* A window, and how it is divided. */
+/* A window with its division. */
 struct divided {
 	const struct cpm_window *win;
 	struct cpm_division div;
@@ -127,9 +126,9 @@ static double window_tick_uj(const struct cpm_domain *d, const struct divided *w
 }
 
 /*
- * The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. @last: the tick before
- * the window, and in the end its last; @next: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
- * is at its end
+ * Add a window's energy to labels. @e: the next event, if there is @more, which may go on in the
+ * next window. @last: the tick before the window, at the end its last; @next: room. Changes at its
+ * ends are shared as in cpm_windows.c. @ends: no reading is at its end
  */
 static void labels_add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
 			      bool *more, bool ends, struct labelled *last, struct labelled *next)

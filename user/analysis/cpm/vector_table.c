@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Finds vectors by their members, and chooses those that are kept; see vector_table.h.
- */
+/* Finds vectors by their members, and chooses those that are kept; see vector_table.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/cpm/vector_table.h"
 
-/* What numbers of 32 bits leave room for, with a base for each, whatever memory there is. */
+/* Limit by 32 bit numbers, with a base for each, whatever the memory. */
 #define VECTORS_MOST	(1u << 28)
 #define MEMBERS_MOST	(1u << 30)
 
@@ -33,7 +31,7 @@ static bool vector_has_blocks(const struct cpm_vectors *v, uint32_t vector, cons
 	return true;
 }
 
-/* All vectors into slots that are free. */
+/* Put all vectors into an empty table. */
 static void vector_slots_fill(struct cpm_vectors *v)
 {
 	for (uint32_t i = 0; i < v->n_vectors; i++) {
@@ -60,14 +58,14 @@ static int vector_slots_grow(struct cpm_vectors *v)
 	return 0;
 }
 
-/* So many vectors and members more may come. Return: 0 or -ENOMEM */
+/* Make room for so many more vectors and members. Return: 0 or -ENOMEM */
 static int vectors_reserve(struct vector_table *t, size_t vectors, size_t members)
 {
 	struct cpm_vectors *v = t->v;
 	size_t room;
 	void *p;
 
-	/* where the last one ends is in it as well */
+	/* and the end of the last one */
 	if (v->n_vectors + vectors + 1 > t->room_vectors) {
 		room = 2 * t->room_vectors + vectors + 256;
 		p = realloc(v->first, room * sizeof(*v->first));
@@ -76,7 +74,7 @@ static int vectors_reserve(struct vector_table *t, size_t vectors, size_t member
 		v->first = p;
 		t->room_vectors = room;
 	}
-	/* the first one too makes room when it has no members: there is an array to point into */
+	/* allocate also for a first vector without members: the array must exist */
 	if (!t->room_members || t->n_members + members > t->room_members) {
 		room = 2 * t->room_members + members + 256;
 		p = realloc(v->members, room * sizeof(*v->members));
@@ -114,8 +112,8 @@ static uint32_t blocks_count_others(const struct cpm_vectors *v, const uint32_t 
 }
 
 /*
- * What a vector takes, and its base, which has to be made as well. The silent one and those of one block take nothing: there
- * are no more of them than blocks, and what a block draws alone is wanted for all vectors that it is in.
+ * Bytes of a vector with the base that it needs. CPM_UNSAMPLED and vectors of one block are free:
+ * they are few, and what a block draws alone is needed for all its vectors.
  */
 static size_t vector_bytes(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
 {
@@ -134,7 +132,7 @@ uint32_t *vector_table_slot(const struct cpm_vectors *v, const uint32_t *blocks,
 	return &v->slots[at];
 }
 
-/* The vector with these members, made if there is none and what it takes is no more than @most. */
+/* The vector with these members; a new one if there is none and it takes at most @most bytes. */
 static int vector_find_or_make(struct vector_table *t, const uint32_t *blocks, size_t n, size_t most, uint32_t *vector)
 {
 	struct cpm_vectors *v = t->v;
@@ -166,14 +164,14 @@ int vector_table_find(struct vector_table *t, const uint32_t *blocks, size_t n, 
 	return vector_find_or_make(t, blocks, n, t->most, vector);
 }
 
-/* Bases, with room for some vectors more behind them. */
+/* Bases, with some spare room. */
 static int vector_bases_find(struct vector_table *t, uint32_t *blocks, size_t more)
 {
 	struct cpm_vectors *v = t->v;
 	uint32_t n_vectors = v->n_vectors;
 	int ret = 0;
 
-	/* a base has no marginal members, so it is its own base: at most twice as many */
+	/* a base is its own base, so there are at most twice as many vectors */
 	v->base = calloc(2ul * n_vectors + more, sizeof(*v->base));
 	if (!v->base)
 		return -ENOMEM;
@@ -183,7 +181,7 @@ static int vector_bases_find(struct vector_table *t, uint32_t *blocks, size_t mo
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
 			if (v->kinds[v->members[m]] != CPM_MARGINAL)
 				blocks[n++] = v->members[m];
-		/* there is room: the vector has taken as much for it */
+		/* its bytes are part of the vector's */
 		ret = n == v->first[i + 1] - v->first[i] ? 0 : vector_find_or_make(t, blocks, n, SIZE_MAX, &v->base[i]);
 		if (n == v->first[i + 1] - v->first[i])
 			v->base[i] = i;
@@ -220,7 +218,7 @@ static int ticks_by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ticks that half of the vectors that take room have at most. Return: 0 or -ENOMEM */
+/* Median ticks of the vectors that take room. Return: 0 or -ENOMEM */
 static int vectors_median_ticks(const struct vector_table *t, uint64_t *middle)
 {
 	const struct cpm_vectors *v = t->v;
@@ -238,7 +236,7 @@ static int vectors_median_ticks(const struct vector_table *t, uint64_t *middle)
 	return 0;
 }
 
-/* Forget the half with the fewest ticks. Return: 0 or -ENOMEM */
+/* Drop the half with the fewest ticks. Return: 0 or -ENOMEM */
 static int vectors_forget_half(struct vector_table *t)
 {
 	struct cpm_vectors *v = t->v;
@@ -279,7 +277,7 @@ int vector_table_count(struct vector_table *t, const uint32_t *blocks, size_t n,
 		before = t->v->n_vectors;
 		if (!ret)
 			ret = vector_table_find(t, blocks, n, &vector);
-		/* those that are left take too much: this one is not among the most frequent so far */
+		/* the others fill the room: this one is not among the most frequent so far */
 		if (ret == -ENOSPC)
 			return 0;
 	}
@@ -299,7 +297,7 @@ int vector_table_count(struct vector_table *t, const uint32_t *blocks, size_t n,
 	return 0;
 }
 
-/* Crowds: of every number of members that are not marginal, without and with such. */
+/* One vector for all other sets of each size, without and with marginal members. */
 int vector_table_close(struct vector_table *t, uint32_t *blocks)
 {
 	struct cpm_vectors *v = t->v;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Vectors of code blocks: what ran on all CPUs of a package at the same tick
- * (ALEA, equation 7). The first half of the constant power model, see cpm.h.
+ * Co-running sets (vectors of code blocks, ALEA equation 7): the blocks on all CPUs of a package at
+ * the same tick. The first half of the constant power model, see cpm.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@ static int block_by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The tick after a lane's entry. */
+/* The tick after a stream's entry. */
 static uint64_t entry_end_tick(const struct cpm_tick *t)
 {
 	return t->tick + t->more + 1;
 }
 
-/* So many lanes are looked at one by one, more of them by a heap. */
+/* So many streams are scanned one by one, more of them by a heap. */
 #define FEW_STREAMS	8
 
-#define NOTHING	UINT32_MAX	/* runs on a lane */
+#define NOTHING	UINT32_MAX	/* runs on a stream */
 
 static void walk_stream_enter(struct cpm_walk *w, size_t stream, uint32_t block)
 {
@@ -60,7 +60,9 @@ static void walk_set_edge(struct cpm_walk *w, size_t stream, uint64_t when)
 		kjoule_min_heap_push(&w->turns, when, stream);
 }
 
-/* On to the lane's next edge after @now. A tick that is there twice is damage and passed over. */
+/*
+ * Advance to the stream's next edge after @now. A tick that is there twice is damage and skipped.
+ */
 static void walk_stream_advance(struct cpm_walk *w, size_t stream, uint64_t now)
 {
 	const struct cpm_tick *e = &w->at[stream].t;
@@ -83,7 +85,7 @@ static void walk_stream_advance(struct cpm_walk *w, size_t stream, uint64_t now)
 	walk_set_edge(w, stream, entry_end_tick(e));
 }
 
-/* One of few lanes: mostly another entry follows at once, and counts as well. */
+/* One of few streams: mostly another entry follows at once, and counts as well. */
 static inline void walk_stream_advance_few(struct cpm_walk *w, size_t stream, uint64_t now)
 {
 	struct tick_stream_cursor *c = &w->at[stream];
@@ -101,7 +103,7 @@ static inline void walk_stream_advance_few(struct cpm_walk *w, size_t stream, ui
 	walk_stream_advance(w, stream, now);
 }
 
-/* All of few lanes that have an edge by now go on to the next one. Return: how many @blocks run then */
+/* Advance all of few streams whose edge has come. Return: how many @blocks run then */
 static size_t walk_blocks_few(struct cpm_walk *w, uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
@@ -131,7 +133,10 @@ static size_t walk_blocks_many(struct cpm_walk *w, uint64_t now)
 	return w->n_active;
 }
 
-/* Of @n blocks that run, bystanders are left out while a busy one runs, and are one while none does. Return: how many are left */
+/*
+ * Drop bystanders from @n running blocks while a busy one runs, else count them once. Return: how
+ * many are left
+ */
 static size_t walk_drop_bystanders(const struct cpm_walk *w, size_t n)
 {
 	bool busy = false, is_there = false;
@@ -156,8 +161,8 @@ static size_t walk_drop_bystanders(const struct cpm_walk *w, size_t n)
 }
 
 /*
- * The next stretch in which nothing changes on any lane and some block runs: @from up to the next edge, with these
- * blocks. Return: how many, 0 at the end
+ * The next ticks without a change on any stream and with some block: from @from to the next edge.
+ * Return: the number of blocks, 0 at the end
  */
 static size_t walk_next_range(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 {
@@ -190,7 +195,7 @@ static bool walk_is_interpolated(const struct cpm_walk *w)
 	return interpolated;
 }
 
-/* Where a vector of these blocks is if it was met lately; NULL: of more than two. */
+/* The slot of a recently seen vector of these blocks; NULL: of more than two. */
 static struct cpm_recent *recent_slot(const struct cpm_walk *w, size_t n)
 {
 	uint32_t key = w->blocks[0] * 0x9e3779b9u;
@@ -213,7 +218,9 @@ static void recent_store(struct cpm_recent *r, const struct cpm_walk *w, size_t 
 		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX }, vector, true };
 }
 
-/* The vector of what runs now: made if there is none, or, if none is made any more, a crowd. */
+/*
+ * The vector of the running blocks: a new one, or that for all other sets if none is made any more.
+ */
 static int walk_find_vector(struct vector_table *t, const struct cpm_walk *w, size_t n,
 			    uint32_t *vector)
 {
@@ -226,7 +233,7 @@ static int walk_find_vector(struct vector_table *t, const struct cpm_walk *w, si
 	return 0;
 }
 
-/* Go through the ticks of all lanes at once. */
+/* Walk the ticks of all streams at once. */
 static int streams_merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
 {
 	struct cpm_recent *recent;
@@ -388,10 +395,7 @@ static int vectors_find_untaken(struct cpm_vectors *v)
 	return 0;
 }
 
-/*
- * There were more vectors than there is room for: find out which have the most ticks, then go through all of them once
- * more, with crowds for the others.
- */
+/* More vectors than there is room for: find the most frequent, then walk once more. */
 static int streams_merge_most(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
 {
 	uint64_t from, to;
@@ -436,7 +440,7 @@ int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, cons
 		ret = stream_walk_init(&w, v);
 	}
 	if (!ret)
-		ret = vector_table_find(&t, w.blocks, 0, &unsampled);	/* CPM_UNSAMPLED: the first */
+		ret = vector_table_find(&t, w.blocks, 0, &unsampled);	/* CPM_UNSAMPLED */
 	if (!ret)
 		ret = vectors_find_untaken(v);
 	if (!ret)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Powers of vectors from edge windows; see edge.h. What ran in the windows is edge_occupancy.c's, the equations are
- * edge_fit.c's.
+ * Powers of vectors from edge windows; see edge.h. edge_occupancy.c finds what ran in the windows,
+ * edge_fit.c solves the equations.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,16 +10,16 @@
 #include "analysis/edge/edge_fit.h"
 #include "analysis/stats/outliers.h"
 
-/* Part of the windows' time from which on a vector has a power of its own. */
+/* From this part of the windows' time on a vector has a power of its own. */
 #define OWN_LEAST	0.01
 
-/* An interval this much wider than if it were alone: it is hidden behind others. */
+/* Collinear with others: its interval is this much wider than alone. */
 #define ALIKE		12.0
 
-/* Where more of the windows than this part agree with no other it is not known which are right. */
+/* If more than this part of the windows are outliers, it is not known which are right. */
 #define WILD_MOST	0.25
 
-/* Windows of held CPUs alone, without which their power is not known. */
+/* Windows with only paused CPUs that are needed to know their power. */
 #define SPINS_LEAST	10
 
 double edge_irq_part(const struct edge_input *in)
@@ -34,7 +34,7 @@ double edge_irq_off(const struct edge_input *in, double w)
 	return part < 1 && part > 0 ? in->irq_error * part / (1 - part) * (in->irq_w - w) : 0;
 }
 
-/* How much there is of each vector in the windows. */
+/* How much of each vector there is in the windows. */
 struct survey {
 	struct edge_vector *v;
 	uint32_t *seen;		/* of each vector, the last window that it was in */
@@ -88,7 +88,7 @@ static int vector_by_time(const void *a, const void *b)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* Which vectors get a column; the last column but one is that of the rest. */
+/* Choose vectors with a column; the last but one is for all others. */
 static int columns_choose(const struct edge_input *in, struct edge_vector *v, double ns, struct edge_result *r,
 			  size_t *columns)
 {
@@ -118,9 +118,9 @@ static int columns_choose(const struct edge_input *in, struct edge_vector *v, do
 }
 
 /*
- * From microwatt to watts, as unsure as the windows, the spinning and the interrupts make it. Of the
- * pull, anything from nothing to all of it may be there: so it is as unsure as what is uniform between
- * them and below.
+ * From microwatt to watts, with the uncertainty of the windows, of the paused power and of
+ * interrupts. The pull may be anything from nothing to all of it: its variance is that of a uniform
+ * distribution.
  */
 static struct value power_with_interval(const struct edge_input *in, const struct edge_result *r,
 					double uw, double variance, double pull, double dof,
@@ -133,10 +133,7 @@ static struct value power_with_interval(const struct edge_input *in, const struc
 	return (struct value){ w, w - off, w + off };
 }
 
-/*
- * The power of all whose own is not told, together: by their time, out of the unknowns that they have a
- * part in.
- */
+/* The joint power of all vectors without an own one, weighted by time, from their unknowns. */
 static struct value vectors_unknown_power(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
 					  struct edge_result *r, double dof)
 {
@@ -187,7 +184,7 @@ static void vectors_set_powers(const struct edge_input *in, const struct edge_ve
 		if (r->why[i] == EDGE_KNOWN)
 			r->w[i] = power_with_interval(in, r, gsl_vector_get(s->x, a), variance, edge_fit_pull(s, a),
 						      dof, &r->own_w[i]);
-		/* nothing draws less than nothing */
+		/* power is not negative */
 		if (r->w[i].hi < 0) {
 			r->w[i] = (struct value){ NAN, NAN, NAN };
 			r->why[i] = EDGE_ALIKE;
@@ -202,10 +199,7 @@ static bool window_is_spin(const struct edge_window *w)
 	return w->spin && !w->failed && w->paused_ns;
 }
 
-/*
- * Power while all are held, from the windows that are nothing else. What took the CPU away in one, such as
- * the firmware or a hypervisor, shows in it as a power that the others do not have.
- */
+/* Power of paused CPUs from windows without code. Firmware or a hypervisor makes outliers. */
 static int spin_power_learn(const struct edge_input *in, struct edge_result *r)
 {
 	double sum = 0, squares = 0, ns = 0, mean, error;
@@ -254,7 +248,7 @@ static int spin_power_learn(const struct edge_input *in, struct edge_result *r)
 	return 0;
 }
 
-/* @last: without those that are wild; else only find them */
+/* @last: leave out outliers; else only find them */
 static int columns_solve(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, size_t columns,
 			 bool last, struct edge_result *r)
 {
@@ -300,7 +294,7 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 			v[i].major = v[i].runs && v[i].ticks >= EDGE_TICKS_LEAST * v[i].runs;
 		ret = edge_occupancy_changes(&st, v, r->n_vectors);
 	}
-	/* once with all windows, and without those that agree with no other */
+	/* once with all windows, once without outliers */
 	for (int pass = 0; pass < 2 && !ret; pass++) {
 		ret = windows_survey(in, &st, v, &ns, &r->windows);
 		if (!ret)

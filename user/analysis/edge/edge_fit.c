@@ -11,13 +11,13 @@
 #include "analysis/edge/edge_fit.h"
 #include "analysis/stats/outliers.h"
 
-/* One window as a row: times in seconds without interrupts, energy without them and the spinning. */
+/* One window as a row: seconds and energy without interrupts, and without the paused time's. */
 struct row {
 	const struct edge_input *in;
 	const struct edge_vector *v;
 	size_t n, window;
 	double t[EDGE_COLUMNS_MOST];
-	double busy_s;		/* of all CPUs together */
+	double busy_s;		/* sum over CPUs */
 	double uj;
 };
 
@@ -35,7 +35,7 @@ static void row_add_part(void *to, uint32_t vector, double ns)
 			r->busy_s += ns * 1e-9;
 }
 
-/* Changes in a window that are not known exactly. */
+/* Uncertain changes in a window. */
 static void blur_add_changes(const struct edge_occupancy *st, const struct edge_vector *v, double low, double high, double net,
 			     struct edge_walk *k, struct edge_system *s)
 {
@@ -67,7 +67,7 @@ static void blur_add_windows(const struct edge_input *in, const struct edge_occu
 					 1e-9 * (1 - edge_irq_part(in)), &k, s);
 }
 
-/* Have @each see the rows of all windows that are of use. */
+/* Call @each for the rows of all usable windows. */
 static void rows_for_each(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 			  double spin_w, void (*each)(struct edge_system *s, const struct row *r), struct edge_system *s)
 {
@@ -98,7 +98,7 @@ static void system_add_row(struct edge_system *s, const struct row *r)
 	s->rows++;
 }
 
-/* By how much a window is off the model. */
+/* Residual of a window. */
 static double row_residual(const struct edge_system *s, const struct row *r)
 {
 	double off = r->uj;
@@ -109,8 +109,8 @@ static double row_residual(const struct edge_system *s, const struct row *r)
 }
 
 /*
- * t_j (y_j - t_j x), whose sum is zero at the answer. A change that is misplaced is so in some windows
- * in a row (Newey and West's weights).
+ * t_j (y_j - t_j x), whose sum is zero at the solution. A misplaced change affects some windows in
+ * a row (Newey and West's weights).
  */
 static void score_add_row(struct edge_system *s, const struct row *r)
 {
@@ -118,7 +118,7 @@ static void score_add_row(struct edge_system *s, const struct row *r)
 
 	for (size_t a = 0; a < s->n; a++)
 		score[a] = r->t[a] * off;
-	/* the sum over the lags for each pair of columns is the product of this row and of a sum over the lags */
+	/* for each pair of columns: the product of this row and a sum over the lags */
 	memset(s->before, 0, s->n * sizeof(*s->before));
 	for (size_t lag = 0; lag < EDGE_LAGS && lag <= s->scored; lag++) {
 		const double *before = s->lately[(s->scored - lag) % EDGE_LAGS];
@@ -139,7 +139,7 @@ static void score_add_row(struct edge_system *s, const struct row *r)
 	s->scored++;
 }
 
-/* Nobody has been in a column: its power is not asked for. */
+/* An empty column has no power. */
 static void system_close_empty(struct edge_system *s)
 {
 	for (size_t a = 0; a < s->n; a++)
@@ -147,7 +147,7 @@ static void system_close_empty(struct edge_system *s)
 			gsl_matrix_set(s->m, a, a, 1);
 }
 
-/* Return: 0; -ENODATA if the equations have no one answer */
+/* Return: 0; -ENODATA if the equations are singular */
 static int system_invert(struct edge_system *s)
 {
 	gsl_matrix *lu = gsl_matrix_alloc(s->n, s->n);

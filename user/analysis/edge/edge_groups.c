@@ -9,7 +9,7 @@
 #include "analysis/edge/edge_groups.h"
 #include "lib/control/control.h"
 
-/* Of a crowd it is not known: but when CPUs are held all of them are, which is a vector of many ticks. */
+/* Members of all other sets are unknown; but all CPUs are paused at once, in one frequent set. */
 static bool vector_is_paused(const struct cpm_vectors *v, uint32_t vector, uint32_t paused)
 {
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
@@ -18,7 +18,7 @@ static bool vector_is_paused(const struct cpm_vectors *v, uint32_t vector, uint3
 	return false;
 }
 
-/* Seconds of a tick that are not interrupts'. */
+/* Seconds of a tick without interrupts. */
 static double tick_net_s(const struct edge_input *in)
 {
 	return 1e-9 * in->session->interval_ns * (1 - edge_irq_part(in));
@@ -46,12 +46,12 @@ void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32
 }
 
 /*
- * How far off a group is, in microjoules. Its vectors are by themselves, but for those of unknown power, which have one
- * together; by what spinning draws and interrupts take they are all off the same way.
+ * Error of a group, microjoule. Its vectors are independent, but for those of unknown power, which
+ * have one in common; errors of the paused power and of interrupts are common to all.
  */
 struct off {
 	double squares, spin, irq;
-	/* ticks of the vector at hand, and of all of unknown power */
+	/* ticks of the current vector, and of all of unknown power */
 	uint32_t vector;
 	double ticks, unknown, all;
 };
@@ -64,12 +64,12 @@ struct adding {
 	struct off *off;	/* of each */
 	double unknown;		/* ticks of vectors of unknown power, and of each block in them */
 	double *of_block;
-	bool lone;		/* nearly all of them are one block's */
+	bool lone;		/* nearly all of these are one block's */
 };
 
 #define NO_BLOCK	UINT32_MAX
 
-/* What a group has of one vector, because of a block. */
+/* Add to a group its share of a vector, because of one block. */
 struct part {
 	uint32_t group, block;
 	double ticks;
@@ -82,7 +82,7 @@ static void group_end_vector(const struct adding *a, struct off *o)
 	o->ticks = 0;
 }
 
-/* Those of one vector follow each other. */
+/* Parts of one vector come in a row. */
 static void group_add_part(struct adding *a, uint32_t vector, const struct part *part)
 {
 	struct off *o = &a->off[part->group];
@@ -112,18 +112,21 @@ static void group_set_variance(const struct adding *a, struct off *o, struct cpm
 	group_end_vector(a, o);
 	if (o->unknown > 0 && !isnan(a->r->unknown_w.v))
 		o->squares += pow(o->unknown * 1e6 * tick_net_s(a->in) * a->r->unknown_own_w, 2);
-	/* of all of them together the power is known: the others' may be nothing or twice as much */
+	/* only their joint power is known: the others may draw nothing or twice as much */
 	if (o->unknown > EDGE_UNKNOWN_MOST * o->all && !isnan(a->r->unknown_w.v))
 		o->squares += pow((a->unknown - o->unknown) * 1e6 * tick_net_s(a->in) * a->r->unknown_w.v, 2);
-	/* half of a 95 % interval is two standard deviations, nearly */
+	/* half of a 95 % interval is nearly two standard deviations */
 	g->variance = (o->squares + o->spin * o->spin + o->irq * o->irq) / (1.96 * 1.96);
-	/* no half of them is all; and of a single one it is not known, but of what it is a part of */
+	/* unknown unless it has most of these ticks, and is not their only block */
 	if (o->unknown > EDGE_UNKNOWN_MOST * o->all &&
 	    (o->unknown < EDGE_UNKNOWN_ALL * a->unknown || (a->lone && o->unknown > o->all / 2)))
 		g->uj = NAN;
 }
 
-/* Of the ticks of each crowd, how many are each group's: @ticks, a row of all groups for each of them. Return: 0 or -ENOMEM */
+/*
+ * Ticks of each group in each of all other sets: @ticks, a row of all groups for each set. Return:
+ * 0 or -ENOMEM
+ */
 static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 				  uint32_t unsampled_group, uint32_t n_groups, double *ticks)
 {
@@ -147,7 +150,7 @@ static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_
 	return ret;
 }
 
-/* The blocks there are: beyond the last of any vector. */
+/* Number of blocks: beyond the last of any vector. */
 static uint32_t vectors_count_blocks(const struct cpm_vectors *v)
 {
 	uint32_t n = 0;

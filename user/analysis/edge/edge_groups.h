@@ -1,34 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Energies of blocks from the powers that edge windows tell (edge.h). Used by analysis/profile/profile.c. Pure.
- */
+/* Energies of blocks from the powers of edge windows (edge.h). Pure. */
 #ifndef KJOULE_EDGE_GROUPS_H
 #define KJOULE_EDGE_GROUPS_H
 
 #include "analysis/edge/edge.h"
 
 /**
- * edge_apply() - powers instead of shares of the counter's own windows
- * @in:		what was solved
- * @paused:	the block of ticks at which the CPUs were held
- * @d:		of the same vectors
+ * edge_apply() - use these powers instead of shares of the counter's own windows
+ * @in: what was solved
+ * @paused: the block of ticks at which the CPUs were paused
+ * @d: of the same vectors
  */
 void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t paused, struct cpm_domain *d);
 
-/* A group has no energy when the power of more than this part of its ticks is not known. */
+/* A group has no energy if the power of more than this part of its ticks is unknown. */
 #define EDGE_UNKNOWN_MOST	0.05
 
-/*
- * Unless it has this part of all such ticks, and more than one block they are of: the power of all of them together is known,
- * to what the rest of them may draw.
- */
+/* Unless it has this part of all such ticks, of several blocks: their joint power is known. */
 #define EDGE_UNKNOWN_ALL	0.9
 
 /**
- * edge_groups() - what cpm_groups() says of groups, with what is known of the powers
+ * edge_groups() - cpm_groups() with the uncertainty of these powers
  *
- * Each power is off by itself, but for what spinning and interrupts make all of them off by: the covariances, which are
- * negative between blocks that take turns, are left out.
+ * Errors of powers are independent, but for those of the paused power and of interrupts:
+ * covariances, which are negative between blocks that take turns, are left out.
  *
  * Return: 0 or -ENOMEM
  */

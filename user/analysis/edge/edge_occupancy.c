@@ -10,7 +10,7 @@
 #include "analysis/ticks/timeline.h"
 #include "lib/control/control.h"
 
-/* @more: there is an event. Ticks are asked for in their order. */
+/* @more: there is an event. Ticks are requested in order. */
 static uint32_t event_vector_at(struct cpm_events *event, bool *more, uint64_t tick)
 {
 	while (*more && event->tick + event->count <= tick)
@@ -53,7 +53,7 @@ int edge_occupancy_tell(const struct edge_input *in, struct edge_occupancy *st)
 		const struct edge_window *w = &in->windows[j];
 		uint64_t due;
 
-		/* up to the search for the edge, and after it */
+		/* up to the search for the update, and after it */
 		for (; (due = timeline_due(s, tick)) < w->seek_ns && !ret; tick++)
 			ret = occupancy_add_tick(in, st,
 						 (double)(due - in->windows[0].from_ns - paused),
@@ -126,14 +126,14 @@ static double range_overlap_ns(double from, double to, double low, double high)
 	return fmax(fmin(to, high) - fmax(from, low), 0);
 }
 
-/* What a tick stands for: from half way to the one before to half way to the one after. */
+/* A tick stands for the time from halfway to the one before to halfway to the one after. */
 static void tick_range(const struct edge_occupancy *st, size_t i, double *low, double *high)
 {
 	*low = i ? (st->seen[i - 1].at + st->seen[i].at) / 2 : st->seen[i].at;
 	*high = i + 1 < st->n_seen ? (st->seen[i].at + st->seen[i + 1].at) / 2 : st->seen[i].at;
 }
 
-/* Part of a stretch of major runs that the vector before change @i has. */
+/* Part of a time in major runs in which the vector before change @i ran. */
 static double run_overlap_ns(const struct edge_occupancy *st, size_t i, double low, double high)
 {
 	double from = i ? st->changes[i - 1].at : -INFINITY;
@@ -148,8 +148,8 @@ uint32_t edge_occupancy_run(const struct edge_occupancy *st, size_t i)
 }
 
 /*
- * Have @each told the time, in nanoseconds, of each vector in a stretch; of one it may be told more
- * than once, and less than nothing.
+ * Call @each with the nanoseconds of each vector in a time; one vector may come several times, and
+ * with negative parts.
  */
 static void parts_for_each(const struct edge_occupancy *st, const struct edge_vector *v, struct edge_walk *k, double low,
 			   double high, void (*each)(void *to, uint32_t vector, double ns),
@@ -174,7 +174,7 @@ static void parts_for_each(const struct edge_occupancy *st, const struct edge_ve
 		if (v[st->seen[i].vector].major || ns <= 0)
 			continue;
 		each(to, st->seen[i].vector, ns);
-		/* out of what the major ones were given */
+		/* taken from the major ones */
 		for (size_t c = k->change; c <= st->n_changes; c++) {
 			double part = run_overlap_ns(st, c, fmax(begin, low), fmin(end, high));
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of the edge-synchronised model, see edge.h: a recording on the program's own clock, which stands while the
- * CPUs are held, and from it the times of vectors in each window. Called by edge.c and edge_fit.c.
+ * Internal to the edge-synchronised model, see edge.h: the recording on the program's own clock,
+ * which stops while the CPUs are paused, and the times of vectors in each window. Called by edge.c
+ * and edge_fit.c.
  */
 #ifndef KJOULE_EDGE_OCCUPANCY_H
 #define KJOULE_EDGE_OCCUPANCY_H
@@ -16,11 +17,11 @@ struct edge_vector {
 	uint64_t ticks, runs;
 	double ns;		/* in windows */
 	uint32_t windows;	/* that it ran in */
-	uint32_t column;	/* of the equations; EDGE_NO_COLUMN: that of the rest */
-	bool major;		/* the ticks follow it: its runs have edges that can be placed */
+	uint32_t column;	/* of the equations; EDGE_NO_COLUMN: the common one */
+	bool major;		/* long enough runs for ticks to place their edges */
 };
 
-/* A tick at which the program was not held. */
+/* A tick at which the program was not paused. */
 struct edge_seen {
 	double at;		/* on the program's own clock */
 	uint32_t vector;
@@ -33,41 +34,41 @@ struct edge_occupancy {
 	struct change *changes;	/* of the vectors that ticks follow */
 	size_t n_changes;
 	uint32_t first;		/* the vector before the first change */
-	double *from;		/* of each window: where it begins */
-	bool *wild;		/* of each window: it does not agree with the others */
+	double *from;		/* of each window: its begin */
+	bool *wild;		/* of each window: an outlier */
 };
 
-/* Goes through a story window by window. */
+/* Iterates over windows. */
 struct edge_walk {
 	size_t change, seen;
 };
 
 /**
- * edge_occupancy_tell() - ticks from the first window to the last, those in holds left out
- * @st:		out: edge_occupancy_free(), also after a failure
- * Return: 0; -EFBIG: more ticks than are looked at; -ENOMEM
+ * edge_occupancy_tell() - ticks from the first window to the last without pauses
+ * @st: out: edge_occupancy_free(), also after a failure
+ * Return: 0; -EFBIG: too many ticks; -ENOMEM
  */
 int edge_occupancy_tell(const struct edge_input *in, struct edge_occupancy *st);
 void edge_occupancy_free(struct edge_occupancy *st);
-/** edge_occupancy_count() - how long the vectors last, by the ticks: a run is as many as there are in a row */
+/** edge_occupancy_count() - lengths of runs: ticks of a vector in a row */
 void edge_occupancy_count(const struct edge_occupancy *st, struct edge_vector *v);
 /**
  * edge_occupancy_changes() - when one major vector followed another
  *
- * Short visits, such as those to the kernel, do not end the run that they are in: they get the time of
- * their ticks, and what is before and after them is one run, or has its change somewhere in there.
+ * Short visits, as to the kernel, do not end a run: they get the time of their ticks, and what is
+ * before and after them is one run, or has its change somewhere in there.
  *
  * Return: 0 or -ENOMEM
  */
 int edge_occupancy_changes(struct edge_occupancy *st, const struct edge_vector *v, uint32_t n_vectors);
-/** edge_occupancy_uses() - is a window of use? */
+/** edge_occupancy_uses() - is the window usable? */
 bool edge_occupancy_uses(const struct edge_input *in, const struct edge_occupancy *st, size_t j);
 /** edge_occupancy_run() - the vector before change @i, and after the one before */
 uint32_t edge_occupancy_run(const struct edge_occupancy *st, size_t i);
 /**
- * edge_occupancy_window() - have @each told the time, in nanoseconds, of each vector in a window
- * @k:		where the window before, if any, has left it
- * Of a vector @each may be told more than once, and less than nothing.
+ * edge_occupancy_window() - call @each with the nanoseconds of each vector in a window
+ * @k: position, as the window before left it
+ * One vector may come several times, and with negative parts.
  */
 void edge_occupancy_window(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		       struct edge_walk *k, size_t j, void (*each)(void *to, uint32_t vector, double ns), void *to);

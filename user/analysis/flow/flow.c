@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Control flow; see flow.h. Dominators as in Georgiadis, Tarjan and Werneck, "Finding Dominators
- * in Practice", JGAA 10(1), 2006 (the algorithm that they call SNCA, fast on what compilers make, quadratic
- * on what is made to be); loops are collapsed from the innermost outwards (Tarjan, "Testing Flow Graph
- * Reducibility", JCSS 9(3), 1974).
+ * Control flow; see flow.h. Dominators by SNCA (Georgiadis, Tarjan and Werneck, "Finding Dominators
+ * in Practice", JGAA 10(1), 2006), fast on compilers' output, quadratic in the worst case; loops
+ * are collapsed from the innermost outwards (Tarjan, "Testing Flow Graph Reducibility", JCSS 9(3),
+ * 1974).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,22 +16,23 @@ struct edge {
 };
 
 /*
- * The graph: blocks, then the node that all jumps by table go through, then the root, which leads to
- * the function's entry and to what nothing else leads to.
+ * The graph: blocks, then a node for all jumps by table, then the root, which leads to the entry
+ * and to blocks without predecessors.
  */
 struct graph {
 	uint32_t n, table, root;
 	size_t n_edges;
 	struct edge *edges;
-	uint32_t *first_out, *out, *first_in, *in;	/* neighbours of node x: out[first_out[x]...] */
+	/* neighbours of node x: out[first_out[x]...] */
+	uint32_t *first_out, *out, *first_in, *in;
 };
 
-/* All by number in the order of a depth first walk; the root is 0. */
+/* All by number in depth first order; the root is 0. */
 struct walk {
 	uint32_t *number, *node, *parent, *stack, *next;
 	uint32_t *ancestor, *label, *semi, *dominator;
 	uint32_t *place, *size;		/* in a walk of the dominator tree, and of the subtree */
-	uint32_t *collapsed, *loop;	/* into which number; header of the loop around */
+	uint32_t *collapsed, *loop;	/* into which number; header of the enclosing loop */
 	uint32_t n;
 };
 
@@ -62,7 +63,7 @@ static bool insn_is_jump(const struct kjoule_insn *i)
 	return i->kind == KJOULE_INSN_JUMP || i->kind == KJOULE_INSN_BRANCH;
 }
 
-/* Blocks begin at the entry, where jumps go and behind what does not just go on. */
+/* Blocks begin at the entry, at targets of jumps, and after what does not just fall through. */
 static int insns_find_blocks(const struct kjoule_insn *insns, size_t n, struct flow *f)
 {
 	uint64_t *leaders = malloc((2 * n + 1) * sizeof(*leaders));
@@ -161,7 +162,7 @@ static int graph_add_block_edges(struct graph *g, const struct kjoule_insn *insn
 			continue;
 		if (insn_is_jump(&insns[i])) {
 			to = flow_block_at(f, insns[i].target);
-			/* into the middle of an instruction: into another function, as it were */
+			/* into the middle of an instruction: as if into another function */
 			if (to != FLOW_NONE && f->blocks[to].start == insns[i].target)
 				ret = graph_add_edge(g, block, to);
 		}
@@ -175,7 +176,7 @@ static int graph_add_block_edges(struct graph *g, const struct kjoule_insn *insn
 	return ret;
 }
 
-/* What nothing leads to is where tables lead; without any table it is an entry of its own. */
+/* Blocks without predecessors are targets of tables; without any table they are entries. */
 static int graph_add_entries(struct graph *g, const struct flow *f)
 {
 	bool *led_to = calloc(g->n, sizeof(*led_to));
@@ -221,7 +222,7 @@ static void nodes_number_from(const struct graph *g, struct walk *w, uint32_t fr
 	}
 }
 
-/* Walk all of it; circles that nothing leads into are entered at their lowest block. */
+/* Walk everything; cycles without an entry are entered at their lowest block. */
 static int nodes_number_all(struct graph *g, struct walk *w, uint32_t n_blocks)
 {
 	bool more = true;
@@ -296,7 +297,7 @@ static void dominators_find(const struct graph *g, struct walk *w)
 			w->dominator[i] = w->dominator[w->dominator[i]];
 }
 
-/* Places in the dominator tree: all that a node dominates come right behind it. */
+/* Numbers in the dominator tree: what a node dominates comes right after it. */
 static void dominators_place(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
@@ -379,7 +380,7 @@ static uint32_t loops_find(const struct graph *g, struct walk *w)
 	return n;
 }
 
-/* Blocks to their innermost loop, and from the innermost loops outwards. */
+/* Assign blocks to their innermost loops, from these outwards. */
 static void loops_count_blocks(struct flow *f)
 {
 	for (uint32_t b = 0; b < f->n_blocks; b++) {
@@ -415,7 +416,7 @@ static int loops_make(const struct graph *g, struct walk *w, struct flow *f)
 	f->loops = calloc(n + 1, sizeof(*f->loops));
 	if (!f->loops)
 		return -ENOMEM;
-	/* a loop's header has a lower number than those of the loops inside */
+	/* a loop's header has a lower number than those of inner loops */
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct flow_loop *l = &f->loops[f->n_loops];
 		uint32_t node = w->node[i];

@@ -15,16 +15,16 @@
 /* Instructions that run one after the other, addresses [start, end). */
 struct flow_block {
 	uint64_t start, end;
-	uint32_t loop;		/* the innermost one that it is in, FLOW_NONE: in none */
+	uint32_t loop;		/* innermost, FLOW_NONE: in none */
 };
 
 /**
  * struct flow_loop - a natural loop
- * @header:	block by which it is entered; the block of lowest address where that is a jump by table
- * @start,@end:	addresses from its first block to its last; others may lie between
- * @parent:	the loop around it, FLOW_NONE: none
- * @depth:	1: in no other loop
- * @blocks:	how many, those of loops inside included
+ * @header: block by which it is entered; the block of lowest address if that is a jump by table
+ * @start,@end: addresses from its first block to its last; others may lie between
+ * @parent: the enclosing loop, FLOW_NONE: none
+ * @depth: 1: outermost
+ * @blocks: how many, inner loops included
  */
 struct flow_loop {
 	uint32_t header, parent, depth, blocks;
@@ -34,21 +34,21 @@ struct flow_loop {
 struct flow {
 	size_t n_blocks, n_loops;
 	struct flow_block *blocks;	/* in order of address */
-	struct flow_loop *loops;	/* one that is inside another comes after it */
+	struct flow_loop *loops;	/* an inner loop comes after the outer one */
 };
 
 /**
  * flow_new() - the blocks and loops of a function
- * @insns:	of the function, in order and without holes; the first one is where it is entered
+ * @insns: of the function, in order and without holes; the first one is its entry
  *
- * A loop is what can get back to a block that dominates it. Where a jump goes
- * by table nobody can tell from the code: it is taken to go to every block that nothing else leads to.
- * What can be entered at two places is no loop.
+ * A loop is what can get back to a block that dominates it. The targets of a jump by table are
+ * unknown: it is taken to lead to every block without predecessors. Code with two entries is no
+ * loop.
  *
  * Return: 0 or -ENOMEM
  */
 int flow_new(const struct kjoule_insn *insns, size_t n, struct flow *f);
-/** flow_block_at() - the block around an address, FLOW_NONE if there is none */
+/** flow_block_at() - the block at an address, FLOW_NONE if there is none */
 uint32_t flow_block_at(const struct flow *f, uint64_t address);
 void flow_free(struct flow *f);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a block leaves its own code; see calls_out.h. Used for readings of blocks, whose latency and power are with all
- * that runs from their entry to their end.
+ * Where a block leaves its own code; see calls_out.h. For readings of blocks, whose latency and
+ * power include all that runs from their entry to their end.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "analysis/mixture/calls_out.h"
 
-/* What is left to be followed, by number of the instruction; each is in it once at most. */
+/* Instructions still to be followed, each at most once. */
 struct ways {
 	const struct kjoule_insn *insns;
 	size_t n, n_waiting;
@@ -15,7 +15,7 @@ struct ways {
 	size_t *waiting;
 };
 
-/* Return: false if @address is of no instruction of the block */
+/* Return: false if no instruction of the block is at @address */
 static bool ways_follow_address(struct ways *w, uint64_t address)
 {
 	size_t low = 0, high = w->n;
@@ -37,7 +37,7 @@ static bool ways_follow_address(struct ways *w, uint64_t address)
 	return true;
 }
 
-/* One way on from @i. */
+/* Follow one successor of @i. */
 static enum calls_out_kind way_classify_target(struct ways *w, uint64_t to, bool returns)
 {
 	const struct kjoule_insn *last = &w->insns[w->n - 1];
@@ -45,7 +45,7 @@ static enum calls_out_kind way_classify_target(struct ways *w, uint64_t to, bool
 
 	if (ways_follow_address(w, to) || (!returns && to == end))
 		return CALLS_OUT_NOT;
-	/* into the middle of an instruction is other code than was decoded */
+	/* the middle of an instruction is other code than was decoded */
 	return to > w->insns[0].address && to < end ? CALLS_OUT_UNREADABLE : CALLS_OUT_JUMP;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Does a block of code run other code, too? Pure functions.
- */
+/* Does a block of code run other code as well? Pure functions. */
 #ifndef KJOULE_CALLS_OUT_H
 #define KJOULE_CALLS_OUT_H
 
@@ -11,26 +9,24 @@
 #include "lib/code/disassembler.h"
 
 enum calls_out_kind {
-	CALLS_OUT_NOT,		/* all that runs from its entry to its end is its own code */
-	CALLS_OUT_CALL,		/* calls, through a PLT or a pointer or not */
+	CALLS_OUT_NOT,		/* runs only its own code */
+	CALLS_OUT_CALL,		/* calls, directly or not */
 	CALLS_OUT_SYSTEM,		/* enters the kernel */
 	CALLS_OUT_JUMP,		/* jumps or falls out of it, as a tail call does */
-	CALLS_OUT_INDIRECT,	/* jumps to where a register or memory tells */
-	CALLS_OUT_RETURN,		/* returns, though its end is another */
-	CALLS_OUT_UNREADABLE,	/* what is come to is no instruction */
+	CALLS_OUT_INDIRECT,	/* jumps through a register or memory */
+	CALLS_OUT_RETURN,		/* returns before its end */
+	CALLS_OUT_UNREADABLE,	/* reaches bytes that are no instruction */
 };
 
 /**
  * calls_out_find() - follow all ways from a block's entry
- * @insns:	of the block, in order and without holes; it is entered at the first one
- * @returns:	it is over where it returns, as a function is; else where the address behind its last instruction is
- *		come to
- * @at:		out: address of the first instruction that leaves it, the lowest
+ * @insns: of the block, in order and without holes; entered at the first one
+ * @returns: it ends by returning, as a function; else at the address after its last instruction
+ * @at: out: address of the first instruction that leaves it, the lowest
  *
- * Code that no way leads to, such as what is behind a return, does not count. A way counts even if the program never
- * takes it.
+ * Unreachable code does not count. A way counts even if the program never takes it.
  *
- * Return: how that instruction leaves it, CALLS_OUT_NOT without any, also where there is no instruction; -ENOMEM
+ * Return: how that instruction leaves it, CALLS_OUT_NOT if none does; -ENOMEM
  */
 int calls_out_find(const struct kjoule_insn *insns, size_t n, bool returns, uint64_t *at);
 

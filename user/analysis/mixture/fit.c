@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See fit.h. A vector's class is the units of its blocks, idle CPUs and marginal blocks left out. Those of little time
- * are pooled: their windows are left out of the fit, and what the powers of the others leave of these windows' energy
- * is theirs. Where that would leave out most windows the pool is a class instead.
+ * See fit.h. A vector's class is the units of its blocks, without idle CPUs and marginal blocks.
+ * Rare ones are pooled: their windows are left out of the fit, and get what the powers of the
+ * others leave of these windows' energy. If that would leave out most windows the pool is a class
+ * instead.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "analysis/cpm/cpm_divide.h"
 #include "analysis/mixture/fit.h"
 
-/* The pool is a class where windows without it are less than this part. */
+/* The pool is a class if windows without it are less than this part. */
 #define LEAST_WINDOWS	0.4
 
 static uint32_t block_unit(const struct fit_input *in, uint32_t block)
@@ -42,7 +43,7 @@ static uint32_t *vectors_units(const struct fit_input *in)
 	return units;
 }
 
-/* Ticks of each vector in the windows of which all is known. With marginal blocks they count for the vector without. */
+/* Ticks of each vector in windows without unknown ticks, of marginal blocks for the base. */
 static double *vectors_known_ticks(const struct fit_input *in, double *all)
 {
 	double *ticks = calloc(in->vectors->n_vectors + 1ul, sizeof(*ticks));
@@ -74,7 +75,7 @@ struct entry {
 	const uint32_t *units;
 	uint32_t n, vector;
 	double ticks;
-	bool other_set;		/* of blocks that are not known: as no other one */
+	bool other_set;		/* all other sets: unlike any other */
 };
 
 static int entry_by_units(const void *a, const void *b)
@@ -111,7 +112,7 @@ static bool entry_is_loose(const struct fit_input *in, const struct entry *e)
 	return !e->n;
 }
 
-/* Classes out of entries that are sorted by units; @pool: those that are too small are one, else none. */
+/* Make classes of entries sorted by units; @pool: rare ones are one class, else none. */
 static int classes_number(const struct fit_input *in, struct entry *entries, size_t n, double all, bool pool, struct fit *f,
 			  uint32_t *n_classes)
 {
@@ -185,7 +186,7 @@ static double fit_vector_power(const struct fit *f, const struct cpm_vectors *v,
 	return base == vector ? uj : uj + f->marginal_uj;
 }
 
-/* What windows that were left out spent beyond what the classes in them draw, by who else was there. */
+/* What the windows left out spent beyond their classes' energy, for those who were in them. */
 static int pool_find_power(const struct fit_input *in, struct fit *f)
 {
 	struct cpm_windows c;
@@ -304,7 +305,7 @@ int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const st
 	return ret;
 }
 
-/* The same of ticks in crowds. Of these, marginal blocks have nothing of the class, as of the others. */
+/* The same of ticks of all other sets. Marginal blocks have no part of the class. */
 static int classes_add_other_sets(const struct fit *f, const struct cpm_vectors *v,
 				  const struct cpm_domain *d, const uint32_t *group_of,
 				  uint32_t unsampled_group, double *ticks)

@@ -2,28 +2,30 @@
 /*
  * The mixture model, see mixture.h.
  *
- * Sampling errors. Ticks stand at every T; an edge where one block follows another is seen between two ticks, and
- * is taken to be in the middle between them. So is a move of the counter, which is seen at the next tick. The true
- * place is up to T/2 before or behind: with a random first phase the error is uniform, of variance T^2/12; with
- * ticks that are delayed at random by up to J*T it is (1 + J^2) T^2/12. A block's occupancy of a window is wrong by
- * the difference of the errors at both ends of each of its runs, T^2/6 for a run if the two have nothing to do with
- * each other. On an even grid they have: a run that is exactly as long as four intervals always has four ticks, and
- * its occupancy is right. For two edges D apart the errors' covariance is, by the Fourier series of the sawtooth,
+ * Sampling errors: ticks are T apart; an edge where one block follows another is seen between two
+ * ticks, and taken to be in the middle between them; likewise an update of the counter. The true
+ * place is up to T/2 before or behind: with a random first phase the error is uniform, of variance
+ * T^2/12; with ticks that are delayed at random by up to J*T it is (1 + J^2) T^2/12. A block's
+ * occupancy of a window is wrong by the difference of the errors at both ends of each of its runs,
+ * T^2/6 for a run if the two are independent. On an even grid they are not: a run of exactly four
+ * intervals always has four ticks, and its occupancy is right. For two edges D apart the errors'
+ * covariance is, by the Fourier series of the sawtooth,
  *
  *	c(D) = T^2 * sum over k >= 1 of cos(2 pi k D/T) sinc^2(k J) / (2 pi^2 k^2)
  *
- * with sinc(x) = sin(pi x) / (pi x), and where D varies with variance s^2 around its mean each term has a factor of
- * exp(-2 pi^2 k^2 s^2 / T^2). (c(0) = T^2/12 with J = 0; with J = 1 nothing is left of it, because a tick that may be
- * anywhere in its interval knows nothing of the grid.) The counts of ticks of a run vary by s^2 + 2 (variance of an
- * edge - c(D)): s^2 is what solves that. The lengths of runs that follow each other are taken to be independent, and
- * so are edges of runs and moves of the counter.
+ * with sinc(x) = sin(pi x) / (pi x), and if D varies with variance s^2 around its mean each term
+ * has a factor of exp(-2 pi^2 k^2 s^2 / T^2). (c(0) = T^2/12 with J = 0; with J = 1 it is 0, as a
+ * tick anywhere in its interval has no grid.) The counts of ticks of a run vary by s^2 + 2
+ * (variance of an edge - c(D)), which is solved for s^2. Lengths of successive runs are taken to be
+ * independent, as are edges of runs and updates of the counter.
  *
- * So the errors of all occupancies of a window have a covariance matrix S_j that is known, and
+ * So the errors of all occupancies of a window have a known covariance matrix S_j, and
  *
  *	(sum of W_j W_j' - S_j) P = sum of W_j E_j
  *
- * has the powers as its answer, where least squares leaves S_j out. What the counter told in all windows together
- * is known nearly as well as the counter knows it, so P is bound to add up to it, and to be nowhere below 0.
+ * has the powers as its solution, where least squares leaves S_j out. The total over all windows is
+ * known nearly as well as the counter, so P is constrained to add up to it, and to be nowhere below
+ * 0.
  */
 #include <errno.h>
 #include <math.h>
@@ -36,17 +38,17 @@
 #include "analysis/mixture/mixture_runs.h"
 #include "analysis/stats/interval.h"
 
-/* Windows longer than so many usual ones count by their mean power: what is wrong with the model grows with them. */
+/* Windows longer than so many usual ones count by their mean power: the error grows with them. */
 #define LONG_WINDOW	3.0
 
-/* How well the covariance of the errors is known: as a part of that of each edge, and of what edges have in common. */
+/* Relative uncertainty of the errors' covariance: of each edge, and of what edges share. */
 #define OWN_KNOWN	0.01
 #define SHARED_KNOWN	0.07
 #define UNSEEN_KNOWN	0.7
 
 /*
- * Where a larger part of the runs than this is seen at one tick only, runs are too short to be seen often enough for
- * their occupancies to be corrected: simulated ones of 1.4 to 1.6 ticks were off by 6 to 12 %. It is so below
+ * If a larger part of the runs is seen at one tick only, runs are too short for their occupancies
+ * to be corrected: simulated ones of 1.4 to 1.6 ticks were off by 6 to 12 %. This is the case below
  * 1.65 ticks.
  */
 #define BRIEF_SINGLE	0.35
@@ -100,7 +102,7 @@ static void sums_add(struct sums *a, const struct sums *b, uint32_t n, double si
 	a->e += sign * b->e;
 }
 
-/* Raw sums less what is sampling error of them. */
+/* Raw sums less their sampling error. */
 static double sums_corrected(const struct sums *b, uint32_t n, uint32_t i, uint32_t k)
 {
 	size_t at = (size_t)i * n + k;
@@ -124,7 +126,7 @@ static void sums_add_window(struct sums *b, uint32_t n, double weight, const dou
 	b->e += uj;
 }
 
-/* All windows into batches of those that follow each other. */
+/* All windows in batches of successive ones. */
 static int batches_add_windows(struct solving *s, struct mixture *m)
 {
 	const struct cpm_domain *d = s->in->domain;
@@ -176,9 +178,9 @@ static int batches_add_windows(struct solving *s, struct mixture *m)
 }
 
 /*
- * The powers that solve the normal equations, add up to the energy of all windows (by a multiplier of Lagrange's),
- * and are 0 where they would be below. @inverse: how they follow a change of the right side, n^2; may be NULL.
- * Return: 0, -EDOM if there is no such, -ENOMEM
+ * The powers that solve the normal equations, add up to the energy of all windows (by a Lagrange
+ * multiplier), and are not negative. @inverse: their derivative by the right side, n^2; may be
+ * NULL. Return: 0, -EDOM if there is no such, -ENOMEM
  */
 static int equations_solve_powers(const struct sums *b, uint32_t n, double *p, double *inverse)
 {
@@ -231,7 +233,10 @@ static int equations_solve_powers(const struct sums *b, uint32_t n, double *p, d
 	return ret;
 }
 
-/* Directions that change no energy: an orthonormal basis of what is at right angles to @w, in n - 1 columns. */
+/*
+ * Directions that change no energy: an orthonormal basis of the space orthogonal to @w, in n - 1
+ * columns.
+ */
 static gsl_matrix *directions_basis(const double *w, uint32_t n)
 {
 	gsl_matrix *basis = gsl_matrix_calloc(n, n - 1);
@@ -244,7 +249,7 @@ static gsl_matrix *directions_basis(const double *w, uint32_t n)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		norm += w[i] * w[i];
-	/* Householder: the reflection that takes w to the first axis takes the other axes to such a basis */
+	/* Householder: the reflection that takes w to the first axis takes the others to a basis */
 	memcpy(v, w, n * sizeof(*v));
 	v[0] += w[0] < 0 ? -sqrt(norm) : sqrt(norm);
 	for (uint32_t i = 0; i < n; i++)
@@ -257,9 +262,9 @@ static gsl_matrix *directions_basis(const double *w, uint32_t n)
 }
 
 /*
- * Of what differs between windows, how much is true and how much sampling error, in the direction in which that is
- * worst: the least eigenvalue of the corrected matrix against the raw one. The direction's largest parts with different
- * signs are the classes that can hardly be told apart.
+ * How much of the difference between windows is true and not sampling error, in the worst
+ * direction: the least eigenvalue of the corrected matrix against the raw one. The direction's
+ * largest parts with different signs are the classes that can hardly be separated.
  */
 static int directions_judge(const struct sums *b, uint32_t n, struct mixture *m)
 {
@@ -325,7 +330,7 @@ out:
 	return ret;
 }
 
-/* The powers once more without each of the batches (the jackknife): how they differ tells how sure they are. */
+/* The powers without each of the batches (the jackknife): their spread is the uncertainty. */
 static int powers_jackknife(struct solving *s, struct mixture *m)
 {
 	uint32_t n = s->n, done = 0;
@@ -353,7 +358,7 @@ static int powers_jackknife(struct solving *s, struct mixture *m)
 	return ret;
 }
 
-/* How far P moves if the errors' covariance is another, by as much as it may be. */
+/* Change of P if the errors' covariance is as far off as it may be. */
 static void powers_find_bias(const struct sums *b, uint32_t n, const double *inverse,
 			     struct mixture *m)
 {
@@ -416,7 +421,7 @@ static int mixture_find_powers(struct solving *s, struct mixture *m)
 	return ret;
 }
 
-/* What is known of the classes besides their powers. */
+/* Properties of the classes other than their powers. */
 static void classes_set_runs(const struct solving *s, struct mixture *m)
 {
 	for (uint32_t c = 0; c < s->n; c++) {
@@ -426,7 +431,7 @@ static void classes_set_runs(const struct solving *s, struct mixture *m)
 		m->ticks[c] = s->all.w[c];
 		m->run_ticks[c] = l->all_mean;
 		m->brief[c] = l->single > BRIEF_SINGLE;
-		/* an edge makes what is on one side longer by as much as the other one shorter */
+		/* an edge makes one side longer by as much as the other shorter */
 		for (uint32_t k = 0; k < s->n; k++)
 			m->border[(size_t)c * s->n + k] = k == c ? 0 : fmax(-with[k], 0);
 	}

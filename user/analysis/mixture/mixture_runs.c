@@ -9,21 +9,21 @@
 #include "analysis/mixture/mixture_runs.h"
 #include "lib/base/array.h"
 
-/* Edges so many runs apart are taken to have nothing to do with each other. */
+/* Edges so many runs apart are taken to be independent. */
 #define LAG		16
 
-/* Lengths within so many ticks of the median tell how much a length varies, if they are this part of all. */
+/* A length's variance is from those within so many ticks of the median, if this part of all. */
 #define USUAL_WITHIN	2
 #define USUAL_PART	0.75
 
-/* A length that varies by more than that (squared ticks) knows nothing of the grid. */
+/* A length with a larger variance (squared ticks) is independent of the grid. */
 #define FREE_VARIANCE	0.5
 
 /*
- * Of runs that are shorter than an interval some are not seen at all. If lengths are spread evenly over the first two
- * intervals, what that leaves out is 1/12 for each run that is seen once: a run of length L less than 1 varies by
- * L (1 - L), and 1/6 is counted for those, L of all, that are seen. Where a good part of the runs is that short more
- * than one is missed at a time; simulated ones lacked 1.4 to 3 times as much.
+ * Of runs shorter than an interval some are not seen at all. If lengths are spread evenly over the
+ * first two intervals, that adds 1/12 for each run that is seen once: a run of length L less than 1
+ * varies by L (1 - L), and 1/6 is counted for those, L of all, that are seen. If many runs are that
+ * short, several are missed at a time; simulated ones lacked 1.4 to 3 times as much.
  */
 #define UNSEEN		(1.5 / 12)
 
@@ -49,7 +49,9 @@ static double edge_variance(double jitter)
 	return (1 + jitter * jitter) / 12;
 }
 
-/* The variance of a length of which the counts of ticks vary by @counts: the sum below never falls with it. */
+/*
+ * The variance of a length whose counts of ticks vary by @counts: the sum below is monotonic in it.
+ */
 static double length_true_variance(double mean, double counts, double jitter)
 {
 	double low = 0, high = counts;
@@ -120,7 +122,7 @@ static int runs_add_run(struct mixture_runs *r, uint64_t from, uint64_t to, uint
 	return 0;
 }
 
-/* As runs_add_run(), but for what is unknown in between. */
+/* As runs_add_run(), for unknown ticks in between. */
 static int runs_add_known(struct mixture_runs *r, const struct mixture_input *in, size_t *unknown, uint64_t from,
 			  uint64_t to, uint32_t class)
 {
@@ -178,7 +180,7 @@ static int runs_make(const struct mixture_input *in, struct mixture_runs *r)
 	return ret;
 }
 
-/* How long runs and windows are, and how much their true length varies. */
+/* Mean and variance of the length of runs and windows. */
 static int runs_measure_lengths(const struct mixture_input *in, struct mixture_runs *r)
 {
 	size_t *first = calloc(r->n_classes + 2, sizeof(*first)), n = 0;
@@ -244,7 +246,7 @@ void mixture_runs_free(struct mixture_runs *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* An error that makes what is before it longer and what is behind it shorter, by so much of it. */
+/* An error that moves @part from what is after it to what is before it. */
 static void errors_add_pair(const struct mixture_runs *r, double *s, size_t a, size_t b, double c)
 {
 	uint32_t n = r->n_classes, from = r->runs[a].class, to = r->runs[a + 1].class;
@@ -256,16 +258,17 @@ static void errors_add_pair(const struct mixture_runs *r, double *s, size_t a, s
 	s[to * n + other_to] += c;
 }
 
-/* Who is at a bound of the window: @inner, or half of the time @outer. */
+/* Sharers at a bound of the window: @inner, or half of the time @outer. */
 struct bound {
 	uint32_t inner, outer;
 	bool hidden;
 };
 
 /*
- * A bound of the window may fall between the same two ticks as an edge. Either may have been first; half the time the
- * edge is inside, though no tick shows it. On average over all distances of the two the covariance of their errors is
- * that of jitter alone, J^2/12 of the probability (1 + J^2/6, in intervals) of falling between the same ticks.
+ * A bound of the window may fall between the same two ticks as an edge. Either may have been first;
+ * half the time the edge is inside without a tick that shows it. Averaged over all distances of the
+ * two the covariance of their errors is that of jitter alone, J^2/12 times the probability (1 +
+ * J^2/6, in intervals) of falling between the same ticks.
  */
 static void errors_add_bound(const struct mixture_runs *r, const struct bound *b, double *s)
 {
@@ -296,7 +299,7 @@ static void errors_add_bounds(const struct mixture_runs *r, const struct bound *
 	}
 }
 
-/* The edges between the runs [first, last], those of the window itself, and edges hidden at these. */
+/* The edges between the runs [first, last], the window's own, and those hidden at these. */
 static void errors_add_window(const struct mixture_runs *r, const struct cpm_window *w, size_t first, size_t last,
 			      struct mixture_errors *out)
 {

@@ -14,7 +14,7 @@ static uint32_t node_hash(uint32_t parent, uint32_t function)
 	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull >> 32;
 }
 
-/* Where the node is in the table, or would be. */
+/* Slot of the node in the table. */
 static uint32_t node_slot(const struct calltree *t, uint32_t parent, uint32_t function)
 {
 	uint32_t at = node_hash(parent, function) & (t->n_slots - 1);
@@ -39,7 +39,7 @@ static int node_slots_grow(struct calltree *t)
 	free(t->slots);
 	t->slots = slots;
 	t->n_slots = n;
-	/* 0, the root, is nobody's child and stands for an empty slot */
+	/* 0, the root, has no parent and marks an empty slot */
 	for (uint32_t i = 1; i < t->n; i++)
 		slots[node_slot(t, t->nodes[i].parent, t->nodes[i].function)] = i;
 	return 0;
@@ -92,7 +92,7 @@ int calltree_child(struct calltree *t, uint32_t parent, uint32_t function, uint3
 int calltree_cumulate(const struct calltree *t, const double *weights, uint32_t n_functions,
 		      double *out)
 {
-	/* the node for which a function was counted last */
+	/* the last node that a function was counted for */
 	uint32_t *seen = calloc(n_functions + 1, sizeof(*seen));
 
 	if (!seen)

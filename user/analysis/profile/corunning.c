@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Vectors and their figures; see corunning.h.
- */
+/* Co-running sets and their figures; see corunning.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +13,7 @@ struct count {
 	bool other_set;
 };
 
-/* A package at work. */
+/* State for a package. */
 struct work {
 	const struct cpm_vectors *v;
 	const struct profile *p;
@@ -25,10 +23,10 @@ struct work {
 	uint32_t *group_of;		/* of each vector */
 	uint32_t n_groups;
 	uint32_t n_kept;		/* vectors that ran and have members of their own */
-	bool rest;			/* the last group is of many */
+	bool rest;			/* the last group is the rest */
 };
 
-/* Crowds, whose members are not known, come after all that ran, and those that never did last. */
+/* All other sets come after those that ran, unused ones last. */
 static int vector_by_ticks(const void *a, const void *b)
 {
 	const struct count *x = a, *y = b;
@@ -42,7 +40,7 @@ static int vector_by_ticks(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-/* Vectors that never ran are there for the model only. */
+/* Unused vectors are for the model only. */
 static int vectors_choose(struct work *w, uint32_t most)
 {
 	const struct cpm_vectors *v = w->v;
@@ -60,7 +58,7 @@ static int vectors_choose(struct work *w, uint32_t most)
 	while (n < v->n_vectors && w->counts[n].ticks && !w->counts[n].other_set)
 		n++;
 	w->n_kept = n;
-	/* the last line is that of the rest */
+	/* the last row is the rest */
 	w->rest = n > most || (n < v->n_vectors && w->counts[n].ticks);
 	w->n_groups = !w->rest ? n : n < most ? n + 1 : most;
 	for (uint32_t i = 0; i < v->n_vectors; i++)
@@ -91,7 +89,7 @@ static void vectors_describe(const struct work *w, const struct profile *p, stru
 	}
 }
 
-/* Ticks [from, to), however many. */
+/* Put ticks [from, to), however many. */
 static int stream_put_range(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector, bool interpolated)
 {
 	int ret = 0;
@@ -105,7 +103,7 @@ static int stream_put_range(struct tick_stream *l, uint64_t from, uint64_t to, u
 	return ret;
 }
 
-/* The ticks of all vectors in a row, the silent ones as well, as if they were blocks of one CPU. */
+/* The vector of each tick, unsampled ones as well, as if it were a block of one CPU. */
 static int vectors_add_times(const struct work *w, struct corunning_vector *out)
 {
 	struct time_sum *sums = calloc(w->n_groups + 1, sizeof(*sums));
@@ -167,7 +165,7 @@ static void energy_set_figures(const struct cpm_group *g, const struct value *ti
 	e->w.hi = e->w.v + (residual + bias) / time->v;
 }
 
-/* The energies of a solved domain by groups of vectors, with the mixture model if the profile has it. */
+/* A solved domain's energies by groups of vectors, by the mixture model if there is one. */
 static int domain_sum_groups(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)
 {
 	struct fit_input in = { .vectors = w->v, .domain = domain, .loose = w->in->loose, .jitter = w->in->jitter,
@@ -176,7 +174,7 @@ static int domain_sum_groups(const struct work *w, unsigned int d, struct cpm_do
 	struct fit fit = { 0 };
 	int ret = m ? fit_new(&in, &fit) : 0;
 
-	/* it was solved with interrupts taken out: so it is with them */
+	/* solved without interrupts; here they are included */
 	if (!ret && m && fit.m.why)
 		ret = -ENODATA;
 	if (!ret && m)
@@ -190,7 +188,7 @@ static int domain_sum_groups(const struct work *w, unsigned int d, struct cpm_do
 	return ret;
 }
 
-/* Solved anew without anything taken out of the windows. */
+/* Solve again with nothing taken out of the windows. */
 static int vectors_add_energies(const struct work *w, struct corunning *t,
 				struct corunning_vector *out)
 {

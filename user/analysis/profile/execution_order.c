@@ -7,13 +7,13 @@
 #include "analysis/profile/execution_order.h"
 #include "analysis/ticks/tick_stream.h"
 
-/* A lane, and whether it has an entry that is not taken yet. */
+/* A stream, and whether it has an unused entry. */
 struct head {
 	struct tick_stream_cursor c;
 	bool waits;
 };
 
-/* Of the lanes the one whose next entry comes first; NULL: all are through. */
+/* The stream whose next entry comes first; NULL: all are at their end. */
 static struct head *heads_find_first(struct head *heads, size_t n)
 {
 	struct head *first = NULL;
@@ -44,7 +44,7 @@ int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams, 
 
 		if (g == COURSE_NONE)
 			continue;
-		/* entries come by where they begin: what is before @until is counted */
+		/* entries come in order of their begin: all before @until is counted */
 		if (from < until[g])
 			from = until[g];
 		if (to <= from)
@@ -66,7 +66,7 @@ static int step_by_groups(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* The steps met so far, by hash: @slots of them, a power of two, at most half of them taken; n 0: free. */
+/* Steps by hash: @slots of them, a power of two, at most half of them taken; n 0: free. */
 struct counted {
 	struct execution_step *list;
 	size_t slots, n;

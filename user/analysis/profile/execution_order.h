@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The course of a program: for how long its blocks were at work by the clock on the wall, and which followed which.
- * Pure functions.
- */
+/* Elapsed time of a program's blocks, and which followed which. Pure functions. */
 #ifndef KJOULE_EXECUTION_ORDER_H
 #define KJOULE_EXECUTION_ORDER_H
 
 #include "analysis/cpm/cpm.h"
 
-/* Of blocks that are not looked at. */
+/* Group of ignored blocks. */
 #define COURSE_NONE	UINT32_MAX
 
-/** struct execution_step - @to came after @from on a CPU, @n times; what is not looked at in between does not count */
+/** struct execution_step - @to came after @from on a CPU, @n times, ignored blocks skipped */
 struct execution_step {
 	uint32_t from, to;
 	uint64_t n;
@@ -19,18 +16,19 @@ struct execution_step {
 
 /**
  * execution_order_elapsed() - at how many ticks at least one CPU ran a block of each group
- * @group_of:	of each block; COURSE_NONE: not looked at
- * @ticks:	out: @n_groups of them
+ * @group_of: of each block; COURSE_NONE: ignored
+ * @ticks: out: @n_groups of them
  *
- * What several CPUs did at one tick took the time of one: this is a block's delay, as its ticks are its CPU time.
+ * A tick counts once, however many CPUs ran it: this is elapsed time, where a block's ticks are CPU
+ * time.
  *
  * Return: 0 or -ENOMEM
  */
 int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, uint32_t n_groups,
 		   double *ticks);
 /**
- * execution_order_steps() - how often one group followed another, seen at the ticks: at least as often as that
- * @steps:	out: by @from and @to, the caller's to free; none of a group to itself
+ * execution_order_steps() - how often one group followed another, as seen by ticks: a lower bound
+ * @steps: out: by @from and @to, the caller's to free; none of a group to itself
  * Return: 0 or -ENOMEM
  */
 int execution_order_steps(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, struct execution_step **steps,

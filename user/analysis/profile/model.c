@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "analysis/profile/model.h"
 
-/* Ticks of a block, and the runs that they make. */
+/* Ticks of a block, and the number of its runs. */
 struct presence {
 	double ticks, runs;
 };
@@ -32,7 +32,7 @@ static void presence_add_stream(const struct cpm_stream *stream, const uint8_t *
 	}
 }
 
-/* The block of some time whose runs are shortest. Return: false if there is none */
+/* The block with the shortest runs of those with enough time. Return: false if there is none */
 static bool block_find_shortest(const struct profile_input *in, const struct presence *of, struct model_choice *c)
 {
 	double all = 0;

@@ -6,22 +6,22 @@
 #include <math.h>
 #include "analysis/profile/overhead.h"
 
-/* Standard deviations by which a tick may be dearer than was calibrated. */
+/* Standard deviations by which a tick may cost more than calibrated. */
 #define SURE	2
 
-/* As much dearer than in the calibration a program's ticks were seen to be, and a little more. */
+/* Ticks of programs were seen to cost this much more than calibrated ones, and a little more. */
 #define DEARER	1.25
 
-/* Below this part of the time what a CPU did is a matter of single ticks. */
+/* Below this part of the time a CPU's load is a matter of single ticks. */
 #define BUSY_LEAST	0.001
 
-/* Of a CPU, that others than ticks and the recorder had. */
+/* Time of a CPU without ticks and the recorder. */
 static double cpu_others_s(const struct overhead_cpu *cpu)
 {
 	return fmax(cpu->time_s - cpu->idle_s - cpu->taken_s - cpu->awake_s, 0);
 }
 
-/* What the recorder has kept them from. */
+/* Time that the recorder displaced. */
 static double cpu_displaced_s(const struct overhead_cpu *cpu)
 {
 	double left = cpu->time_s - cpu->awake_s - cpu->taken_s;
@@ -29,7 +29,7 @@ static double cpu_displaced_s(const struct overhead_cpu *cpu)
 	return left > 0 ? cpu->awake_s * fmin(cpu_others_s(cpu) / left, 1) : 0;
 }
 
-/* How likely it was that none of the other CPUs was idle, to which one of the two could have gone. */
+/* Probability that none of the other CPUs was idle. */
 static double cpus_none_idle_part(const struct overhead_cpu *cpus, size_t n, size_t cpu)
 {
 	double p = 1;

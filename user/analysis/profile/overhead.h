@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What sampling takes of the CPUs, and the interval between ticks that keeps it below a bound. Pure functions.
+ * The cost of sampling, and the tick interval that keeps it below a bound. Pure functions.
  *
- * ALEA measures how long its sampling phases last, tells the overhead of each run, and leaves it to the user to choose
- * an interval by that (Mukhanov et al., ACM TACO 14(1), 2017, section 4.3). Here the overhead is
+ * ALEA measures its sampling phases, reports the overhead of each run, and leaves the choice of an
+ * interval to the user (Mukhanov et al., ACM TACO 14(1), 2017, section 4.3). Here the overhead is
  *
  *	overhead = c n / (B - c n)
  *
- * for n ticks of c nanoseconds each, entry and exit of the interrupt included, on a CPU that was busy for B: by how
- * much longer the same work took. A CPU that is idle is not held up by anything. With an interval T on a busy CPU
- * it is c / (T - c), so that T = c (1 + p) / p keeps it at p.
+ * for n ticks of c nanoseconds each, entry and exit of the interrupt included, on a CPU that was
+ * busy for B: the slowdown of its work. An idle CPU is not slowed down. With an interval T on a
+ * busy CPU it is c / (T - c), so that T = c (1 + p) / p keeps it at p.
  *
- * Who records needs a CPU as well, and where all are busy he takes it from the program (ALEA's shared core). Awake for
- * a on a CPU on which others ran for b of the time T, he is taken to have kept them from it for a b / (T - a): for
- * nothing where they did not run, for all of it where they would have run always; and that only as far as none of the
- * other CPUs was idle, where one of the two could have gone.
+ * The recorder needs a CPU as well, and takes it from the program if all are busy (ALEA's shared
+ * core). Running for a on a CPU on which others ran for b of the time T, it is taken to have
+ * displaced them for a b / (T - a): not at all if they did not run, wholly if they would always
+ * have run; and only as far as none of the other CPUs was idle.
  */
 #ifndef KJOULE_OVERHEAD_H
 #define KJOULE_OVERHEAD_H
@@ -23,16 +23,16 @@
 #include <stdint.h>
 #include "lib/control/calibration.h"
 
-/* The largest part that may be asked for: what is more would be the measurement rather than the program. */
+/* The largest part that may be requested. */
 #define OVERHEAD_MOST	0.25
 
 /**
- * struct overhead_cpu - what ticks took of one CPU, seconds
- * @ticks:	that were taken
- * @time_s:	for which it was recorded
- * @idle_s:	of these, idle
- * @taken_s:	of the rest, by ticks
- * @awake_s:	of the rest, by the recorder
+ * struct overhead_cpu - use of one CPU, seconds
+ * @ticks: taken
+ * @time_s: recorded
+ * @idle_s: of these, idle
+ * @taken_s: of the rest, by ticks
+ * @awake_s: of the rest, by the recorder
  */
 struct overhead_cpu {
 	uint32_t cpu;
@@ -40,25 +40,25 @@ struct overhead_cpu {
 	double time_s, idle_s, taken_s, awake_s;
 };
 
-/** overhead_part() - by how much longer work took on it because of ticks: 0.01 is 1 %; NAN on a CPU that did nothing else */
+/** overhead_part() - slowdown by ticks on it: 0.01 is 1 %; NAN on a CPU that did nothing else */
 double overhead_part(const struct overhead_cpu *cpu);
-/** overhead_ticks() - what ticks alone are of it, of all CPUs together */
+/** overhead_ticks() - slowdown by ticks alone, over all CPUs */
 double overhead_ticks(const struct overhead_cpu *cpus, size_t n);
-/** overhead_all() - of all CPUs together: the mean, weighted by how busy each was */
+/** overhead_all() - slowdown over all CPUs: the mean, weighted by how busy each was */
 double overhead_all(const struct overhead_cpu *cpus, size_t n);
-/** overhead_most() - the one on which it was most, of those busy for a thousandth of the time; NULL: none was */
+/** overhead_most() - the CPU of the largest slowdown, if busy for a thousandth; or NULL */
 const struct overhead_cpu *overhead_most(const struct overhead_cpu *cpus, size_t n);
 /**
- * overhead_tick_ns() - what a tick is counted on to take, nanoseconds: what was calibrated, twice its standard error
- *			and what ticks differed by from round to round, and a quarter more, because a program's ticks are
- *			dearer than those of a short loop
+ * overhead_tick_ns() - allowance for a tick, nanoseconds: its calibrated cost, twice its standard
+ * error and spread between rounds, and a quarter more, because a program's ticks cost more than a
+ * short loop's
  */
 double overhead_tick_ns(const struct kjoule_calibration *cal);
 /**
  * overhead_interval() - the shortest interval between ticks, nanoseconds
- * @tick_ns:	that a tick takes
- * @part:	that they may take, 0 to OVERHEAD_MOST
- * Return: 0; -EINVAL: @tick_ns or @part is none; -ERANGE: it would be longer than @longest_ns
+ * @tick_ns: cost of a tick
+ * @part: limit, 0 to OVERHEAD_MOST
+ * Return: 0; -EINVAL: invalid @tick_ns or @part; -ERANGE: it would be longer than @longest_ns
  */
 int overhead_interval(double tick_ns, double part, uint64_t shortest_ns, uint64_t longest_ns, uint64_t *interval_ns);
 

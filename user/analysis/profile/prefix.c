@@ -7,7 +7,7 @@
 #include <string.h>
 #include "analysis/profile/prefix.h"
 
-/* A reading at the end itself still tells of what is before it. */
+/* A reading at the end itself is for what is before it. */
 static size_t readings_until(const struct cpm_reading *r, size_t n, uint64_t end_tick)
 {
 	size_t low = 0, high = n;
@@ -23,7 +23,7 @@ static size_t readings_until(const struct cpm_reading *r, size_t n, uint64_t end
 	return low;
 }
 
-/* The ticks of a lane before @end_tick. */
+/* The ticks of a stream before @end_tick. */
 static struct cpm_stream stream_cut(const struct cpm_stream *stream, uint64_t end_tick)
 {
 	struct cpm_stream first = *stream;

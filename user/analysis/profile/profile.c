@@ -2,11 +2,10 @@
 /*
  * Solves the models of a recording's packages; see profile.h.
  *
- * ALEA: t_b = n_b / n * t_exec (equation 1), which is n_b intervals; E_b = P_b * t_b
- * (equation 3). A tick takes time and energy from the block that it interrupts,
- * and so do other interrupts. Their energy is taken out of the counter's windows
- * before the blocks share them, at the power that interrupts were calibrated to
- * have; profile_net() takes their time out of the n_b intervals.
+ * ALEA: t_b = n_b / n * t_exec (equation 1), which is n_b intervals; E_b = P_b * t_b (equation 3).
+ * A tick takes time and energy from the block that it interrupts, as do other interrupts. Their
+ * energy, at the calibrated power of interrupts, is taken out of the counter's windows before the
+ * blocks share them; profile_net() takes their time out of the n_b intervals.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +14,7 @@
 #include "analysis/edge/edge_groups.h"
 #include "analysis/profile/profile_internal.h"
 
-/* A counter that stands for so many times as long as it usually did is told of. */
+/* A counter is reported as stuck after so many of its usual update periods. */
 #define STILL	20
 
 double profile_calibration_error(const struct profile_input *in)
@@ -34,8 +33,8 @@ const struct profile_stream *profile_stream(const struct profile_input *in, size
 }
 
 /*
- * Energy that interrupts spend on a CPU of a package between two ticks. An idle CPU
- * has no scheduler's tick, and nothing that an interrupt could hold up.
+ * Energy of interrupts on a CPU of a package between two ticks. An idle CPU has no scheduler tick,
+ * and nothing to delay.
  * @more_uj: room for all blocks
  */
 static struct cpm_irq package_irq_energy(const struct profile_input *in, size_t package,
@@ -68,7 +67,7 @@ static struct cpm_irq package_irq_energy(const struct profile_input *in, size_t 
 	return irq;
 }
 
-/* Several counters of a domain would need the same block's power in each. */
+/* With several counters of a domain a block would need the same power in each. */
 static bool package_is_only(const struct profile_input *in, size_t package, unsigned int domain)
 {
 	for (size_t i = 0; i < in->n_packages; i++)
@@ -77,7 +76,7 @@ static bool package_is_only(const struct profile_input *in, size_t package, unsi
 	return true;
 }
 
-/* The mixture model, on windows that cpm_solve() has made. What it cannot solve is not known. */
+/* The mixture model, on windows of cpm_solve(). Unknown if it cannot be solved. */
 static int domain_fit_mixture(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
 {
 	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain], .loose = in->loose,
@@ -97,7 +96,7 @@ static int domain_fit_mixture(const struct profile_input *in, size_t package, un
 	return 0;
 }
 
-/* The edge-synchronised model. What it cannot solve is not known. */
+/* The edge-synchronised model. Unknown if it cannot be solved. */
 static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned int domain, struct solved *s)
 {
 	const struct profile_package *package = &in->packages[p];
@@ -128,7 +127,7 @@ static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned
 	return 0;
 }
 
-/* What ran together on a package, and its counters' windows. */
+/* The co-running sets of a package, and its counters' windows. */
 static int package_make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
 {
 	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
@@ -178,7 +177,7 @@ static int package_solve(const struct profile_input *in, size_t p, const uint8_t
 	return ret;
 }
 
-/* To the models of short blocks whatever nobody has asked for is one thing. Return: 0 or -ENOMEM */
+/* Models of short blocks see all that is not the target as one block. Return: 0 or -ENOMEM */
 static int blocks_set_kinds(struct profile *p)
 {
 	const struct profile_input *in = p->in;
@@ -235,7 +234,7 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
-/* Entries of a lane that are looked at together. */
+/* Entries of a stream that are processed at once. */
 
 int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,
 		   uint32_t unsampled_label, uint32_t n_labels, double *uj)
@@ -281,9 +280,9 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains)
 		double lo = g->time_s.lo * e->w.lo, hi = g->time_s.hi * e->w.hi;
 
 		/*
-		 * What interrupts took more of the time they took of the energy, too, which leaves the power nearly as it was: where
-		 * that is most of what is not known, the energy's own interval is the wider one. NAN stays NAN: where one of the two
-		 * cannot be told, neither can this be.
+		 * An error in the time of interrupts is also one in their energy, which leaves the
+		 * power nearly as it was: if that is most of the uncertainty, the energy's own
+		 * interval is the wider one. NAN if either is.
 		 */
 		e->j.lo = isnan(lo) ? lo : fmin(e->j.lo, lo);
 		e->j.hi = isnan(hi) ? hi : fmax(e->j.hi, hi);
@@ -334,7 +333,9 @@ uint64_t profile_readings(const struct profile *p, unsigned int domain)
 	return n;
 }
 
-/* The ends of windows whose energy is known, as analysis/cpm/cpm_windows.c makes them. Return: ticks between them */
+/*
+ * The ends of windows of known energy, as in analysis/cpm/cpm_windows.c. Return: ticks between them
+ */
 static uint64_t readings_known_ticks(const struct cpm_reading *r, size_t n)
 {
 	size_t second = 0;
@@ -360,7 +361,7 @@ double profile_unmeasured_part(const struct profile *p, unsigned int domain)
 	}
 	if (!(all > 0) || profile_cover(p, domain, &blocks))
 		return NAN;
-	/* what nobody has asked for, and what idle CPUs spend, is missed by nobody */
+	/* other processes and idle CPUs need no energy */
 	for (uint32_t b = 0; b < p->in->n_blocks && blocks; b++) {
 		cover.busy.all += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.all : 0;
 		cover.busy.known_ticks += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.known_ticks : 0;
@@ -369,7 +370,7 @@ double profile_unmeasured_part(const struct profile *p, unsigned int domain)
 	return 1 - known_ticks / all * profile_known_part(&cover);
 }
 
-/* Ticks since the last move, if they are many against those between two of them. */
+/* Ticks since the last update, if far more than an update period. */
 static uint64_t readings_stuck_ticks(const struct cpm_reading *r, size_t n)
 {
 	uint64_t moves = 0, still;

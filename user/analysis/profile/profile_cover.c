@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What ran on CPUs whose energy no counter of a domain tells: those of a package that was not asked for, or whose counter
- * stood still. See profile_internal.h.
+ * Ticks on CPUs without energy in a domain: those of a package without a counter, or whose counter
+ * was stuck. See profile_internal.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "analysis/profile/profile_internal.h"
 
-/* Which lanes a counter tells of. Return: is there one of which none does? */
+/* Mark the streams that a counter covers. Return: are there others? */
 static bool streams_find_covered(const struct profile *p, unsigned int domain, bool *covered)
 {
 	const struct profile_input *in = p->in;
@@ -70,7 +70,7 @@ void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *
 
 double profile_known_part(const struct profile_covered *c)
 {
-	/* what an idle CPU spends is its package's: it is no measure of what others spend */
+	/* an idle CPU's energy is its package's: it is no measure of others' */
 	const struct profile_ticks *t = c->busy.all ? &c->busy : &c->idle;
 
 	return t->all ? (double)t->known_ticks / t->all : 1;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Energies of groups of blocks: what the models say of all packages, with and without what interrupts spent; see
- * profile.h.
- */
+/* Energies of groups of blocks over all packages, with and without interrupts; see profile.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +7,7 @@
 #include "analysis/edge/edge_groups.h"
 #include "analysis/profile/profile_internal.h"
 
-/* What is left of the time, as sure as the samples make it. */
+/* What is left of the time, with the samples' relative uncertainty. */
 struct value profile_sampled_time(const struct profile_group *g)
 {
 	double v = g->time_s.v - g->ticks_s - g->other_s, left = g->time_s.v > 0 ? v / g->time_s.v : 1;
@@ -19,13 +16,13 @@ struct value profile_sampled_time(const struct profile_group *g)
 			       v + (g->time_s.hi - g->time_s.v) * left };
 }
 
-/* How far off what interrupts took of a group may be because of what is particular to it, and of what they took of all. */
+/* Error of a group's time in interrupts: its own part, and the calibration's. */
 double profile_other_error(const struct profile_input *in, const struct profile_group *g)
 {
 	return hypot(in->other_error * g->exposed_s, sqrt(g->varied_s2)) + fabs(g->shifted_s);
 }
 
-/* A value that was corrected for interrupts is not surer than they are known. */
+/* A value that was corrected for interrupts is not more certain than these. */
 struct value profile_uncertain(struct value v, double error)
 {
 	return (struct value){ v.v, fmax(v.v - hypot(v.v - v.lo, error), 0),
@@ -37,7 +34,7 @@ struct energy_sum {
 	double uj, variance, bias, own;
 	double variance_per_dof;	/* sum of variance^2 / dof, for Welch and Satterthwaite */
 	uint64_t readings;
-	bool known, vague;		/* vague: some variance cannot be told */
+	bool known, vague;		/* vague: some variance is unknown */
 };
 
 static void energy_add_group(struct energy_sum *s, const struct cpm_group *g)
@@ -56,10 +53,9 @@ static void energy_add_group(struct energy_sum *s, const struct cpm_group *g)
 }
 
 /*
- * Energy and power without interrupts, with their intervals out of those of the time as
- * sampled, of the residuals and of the calibration. @off_j,@off_w: how far off what
- * interrupts spent may be, as energy, and as this group's mean power.
- * @left: what is left of the sum where it still has the interrupts in it
+ * Energy and power without interrupts; intervals combine the sampled time's, the residuals' and the
+ * calibration's. @off_j,@off_w: error of interrupts' energy, and of this group's mean power by it.
+ * @left: what is left of the sum if it still includes interrupts
  */
 static void energy_set_net(const struct energy_sum *s, const struct value *time, double off_j,
 			   double off_w, double left, struct profile_energy *e)
@@ -89,8 +85,8 @@ static void energy_set_net(const struct energy_sum *s, const struct value *time,
 }
 
 /*
- * Where ticks are of different lengths, as long as all of the mean would have taken: how much less the longer ones draw is
- * not known, and the energy of the shorter ones is off by it as well.
+ * With ticks of different lengths, the energy if all were of mean length: the power of the longer
+ * ones is unknown, and the energy of the shorter ones is off by it as well.
  */
 static double group_mean_ticks_s(const struct profile_input *in, const struct profile_group *g)
 {
@@ -107,7 +103,7 @@ static double group_mean_ticks_s(const struct profile_input *in, const struct pr
 }
 
 
-/* A group's energy in one domain: net, the interrupts' parts, and all together. */
+/* A group's energy in one domain: net, the interrupts' parts, and the total. */
 static void energy_set_with_irqs(const struct energy_sum *s, const struct profile_input *in,
 				 unsigned int d, const struct profile_group *g,
 				 struct profile_energy *e)
@@ -127,7 +123,7 @@ static void energy_set_with_irqs(const struct energy_sum *s, const struct profil
 	off_j = fmax(busy_s, group_mean_ticks_s(in, g)) * less_w;
 	e->other_j = g->other_s * irq_w;
 	irq_j = e->ticks_j + e->other_j;
-	/* too much energy for interrupts is too much time for them as well */
+	/* too much energy for interrupts goes with too much time */
 	w = time.v > 0 ? s->uj * 1e-6 * (known ? 1 : left) / time.v : 0;
 	energy_set_net(s, &time,
 		       hypot(hypot(profile_calibration_error(in) * irq_j, off_j),
@@ -140,7 +136,7 @@ static void energy_set_with_irqs(const struct energy_sum *s, const struct profil
 	e->j.v += e->ticks_j + e->other_j;
 	e->j.lo += e->ticks_j + e->other_j;
 	e->j.hi += e->ticks_j + e->other_j;
-	/* the mean over all of the time; only the net part of it is uncertain */
+	/* the mean over all of the time; only the net part is uncertain */
 	e->w.v = g->time_s.v > 0 ? e->j.v / g->time_s.v : NAN;
 	e->w.lo = e->w.v - (e->net_w.v - e->net_w.lo) * left;
 	e->w.hi = e->w.v + (e->net_w.hi - e->net_w.v) * left;
@@ -153,7 +149,7 @@ void profile_unknown(struct profile_energy *e)
 	e->residual_j = e->ticks_j = e->other_j = e->share = NAN;
 }
 
-/* A group more for blocks that are in none. */
+/* One more group, for blocks that are in none. */
 static uint32_t *level_groups_and_rest(const struct profile_input *in,
 				       const struct profile_level *level)
 {
@@ -164,7 +160,7 @@ static uint32_t *level_groups_and_rest(const struct profile_input *in,
 	return groups;
 }
 
-/* What models besides the constant one say of a package's energy. */
+/* A package's energy by models other than the constant one. */
 static int package_refine_energy(const struct profile *p, size_t package, unsigned int d, const struct cpm_level *level)
 {
 	const struct solved *s = &p->packages[package];
@@ -179,10 +175,7 @@ static int package_refine_energy(const struct profile *p, size_t package, unsign
 	return ret;
 }
 
-/*
- * What ran where no counter tells is taken to have drawn what the rest of it did, and what ran there for the most part has no
- * energy.
- */
+/* Code on CPUs without a counter draws as the rest of its group, unless that is too little. */
 static void energy_extend(struct energy_sum *s, const struct profile_covered *c)
 {
 	double known_part = profile_known_part(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of profile.h: profile.c solves the models, profile_sums.c adds up times, frequencies and costs of groups,
- * profile_energy.c their energies, profile_cover.c what no counter tells of.
+ * Internal to profile.h: profile.c solves the models, profile_sums.c adds up times, frequencies and
+ * costs of groups, profile_energy.c their energies, profile_cover.c finds what no counter covers.
  */
 #ifndef KJOULE_PROFILE_INTERNAL_H
 #define KJOULE_PROFILE_INTERNAL_H
@@ -29,46 +29,44 @@ struct profile {
 	struct solved *packages;
 };
 
-/** profile_calibration_error() - how far off what interrupts took may be, as a part of it */
+/** profile_calibration_error() - relative error of interrupts' cost */
 double profile_calibration_error(const struct profile_input *in);
 /** profile_n_streams() - of package @p */
 size_t profile_n_streams(const struct profile_input *in, size_t p);
-/** profile_stream() - lane @i of package @p */
+/** profile_stream() - stream @i of package @p */
 const struct profile_stream *profile_stream(const struct profile_input *in, size_t p, size_t i);
 
-/** profile_sampled_time() - a group's time without what interrupts took, as sure as the samples make it */
+/** profile_sampled_time() - a group's time without interrupts, with the samples' uncertainty */
 struct value profile_sampled_time(const struct profile_group *g);
-/** profile_uncertain() - a value that was corrected for interrupts is not surer than they are known */
+/** profile_uncertain() - widen a value that was corrected for interrupts by their uncertainty */
 struct value profile_uncertain(struct value v, double error);
-/** profile_other_error() - how far off what other interrupts took of a group may be, and the ticks' share in it: seconds */
+/** profile_other_error() - error of the time in other interrupts, and the ticks' share in it */
 double profile_other_error(const struct profile_input *in, const struct profile_group *g);
-/*
- * CPUs of which no counter tells (profile_cover.c)
- */
+/* CPUs without a counter (profile_cover.c) */
 
-/* Ticks, and of them those on CPUs that a domain's counters tell of. */
+/* Ticks, and those on CPUs that a domain's counters cover. */
 struct profile_ticks {
 	uint64_t all, known_ticks;
 };
 
-/* Of a block or a group, those of idle CPUs by themselves. */
+/* Of a block or a group, idle CPUs separate. */
 struct profile_covered {
 	struct profile_ticks busy, idle;
 };
 
 /**
- * profile_cover() - of how much of each block a domain's counters tell
- * @out:	by block; NULL: of all of it, or of none at all. The caller's to free
+ * profile_cover() - how much of each block a domain's counters cover
+ * @out: by block; NULL: all of it, or none at all. The caller's to free
  * Return: 0 or -ENOMEM
  */
 int profile_cover(const struct profile *p, unsigned int domain, struct profile_covered **out);
 /** profile_cover_groups() - the same by group, added to @groups */
 void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
 			  struct profile_covered *groups);
-/** profile_known_part() - the part of the ticks of which counters tell, 0 to 1; of idle CPUs' where there are no others */
+/** profile_known_part() - part of the ticks that counters cover, of idle CPUs' if no others */
 double profile_known_part(const struct profile_covered *c);
 
-/** profile_energies() - the energies of all groups of @n levels, whose times are there. Return: 0 or -ENOMEM */
+/** profile_energies() - of all groups of @n levels, whose times are known. Return: 0 or -ENOMEM */
 int profile_energies(const struct profile *p, const struct profile_level *levels, size_t n);
 
 #endif /* KJOULE_PROFILE_INTERNAL_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Times, frequencies and costs of groups of blocks: each lane is gone through once for all groupings; see profile.h.
+ * Times, frequencies and costs of groups of blocks: each stream is read once for all groupings; see
+ * profile.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,10 +11,7 @@
 
 #define ENTRIES		256
 
-/*
- * What interrupts took of each tick of an entry: a tick's cost is the CPU's own. What ran beside the samples is not net
- * of anything.
- */
+/* Cost of interrupts in each tick of an entry; shadow streams have none. */
 struct irq_cost {
 	double ticks_s, other_s, exposed_s, varied_s2, shifted_s;
 	bool taken, idle;
@@ -26,19 +24,19 @@ struct followed {
 	struct irq_cost busy;		/* of a sample that is not idle */
 };
 
-/* A lane some entries at a time. Most samples have the frequency of the one before: what follows from it is kept. */
+/* A stream in batches of entries. Most samples have the frequency of the one before: cached. */
 struct reading {
 	const struct profile_input *in;
 	const struct profile_stream *stream;
 	struct tick_stream_cursor c;
 	double lost;
-	struct followed now, other;	/* the value at hand, and the one before: they take turns */
+	struct followed now, other;	/* the current value and the one before: they alternate */
 	size_t n;
 	struct interval_entry entries[ENTRIES];
 	struct irq_cost costs[ENTRIES];
 };
 
-/* fmin() of what is a number, without a call. */
+/* fmin() of numbers, without a call. */
 static double real_least(double a, double b)
 {
 	return a < b ? a : b;
@@ -66,7 +64,7 @@ static struct followed value_follow(const struct reading *r, uint32_t value)
 	f.weight = value ? interval_weight(value, r->lost) : 0;
 	f.weighted = f.weight * value;
 	f.slower = r->stream->usual_khz > 0 && value ? r->stream->usual_khz / value : 1;
-	/* more than everything cannot have been taken */
+	/* at most everything */
 	f.tick_s = real_least(r->stream->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
 	f.busy = entry_irq_cost(r, &f, true, false);
 	return f;
@@ -89,7 +87,9 @@ static void reading_begin(struct reading *r, const struct profile_input *in, con
 	r->now = r->other = value_follow(r, 0);
 }
 
-/* Not as on the average. A tick that takes longer leaves less to other interrupts. */
+/*
+ * Block's factors instead of the average. A tick that takes longer leaves less to other interrupts.
+ */
 static void irq_cost_adapt(struct irq_cost *cost, const struct profile_cost *by, double interval_s)
 {
 	double tick_s = real_least(cost->ticks_s * by->longer, interval_s), left_s = interval_s - cost->ticks_s;
@@ -121,10 +121,10 @@ static bool reading_fill_entries(struct reading *r)
 	return r->n;
 }
 
-/* What is added up of a group. */
+/* Sums of a group. */
 struct group_sum {
 	struct interval_mean mean;
-	/* what interrupts took */
+	/* cost of interrupts */
 	double ticks_s, other_s, exposed_s, idle_ticks_s, varied_s2, shifted_s;
 	uint64_t idle_ticks;
 };
@@ -145,10 +145,7 @@ static void sum_add_cost(const struct irq_cost *cost, double n, struct group_sum
 /* Two sums that grow together. */
 typedef double pair __attribute__((vector_size(16)));
 
-/*
- * Most entries: samples of a busy CPU, all of them of one batch of the mean. Each is added by itself, however they were
- * packed.
- */
+/* Most entries: samples of a busy CPU in one batch of the mean, each added by itself. */
 static inline void sum_add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n,
 				   struct group_sum *sum)
 {
@@ -176,7 +173,7 @@ static inline void sum_add_samples(const struct interval_entry *e, const struct 
 	sum->exposed_s = exposed_s;
 }
 
-/* Any other: what follows from its frequency and, on a CPU, what interrupts took. */
+/* Any other: what follows from its frequency and, on a CPU, cost of interrupts. */
 static void sum_add_entry(const struct interval_entry *e, const struct irq_cost *cost, bool shadow, struct group_sum *sum)
 {
 	uint32_t n = e->t.more + 1u;
@@ -210,16 +207,17 @@ static void sums_add_entries(const struct reading *r, const uint32_t *group_of,
 	}
 }
 
-/* What is added up of a level besides its groups. */
+/* Sums of a level other than its groups'. */
 struct summing {
 	struct interval_stream at;
 	struct time_sum *times;
 	struct group_sum *sums;
 };
 
-/* What is to be known of a block before its ticks are added up. */
+/* What must be known of a block before its ticks are added up. */
 struct presence {
-	enum { ABSENT, SHADOWED, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
+	/* ticks of it: none, on shadow streams only, on a CPU */
+	enum { ABSENT, SHADOWED, PRESENT } where;
 	uint64_t values;			/* that the mean is of */
 };
 
@@ -232,7 +230,9 @@ static void presence_add_ticks(struct presence *p, uint64_t ticks, uint64_t valu
 		p->where = SHADOWED;
 }
 
-/* Of lanes that have counted their blocks when they were written, all in one place. Return: false if this has not */
+/*
+ * From streams that counted their blocks when they were written. Return: false if this one has not
+ */
 static bool presence_add_counts(const struct profile_input *in, size_t l, struct presence *present)
 {
 	const struct cpm_stream *stream = &in->streams[l].stream;
@@ -291,7 +291,7 @@ static void levels_sum_streams(const struct profile *p, const struct profile_lev
 	}
 }
 
-/* How far off what interrupts took of a group may be. */
+/* Error of a group's interrupts. */
 static double group_time_error(const struct profile_input *in, const struct profile_group *g)
 {
 	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s), profile_other_error(in, g));
@@ -354,9 +354,8 @@ static int levels_sum(const struct profile *p, const struct presence *present, c
 }
 
 /*
- * A group of @of that has the very blocks that the only group of @level has, as far as they are present, with none of
- * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
- * UINT32_MAX if there is none
+ * A group of @of with exactly the present blocks of the only group of @level: often a process is
+ * all there is, and its figures are the total's. Return: UINT32_MAX if there is none
  */
 static uint32_t group_find_same(const struct profile_input *in, const struct presence *present,
 				const struct profile_level *level, const struct profile_level *of)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See separability.h. Begins with every block that has enough time by itself, solves the model, and makes one of two that
- * it cannot tell apart, until it can tell all of them: first those with runs too short to be sampled, then those that
- * the windows do not tell apart, then those whose intervals are wider than what they could tell. All domains have to.
+ * See separability.h. Begins with each block of enough time as its own unit, solves the model, and
+ * merges two inseparable units until there are none: first those with runs too short to be sampled,
+ * then those that windows do not separate, then those with too wide intervals. This must hold for
+ * all domains.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +19,7 @@ struct work {
 	struct separation *s;
 };
 
-/* Two units are one from now on. */
+/* Merge two units. */
 static void units_merge(struct work *w, uint32_t a, uint32_t b, enum separability_fate fate)
 {
 	struct separation *s = w->s;
@@ -51,13 +52,13 @@ static uint32_t unit_only_in(const struct work *w, const struct cpm_vectors *v, 
 	return UINT32_MAX;
 }
 
-/* Make units of two classes one, so that the classes come closer to being one. Return: false if they cannot */
+/* Merge units of two classes, which brings them closer. Return: false if there are none */
 static bool classes_merge(struct work *w, const struct cpm_vectors *v, const struct fit *f, uint32_t a, uint32_t b,
 			  enum separability_fate fate)
 {
 	uint32_t x = unit_only_in(w, v, f->vector[a], f->vector[b]), y = unit_only_in(w, v, f->vector[b], f->vector[a]);
 
-	/* one has all that the other one has, and more */
+	/* one has all of the other one's, and more */
 	if (x == UINT32_MAX && v->first[f->vector[a]] < v->first[f->vector[a] + 1])
 		x = w->s->unit_of[v->members[v->first[f->vector[a]]]];
 	if (y == UINT32_MAX && v->first[f->vector[b]] < v->first[f->vector[b] + 1])
@@ -68,7 +69,7 @@ static bool classes_merge(struct work *w, const struct cpm_vectors *v, const str
 	return true;
 }
 
-/* The class that can be made one with @a for which @worth is largest and above 0. @loose: any will do */
+/* The class to merge with @a for which @worth is largest and above 0. @loose: any will do */
 static uint32_t class_find_partner(const struct fit *f, uint32_t a, const double *worth, bool loose)
 {
 	uint32_t best = MIXTURE_NONE;
@@ -80,7 +81,7 @@ static uint32_t class_find_partner(const struct fit *f, uint32_t a, const double
 	return best;
 }
 
-/* What is as brief is the better company, if it is there half as often. */
+/* An equally brief class is preferred, if it borders half as often. */
 #define BRIEF_COUNTS	2
 
 /* Return: 1 if something was merged, 0, -ENODATA if there is nothing to merge with, -ENOMEM */
@@ -129,7 +130,7 @@ static int classes_merge_alike(struct work *w, const struct cpm_vectors *v, cons
 	return ret;
 }
 
-/* The class that is least sure, with the one that gains what it loses. */
+/* The most uncertain class, with the one that it is most anticorrelated to. */
 static bool classes_merge_unsure(struct work *w, const struct cpm_vectors *v, const struct cpm_domain *d, const struct fit *f)
 {
 	uint32_t n = f->m.n_classes, worst = MIXTURE_NONE, with;
@@ -167,7 +168,7 @@ out:
 	return false;
 }
 
-/* Look at a domain. Return: 1 if something was merged, 0, -ENOMEM */
+/* Check a domain. Return: 1 if something was merged, 0, -ENOMEM */
 static int domain_merge_classes(struct work *w, unsigned int domain, bool first)
 {
 	const struct cpm_domain *d = profile_domain(w->p, w->package, domain);
@@ -205,7 +206,7 @@ static int domain_merge_classes(struct work *w, unsigned int domain, bool first)
 	return 0;
 }
 
-/* Ticks of the members of each vector, and of what ran in crowds. Return: 0 or -ENOMEM */
+/* Ticks of the members of each vector, with all other sets. Return: 0 or -ENOMEM */
 static int blocks_count_ticks(const struct cpm_vectors *v, const uint64_t *counts, double *ticks, double *all)
 {
 	struct cpm_events e;
@@ -226,7 +227,7 @@ static int blocks_count_ticks(const struct cpm_vectors *v, const uint64_t *count
 	return ret;
 }
 
-/* Blocks of little time are one by their pool, pools of little time one altogether. */
+/* Blocks of little time are merged by their pool, pools of little time altogether. */
 static int blocks_pool(struct work *w, const uint32_t *pool_of)
 {
 	const struct cpm_vectors *v = profile_vectors(w->p, w->package);
@@ -273,7 +274,7 @@ static int blocks_pool(struct work *w, const uint32_t *pool_of)
 	return ret;
 }
 
-/* The only package whose counter tells of the domain. */
+/* The only package whose counter has the domain. */
 static bool package_find_only(struct work *w)
 {
 	size_t n = 0;

@@ -9,16 +9,16 @@
 #include "analysis/runs/runs.h"
 
 #define NORMAL		1.959964	/* quantile for 95 % */
-#define MANY		1e6		/* degrees of freedom that are as good as any number */
+#define MANY		1e6		/* degrees of freedom that are practically infinite */
 
-/* What a run adds to a sum, and how sure that is. */
+/* Contribution of a run to a sum, with its uncertainty. */
 struct part {
 	double x;
-	double variance;	/* NAN: cannot be told */
+	double variance;	/* NAN: unknown */
 	double dof;		/* of @variance */
 };
 
-/* Half of the interval of the sum of all parts, NAN if it cannot be told. */
+/* Half of the interval of the sum of all parts, NAN if unknown. */
 static double parts_half_interval(const struct part *p, size_t n, double *between)
 {
 	double sum = 0, squares = 0, within = 0, per_dof = 0, variance, f, dof;
@@ -50,19 +50,19 @@ static double parts_half_interval(const struct part *p, size_t n, double *betwee
 	return interval_t(fmin(1 / fmax(dof, 1 / MANY), MANY)) * sqrt(within + variance);
 }
 
-/* Less than nothing it cannot be. */
+/* A lower end is not below 0. */
 static struct value value_around_least_0(double v, double half)
 {
 	return (struct value){ v, isnan(half) ? NAN : fmax(v - half, 0), v + half };
 }
 
-/* The mean of @n runs with this sum, as sure as that. @off: what no run makes surer */
+/* The mean of @n runs with this sum. @off: error that is common to all runs */
 static struct value runs_mean_value(double sum, double half, double bias, double off, size_t n)
 {
 	return value_around_least_0(sum / n, hypot(half / n + bias, off));
 }
 
-/* Few samples that are all apart are Poisson's, whatever they are counted for (interval_time()). */
+/* Few samples that are all apart are Poisson's, whatever their weight (interval_time()). */
 static void value_widen(struct value *v, const struct value *few)
 {
 	if (isnan(v->lo) || !(few->v > 0))
@@ -119,7 +119,7 @@ static void runs_mean_times(const struct profile_group *const *g, size_t n, stru
 	value_widen(&out->net_s, &few);
 }
 
-/* Sum over @n runs of figures that go with a time each: the ratio, as sure as the runs are about it. */
+/* Sum over @n runs of figures over that of their times: the ratio, with its uncertainty. */
 static struct value runs_mean_ratio(struct part *p, const double *weights, size_t n, double bias,
 				    double off)
 {
@@ -138,7 +138,7 @@ static struct value runs_mean_ratio(struct part *p, const double *weights, size_
 					  off));
 }
 
-/* What the interval of a run's energy is made of besides the time's. */
+/* Components of the interval of a run's energy other than the time's. */
 static double energy_residual_variance(const struct profile_energy *e)
 {
 	return e->net_j.v > 0 ? e->residual_j * e->residual_j : 0;
@@ -163,7 +163,7 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 		p[known] = (struct part){ one->net_j.v, t * t + residual, MANY };
 		if (residual > 0)
 			p[known].dof = fmin(one->dof * pow(p[known].variance / residual, 2), MANY);
-		/* as long as the runs do not tell how far they differ it is that of the least known one */
+		/* until runs show how much they differ it is that of the least known one */
 		if (one->dof > 0 && (!(e->dof > 0) || one->dof < e->dof))
 			e->dof = one->dof;
 		sum += one->net_j.v;
@@ -188,7 +188,7 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 	e->net_j = runs_mean_value(sum, parts_half_interval(p, known, &between->j[d]), e->bias_j,
 				   e->off_j, known);
 	value_widen(&e->net_j, &few);
-	/* the power: of the runs that have met it */
+	/* the power: of the runs in which it was seen */
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_energy *one = &g[i]->energy[d];
 
@@ -204,7 +204,7 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 	e->net_w = runs_mean_ratio(p, weights, met, e->bias_j * known, e->off_w);
 	e->j = (struct value){ e->net_j.v + e->ticks_j + e->other_j, e->net_j.lo + e->ticks_j + e->other_j,
 			       e->net_j.hi + e->ticks_j + e->other_j };
-	/* of the time of those runs whose energy is known */
+	/* of the time of runs of known energy */
 	time = 0;
 	for (size_t i = 0; i < n; i++)
 		time += isnan(g[i]->energy[d].j.v) ? 0 : g[i]->time_s.v;

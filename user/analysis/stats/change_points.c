@@ -11,10 +11,10 @@
 #include "analysis/stats/change_points.h"
 
 #define PRICE		3.0	/* times ln(n) variances */
-#define LEAST_NOISE	1e-4	/* of the largest value: what a clock is known to */
+#define LEAST_NOISE	1e-4	/* of the largest value: a clock's accuracy */
 #define LEAST_LENGTH	3
 
-/* A value in which a change falls is a mean of both levels: it goes to the nearer one. */
+/* A value at a change is a mean of both levels: it goes to the nearer one. */
 static void values_sharpen(double *v, size_t n, double least)
 {
 	for (size_t i = 1; i + 1 < n; i++) {
@@ -52,7 +52,7 @@ static size_t values_smooth(const double *v, size_t n, double *out)
 	return known;
 }
 
-/* Of a single value. @spare: room for n */
+/* Standard deviation of a single value. @spare: room for n */
 static double values_noise(const double *raw, size_t n, double *spare)
 {
 	double most = 0, sd = 0;
@@ -69,7 +69,7 @@ static double values_noise(const double *raw, size_t n, double *spare)
 	return sd > 0 ? sd : 1;
 }
 
-/* Sums of the values, and of their squares, before each. */
+/* Prefix sums of the values and of their squares. */
 struct sums {
 	double *one, *two;
 };
@@ -81,7 +81,7 @@ static double range_cost(const struct sums *s, size_t from, size_t to)
 	return s->two[to] - s->two[from] - sum * sum / (to - from);
 }
 
-/* What is best up to each place, and the change before it. Places that cannot be the last change any more are dropped. */
+/* The best division up to each place, and its last change. Hopeless places are dropped. */
 static int range_partition(const struct sums *s, size_t n, double price, size_t *before)
 {
 	double *best = malloc((n + 1) * sizeof(*best));
@@ -123,7 +123,7 @@ static double step_mean(const struct sums *s, const struct step *p)
 	return (s->one[p->end] - s->one[p->begin]) / (p->end - p->begin);
 }
 
-/* Neighbours that hardly differ are one, the most alike first. */
+/* Merge neighbours that hardly differ, the most alike first. */
 static size_t steps_merge(const struct sums *s, double least, struct step *steps, size_t n)
 {
 	for (;;) {
@@ -187,7 +187,7 @@ int change_points_find(const double *v, size_t n, double least, struct step **st
 		goto out;
 	values_sharpen(values, n, least);
 	sd = values_noise(values + n, n, s.one);
-	/* squares of large numbers that hardly differ lose what they differ by */
+	/* differences of squares of large numbers are inaccurate */
 	middle = values[n / 2];
 	s.one[0] = s.two[0] = 0;
 	for (size_t i = 0; i < n; i++) {

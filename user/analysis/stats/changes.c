@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include "analysis/stats/changes.h"
 
-/* A kind of fewer runs has no length that could be learnt. */
+/* With fewer runs of a kind its length is unknown. */
 #define LENGTHS_LEAST	10
 
-/* How long runs of a kind last. */
+/* Length of a kind's runs. */
 struct length {
 	size_t n;
 	double sum, squares, blur;	/* blur: variance that the ticks add */
-	double mean, variance;		/* variance < 0: not known */
+	double mean, variance;		/* variance < 0: unknown */
 };
 
-/* Of the filter, at each change: before and after it was looked at, and smoothed. */
+/* State of the filter at each change: predicted, updated, smoothed. */
 struct state {
 	double ahead, ahead_variance;
 	double mean, variance;
@@ -53,12 +53,12 @@ static void lengths_learn(const struct change *changes, size_t n, struct length 
 			continue;
 		l->mean = l->sum / l->n;
 		l->variance = (l->squares - l->sum * l->mean) / (l->n - 1) - l->blur / l->n;
-		/* nothing is exact, and a filter that believes so follows nothing */
+		/* a lower bound keeps the filter responsive */
 		l->variance = fmax(l->variance, 1e-3 * l->blur / l->n);
 	}
 }
 
-/* The place of each change, by those before it and what the ticks say. */
+/* The place of each change, from those before it and the ticks. */
 static void changes_filter(const struct change *changes, size_t n, const struct length *lengths,
 			   struct state *states)
 {
@@ -102,7 +102,7 @@ int changes_smooth(struct change *changes, size_t n, uint32_t kinds)
 			s->variance += gain * gain * (next->variance - next->ahead_variance);
 		}
 		changes[i].variance = s->variance;
-		/* the ticks are never wrong */
+		/* never outside of its ticks */
 		changes[i].at = fmin(fmax(s->mean, changes[i].from), changes[i].to);
 	}
 	free(lengths);

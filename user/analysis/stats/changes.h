@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When one block followed another, better than the ticks alone tell: what lasts equally long each time
- * has edges that are known from one another. Pure.
+ * When one block followed another, more accurate than ticks: edges of runs of constant length
+ * determine one another. Pure.
  */
 #ifndef KJOULE_CHANGES_H
 #define KJOULE_CHANGES_H
@@ -13,20 +13,20 @@
 /* A change from one kind to another, between two ticks. */
 struct change {
 	uint32_t after;		/* what runs from here on */
-	double from, to;	/* the last tick of what was before, the first of what is after */
-	double at, variance;	/* out: where it was, most likely, and how sure that is */
+	double from, to;	/* the last tick before, the first after */
+	double at, variance;	/* out: most likely place, and its variance */
 };
 
 /**
  * changes_smooth() - place the changes
- * @kinds:	how many kinds there are
+ * @kinds: how many kinds there are
  *
- * A change is somewhere between two ticks that are T apart, on the average in the middle with a
- * variance of T^2/12. How long a kind lasts is learnt from all of its runs: mean, and variance less
+ * A change is somewhere between two ticks that are T apart, on average in the middle with a
+ * variance of T^2/12. The length of a kind is learnt from all of its runs: mean, and variance less
  * what the ticks add to it. A Kalman filter along the changes and a Rauch-Tung-Striebel smoother
- * back put both together: where runs differ in length the middle remains, where they do not, a change
- * is as well known as many of them. What is left of the error is nearly independent of what is told, so
- * that a regression on times between changes is hardly pulled down by it.
+ * back combine both: for runs of varying length the middle remains, for runs of constant length a
+ * change is as accurate as the mean of many. The remaining error is nearly independent of the
+ * estimate, so that a regression on times between changes is hardly diluted by it.
  *
  * Return: 0 or -ENOMEM
  */

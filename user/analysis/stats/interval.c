@@ -18,8 +18,8 @@ double interval_t(double dof)
 }
 
 /*
- * Do the ticks tell where a run begins and ends, or a gap between two? A shorter one of several ticks is one piece all
- * the same where it lies between long ones: what is met now and then, by chance, is not met twice in a row.
+ * Can ticks resolve the ends of a run, or of a gap? A shorter one of several ticks between long
+ * ones is a piece all the same: what is hit by chance now and then is not hit twice in a row.
  */
 static bool run_is_resolved(uint64_t len, uint64_t before, uint64_t after)
 {
@@ -34,7 +34,7 @@ static void time_add_edge(const struct interval_stream *l, struct time_sum *t, b
 	t->fine += !coarse;
 }
 
-/* Both edges of a group's last run, when the gap after it and the run after that, 0 for none, are known. */
+/* Count both edges of a group's last run, after the next gap and run (0: none) are known. */
 static void time_add_edges(const struct interval_stream *l, struct time_sum *t, uint64_t gap, uint64_t after)
 {
 	const struct interval_past *p = &t->past;
@@ -46,7 +46,7 @@ static void time_add_edges(const struct interval_stream *l, struct time_sum *t, 
 		time_add_edge(l, t, resolved && run_is_resolved(gap, p->ran, after));
 }
 
-/* A run is complete, which ends before the tick @end. */
+/* A run ended before the tick @end. */
 static void run_complete(const struct interval_stream *l, uint64_t end)
 {
 	struct interval_past *p;
@@ -165,7 +165,7 @@ struct value interval_time(const struct time_sum *t)
 	return v;
 }
 
-/* A sample that was taken has some part of its interval to stand for. */
+/* A taken sample stands for some part of its interval. */
 #define LEAST_OWN	0.05
 
 double interval_weight(double value, double lost)
@@ -173,7 +173,7 @@ double interval_weight(double value, double lost)
 	return fmax(1 - lost / value, LEAST_OWN);
 }
 
-/* On to the next batch: as many values go into each, those of an odd number into the first ones. */
+/* Next batch: equally many values each, the first ones one more if it does not divide. */
 static void mean_next_batch(struct interval_mean *m)
 {
 	uint64_t batches = m->n < INTERVAL_BATCHES ? m->n : INTERVAL_BATCHES;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How sure a figure is: 95 % intervals for times, means and sums. Pure functions.
- */
+/* 95 % intervals for times, means and sums. Pure functions. */
 #ifndef KJOULE_INTERVAL_H
 #define KJOULE_INTERVAL_H
 
 #include "analysis/cpm/cpm.h"
 
-/* A figure with its 95 % interval; NAN where it cannot be told. */
+/* A figure with its 95 % interval; NAN: unknown. */
 struct value {
 	double v, lo, hi;
 };
@@ -16,7 +14,7 @@ struct value {
 double interval_t(double dof);
 
 /*
- * The latest runs of a group on a CPU: of @ran ticks up to @end, after a gap of @gap ticks in which others ran, and one
+ * The latest runs of a group on a CPU: of @ran ticks up to @end, after a gap of @gap ticks, and one
  * of @before ticks before that.
  */
 struct interval_past {
@@ -24,13 +22,14 @@ struct interval_past {
 };
 
 /**
- * struct time_sum - how long a group of blocks ran, in ticks
- * @ticks:	all its ticks, made up ones included
- * @real:	samples
- * @fine:	edges of runs, or of gaps between them, that are too short to be resolved by the ticks
- * @coarse:	edges between runs and gaps of at least INTERVAL_RESOLVED ticks, or INTERVAL_PIECE between such ones
- * @variance:	of @ticks: see interval_times()
- * @past:	while a lane is added
+ * struct time_sum - time of a group of blocks, in ticks
+ * @ticks: all its ticks, interpolated ones included
+ * @real: samples
+ * @fine: edges of runs, or of gaps between them, that are too short for the ticks
+ * @coarse: edges between runs and gaps of at least INTERVAL_RESOLVED ticks, or INTERVAL_PIECE
+ *   between such ones
+ * @variance: of @ticks: see interval_times()
+ * @past: while a stream is added
  */
 struct time_sum {
 	double ticks, real;
@@ -43,54 +42,51 @@ struct time_sum {
 #define INTERVAL_PIECE		2
 
 /**
- * interval_times() - times of groups of blocks and how sure they are
- * @end_tick:	after the last tick of the recording
- * @jitter:	by how much ticks are delayed at random at most, as a part of the interval
+ * interval_times() - times of groups of blocks with their variance
+ * @end_tick: after the last tick of the recording
+ * @jitter: most random delay of ticks, in intervals
  *
- * ALEA's time estimate (equation 1) is a systematic sample: blocks longer than the
- * interval are caught at every tick and only the ends of their runs are uncertain,
- * each uniformly within one tick: variance 1/12 an edge, and that of the tick's own place
- * with jitter, (1 + jitter^2) / 12. Runs of a few ticks, and gaps of a few, do
- * not tell where their edges are; for them half a squared successive difference,
- * which is 1/2 an edge, is right if samples are independent (it then is the
- * binomial variance) and too wide otherwise. Made up ticks between two blocks add
- * the variance of not knowing where in the gap one followed the other.
+ * ALEA's time estimate (equation 1) is a systematic sample: blocks longer than the interval are hit
+ * by every tick and only the ends of their runs are uncertain, each uniformly within one tick:
+ * variance 1/12 an edge, and that of the tick's own place with jitter, (1 + jitter^2) / 12. Ticks
+ * do not resolve runs or gaps of a few ticks; for them half a squared successive difference, which
+ * is 1/2 an edge, is right if samples are independent (it then is the binomial variance) and too
+ * wide otherwise. Interpolated ticks between two blocks add the variance of where in the gap one
+ * followed the other.
  *
  * Return: 0 or -ENOMEM
  */
 int interval_times(const struct cpm_stream *streams, size_t n_streams, uint64_t end_tick, double jitter,
 		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out);
 
-/** interval_time() - the interval, in ticks. Poisson's where there are few samples, all apart */
+/** interval_time() - the interval, in ticks. Poisson's for few samples, all apart */
 struct value interval_time(const struct time_sum *t);
 
-/*
- * The same for many groupings at once, and a mean beside: for each lane, all of its entries in order, some at a time.
- */
+/* The same for many groupings at once, and a mean: each stream's entries in order. */
 
-/* A stretch of ticks of one group on one CPU. */
+/* A run of ticks of one group on one CPU. */
 struct interval_run {
 	uint32_t group;
 	uint64_t len;
 };
 
-/* Where the times of a lane are; @sums: of the groups, added to. */
+/* State for a stream; @sums: of the groups, added to. */
 struct interval_stream {
 	struct time_sum *sums;
 	uint32_t n_groups;
 	double coarse_variance;		/* of an edge, in squared ticks */
 	struct interval_run now;
-	uint64_t interpolated;		/* made up ticks in a row, up to now */
-	uint32_t interpolated_group;		/* whose the first of them was */
+	uint64_t interpolated;		/* interpolated ticks in a row so far */
+	uint32_t interpolated_group;		/* the group of the first of them */
 	bool interpolated_changed;
 	uint32_t last;			/* group of the entry before */
 	uint64_t next;
 };
 
 /**
- * struct interval_entry - an entry of a lane
- * @weight:	of its value, 0: it has none
- * @weighted:	the value times that
+ * struct interval_entry - an entry of a stream
+ * @weight: of its value, 0: it has none
+ * @weighted: the value times that
  */
 struct interval_entry {
 	struct cpm_tick t;
@@ -104,13 +100,13 @@ void interval_stream_end(struct interval_stream *l, uint64_t end_tick);
 #define INTERVAL_BATCHES	32
 
 /*
- * The mean of a group's values; a value is a sample's, so that an entry has as many as ticks. It comes with an interval
- * from the means of up to 32 batches of consecutive samples, because samples that follow each other are not
- * independent. How many there will be, @n, has to be known before the first.
+ * The mean of a group's values, one for each sampled tick of an entry. Its interval is from the
+ * means of up to 32 batches of consecutive samples, because these are not independent. Their number
+ * @n must be known in advance.
  */
 struct interval_mean {
 	uint64_t n, seen, until;
-	uint64_t at;			/* the batch at hand: */
+	uint64_t at;			/* current batch: */
 	double batch, batch_weight;
 	double sum, weight;
 	struct {
@@ -119,18 +115,18 @@ struct interval_mean {
 };
 
 /**
- * interval_mean_add() - @n values more, all of them those of @e
+ * interval_mean_add() - @n more values, all of them those of @e
  *
- * Each is added by itself: sums are those of the values, however they were packed.
+ * Each is added by itself: sums do not depend on how they were packed.
  */
 void interval_mean_add(struct interval_mean *m, const struct interval_entry *e, uint64_t n);
 /** interval_mean() - NAN without any value */
 struct value interval_mean(const struct interval_mean *m);
 
 /**
- * interval_weight() - what a frequency counts for in a group's mean
- * @lost:	what interrupts take: @lost / value is the part of a sample's interval that is not the group's own.
- *		They take the longer the slower the CPU is
+ * interval_weight() - weight of a frequency in a group's mean
+ * @lost: of interrupts: @lost / value is the part of a sample's interval that is not the group's
+ *   own. They take longer on a slower CPU
  */
 double interval_weight(double value, double lost);
 

@@ -10,13 +10,13 @@
 #include <gsl/gsl_statistics_double.h>
 #include "analysis/stats/outliers.h"
 
-/* A value is off by more than it may be if it is off by so many of its standard deviations. */
+/* A value must also be off by so many of its own standard deviations. */
 #define SURELY	3.5
 
 /*
- * Bounds that the largest score of @n normal values exceeds in 1.7 % of all sets: 40,000 to 100,000 simulated sets
- * of each size (tests/test_outliers.c repeats some). Of odd sizes the median is one of the values, so
- * that they have larger scores than the even ones beside them.
+ * Bounds that the largest score of @n normal values exceeds in 1.7 % of all sets: 40,000 to 100,000
+ * simulated sets of each size (tests/test_outliers.c repeats some). In odd sizes the median is one
+ * of the values, which makes scores larger than in even sizes.
  */
 static const struct {
 	size_t n;

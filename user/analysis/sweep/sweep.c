@@ -36,8 +36,9 @@ struct value sweep_power(const struct value *j, const struct value *delay_s)
 {
 	double v = delay_s->v > 0 ? j->v / delay_s->v : NAN;
 	/*
-	 * A longer time is a lower power: its upper end goes with the lower one, and the other way round. Both are taken to be
-	 * off by themselves, which is too wide where what runs differ in time by is in their energy as well.
+	 * A longer time is a lower power: its upper end goes with the lower one, and the other way
+	 * round. Errors are taken to be independent, which is too wide if runs that differ in time
+	 * also differ in energy.
 	 */
 	double below = hypot(interval_relative(j->v, j->lo),
 			     interval_relative(delay_s->v, delay_s->hi));
@@ -47,7 +48,7 @@ struct value sweep_power(const struct value *j, const struct value *delay_s)
 	return (struct value){ v, fmax(v * (1 - below), isnan(below) ? NAN : 0), v * (1 + above) };
 }
 
-/* Which is the least was seen from the figures themselves: any pair of them could have been compared. */
+/* The least was chosen by the figures themselves: any pair could have been compared. */
 static size_t settings_count_pairs(size_t n)
 {
 	return n < 2 ? 1 : n * (n - 1) / 2;
@@ -99,7 +100,7 @@ static bool value_has_interval(const struct value *v)
 	return !isnan(v->v) && !isnan(v->lo) && !isnan(v->hi);
 }
 
-/* With an interval at the single setting, and at all of so many threads at which the program ran at all. */
+/* Known with an interval at the single setting, and at all settings of so many threads that ran. */
 static bool block_is_known(const struct sweep_table *t, size_t block, size_t single,
 			   uint32_t threads)
 {
@@ -126,7 +127,7 @@ static size_t block_best_setting(const struct sweep_table *t, size_t block, uint
 	return best;
 }
 
-/* With so many threads: what is saved, and each block's setting. */
+/* With so many threads: the saving, and each block's setting. */
 static void saving_compute(const struct sweep_table *t, uint32_t threads, double dof,
 			   struct sweep_saving *s)
 {
@@ -150,7 +151,7 @@ static void saving_compute(const struct sweep_table *t, uint32_t threads, double
 		s->saved_j.v += from->v - to->v;
 		s->delay_s += t->delay_s[b * t->n_settings + s->chosen[b]].v -
 			      t->delay_s[b * t->n_settings + s->single].v;
-		/* of each block one is taken, and all of those are told together */
+		/* one choice for each block, all compared together */
 		d = difference_of(to, from, settings_count_pairs(t->n_settings) * t->n_blocks, dof);
 		squares_lo += pow(d.by.v - d.by.lo, 2);
 		squares_hi += pow(d.by.hi - d.by.v, 2);

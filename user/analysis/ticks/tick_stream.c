@@ -60,7 +60,7 @@ static int counts_add_entry(struct tick_stream_counts *c, const struct cpm_tick 
 	return 0;
 }
 
-/* The entry that waits. */
+/* Write the pending entry. */
 static int stream_write_last(struct tick_stream *l)
 {
 	const struct cpm_tick *t = &l->last;
@@ -156,7 +156,7 @@ int tick_stream_rename(struct tick_stream *l, const uint32_t *to, size_t n)
 	uint32_t *all;
 
 	if (l->to) {
-		/* once more: what they have become becomes that */
+		/* again: renames chain */
 		for (size_t i = 0; i < n && i < l->n_to; i++)
 			l->to[i] = to[l->to[i]];
 		return 0;

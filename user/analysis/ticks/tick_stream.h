@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One CPU's ticks in order, in few bytes: a recording has a hundred million of them. Made once and gone through from
- * the beginning as often as wanted; whoever wants an array has one instead. Pure.
+ * One CPU's ticks in order, packed: a recording has up to a hundred million. Written once and read
+ * from the beginning as often as needed. Pure.
  *
- * An entry is a byte of flags and what they say, in this order:
+ * An entry is a byte of flags and what they announce, in this order:
  *
  *	bits 0-1	bytes of the block; 0: that of the entry before
  *	bit 2		the value differs: exclusive or with the one before, 3 bytes
@@ -20,16 +20,16 @@
 
 #define CPM_MORE_MOST	((1u << 30) - 1)
 
-/* What ran on a CPU at a tick, or at @more ticks after it as well. */
+/* The block of a CPU at a tick, and at @more ticks after it. */
 struct cpm_tick {
 	uint64_t tick;
 	uint32_t block;
-	uint32_t interpolated : 1;	/* missed ticks, given to a neighbour's block */
-	uint32_t skipped : 1;	/* left out because the CPU was idle: known, and free of cost */
+	uint32_t interpolated : 1;	/* missed ticks, with a neighbour's block */
+	uint32_t skipped : 1;	/* skipped while idle: known, and free of cost */
 	uint32_t more : 30;
 };
 
-/* So many samples in a row that are alike are one entry at most. */
+/* At most so many equal samples in a row are one entry. */
 #define TICK_STREAM_ALIKE_MOST	256
 
 /* Of each block: its ticks, and how many of these have a value. */
@@ -40,25 +40,26 @@ struct tick_stream_counts {
 	} *of;
 };
 
-/* What entries can be added to. */
+/* A stream to which entries are added. */
 struct tick_stream {
 	uint8_t *bytes;
 	size_t len, room;
-	uint32_t *to;		/* what blocks have become, see tick_stream_rename(); NULL: what they were */
+	uint32_t *to;		/* blocks' new numbers, see tick_stream_rename(); NULL: unchanged */
 	size_t n_to;
-	struct tick_stream_counts *counts;	/* of blocks by their numbers before tick_stream_rename(); NULL: nobody counts */
+	/* of blocks by their numbers before tick_stream_rename(); NULL: not counted */
+	struct tick_stream_counts *counts;
 	/* of the last entry that was written */
 	uint64_t next;
 	uint32_t block, value;
-	/* the entry after that one, not yet written */
+	/* the pending entry */
 	struct cpm_tick last;
 	uint32_t last_value;
 	bool waits;
-	bool unseen;		/* entries that are made up or parked are in it */
+	bool unseen;		/* it has interpolated or skipped entries */
 };
 
 /*
- * One CPU, its ticks in order: in an array, or packed. Ticks that are left out are silent: nobody asked for ran.
+ * One CPU, its ticks in order: in an array, or packed. Absent ticks are unsampled.
  * @end: ticks from this one on are left out; 0: none
  */
 struct cpm_stream {
@@ -69,15 +70,15 @@ struct cpm_stream {
 };
 
 /**
- * tick_stream_put() - one entry more
- * @value:	goes with it: its frequency
+ * tick_stream_put() - add an entry
+ * @value: goes with it: its frequency
  *
- * Samples that follow each other and are alike become one entry.
+ * Equal successive samples become one entry.
  * Return: 0 or -ENOMEM
  */
 int tick_stream_put(struct tick_stream *l, const struct cpm_tick *tick, uint32_t value);
 /**
- * tick_stream_more() - tick_stream_put() of a sample that is as the one before, at the next tick
+ * tick_stream_more() - tick_stream_put() of a sample equal to the one before, at the next tick
  * Return: false if it is not: nothing was done
  */
 static inline bool tick_stream_more(struct tick_stream *l, uint64_t tick, uint32_t block, uint32_t value)
@@ -90,19 +91,19 @@ static inline bool tick_stream_more(struct tick_stream *l, uint64_t tick, uint32
 	last->more++;
 	return true;
 }
-/** tick_stream_seal() - that was the last one. Return: 0 or -ENOMEM */
+/** tick_stream_seal() - after the last one. Return: 0 or -ENOMEM */
 int tick_stream_seal(struct tick_stream *l);
-/** tick_stream_rename() - block b has become to[b], of @n. Return: 0 or -ENOMEM */
+/** tick_stream_rename() - block b becomes to[b], of @n. Return: 0 or -ENOMEM */
 int tick_stream_rename(struct tick_stream *l, const uint32_t *to, size_t n);
 void tick_stream_free(struct tick_stream *l);
 
-/** tick_stream_unseen() - may entries that are made up or parked be in it? */
+/** tick_stream_unseen() - may it have interpolated or skipped entries? */
 static inline bool tick_stream_unseen(const struct cpm_stream *l)
 {
 	return !l->packed || l->packed->unseen;
 }
 
-/* Where a walk is: @t is the entry, @value what goes with it. */
+/* Position of a reader: @t is the entry, @value what goes with it. */
 struct tick_stream_cursor {
 	struct cpm_tick t;
 	uint32_t value;
@@ -162,7 +163,7 @@ static inline uint32_t tick_stream_u32(const uint8_t *at)
 	return v;
 }
 
-/** tick_stream_rare() - what few entries have, for stream_take(). @more: out, if it has some */
+/** tick_stream_rare() - slow path of stream_take(). @more: out, if present */
 void tick_stream_rare(struct tick_stream_cursor *c, struct cpm_tick *t, uint32_t *more);
 
 /* The cut is inside of the entry, or before it. Return: false: before it */
@@ -174,7 +175,7 @@ static inline bool tick_stream_cut(const struct tick_stream_cursor *c, struct cp
 	return true;
 }
 
-/** stream_take() - tick_stream_next() into @t; what goes with it is in the cursor. Return: false if there is none */
+/** stream_take() - next entry into @t; its value is in the cursor. Return: false at the end */
 static inline __attribute__((always_inline)) bool stream_take(struct tick_stream_cursor *c, struct cpm_tick *t)
 {
 	static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff };
@@ -208,7 +209,7 @@ static inline __attribute__((always_inline)) bool stream_take(struct tick_stream
 	return t->tick + more < c->end || tick_stream_cut(c, t);
 }
 
-/** tick_stream_next() - Return: false if there is none */
+/** tick_stream_next() - Return: false at the end */
 static inline bool tick_stream_next(struct tick_stream_cursor *c)
 {
 	return stream_take(c, &c->t);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows one CPU's records after another; see timeline.h. Records carry the low
- * 32 bits of their tick and only grow, so the difference to the one before gives
- * the rest.
+ * Decodes each CPU's records; see timeline.h. Records have the low 32 bits of their tick and only
+ * grow, so the difference to the one before gives the rest.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,21 +18,21 @@ struct timeline_walk {
 	struct timeline *tl;
 	size_t index;		/* of the CPU */
 	struct timeline_cpu *cpu;	/* good until another one is begun */
-	bool keep;		/* samples, and what belongs to them */
-	bool again;		/* nothing but samples is looked for */
-	struct timeline_sample now;	/* the sample that was taken last */
+	bool keep;		/* samples and their records */
+	bool again;		/* only samples */
+	struct timeline_sample now;	/* the last sample */
 	double slowness;	/* 1 / its frequency */
 	size_t hint[KJOULE_MAX_DOMAINS];	/* a series of this domain + 1 */
 	uint64_t tick;		/* of the last record */
-	uint64_t next;		/* after the last tick that was sampled, missed or parked */
+	uint64_t next;		/* after the last tick that was sampled, missed or skipped */
 	uint64_t max_tick;
 	uint32_t pid, tgid;
-	size_t open;		/* a hole whose end has not been seen, + 1 */
-	bool sampled;		/* what follows belongs to the last sample */
+	size_t open;		/* a hole without an end so far, + 1 */
+	bool sampled;		/* following records belong to the last sample */
 	bool any;		/* there was a record */
 };
 
-/* Move on to the tick with these low bits. Return: false if that cannot be. */
+/* Advance to the tick with these low bits. Return: false if impossible. */
 static bool timeline_advance(struct timeline_walk *w, uint32_t low)
 {
 	uint64_t tick = w->tick + (uint32_t)(low - (uint32_t)w->tick);
@@ -91,10 +90,10 @@ uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns)
 {
 	uint64_t tick = time_ns > s->t0_ns ? (time_ns - s->t0_ns) / s->interval_ns : 0;
 
-	/* at the end of all times the next tick would be before it */
+	/* the next tick would overflow */
 	if (time_ns > UINT64_MAX - 2 * s->interval_ns)
 		return UINT64_MAX;
-	/* a tick is late on purpose by less than an interval */
+	/* jitter delays a tick by less than an interval */
 	tick = tick ? tick - 1 : 0;
 	while (timeline_due(s, tick) < time_ns)
 		tick++;
@@ -109,7 +108,7 @@ static uint64_t tick_due_after(const struct kjoule_session_info *s, uint64_t tim
 	if (!s || time_ns <= s->t0_ns)
 		return 0;
 	tick = (time_ns - s->t0_ns + s->interval_ns - 1) / s->interval_ns;
-	/* jitter may have put the one before it behind */
+	/* the one before may be later by jitter */
 	return tick && timeline_due(s, tick - 1) >= time_ns ? tick - 1 : tick;
 }
 
@@ -126,10 +125,7 @@ static int source_quantity(const struct kjoule_session_info *s, uint32_t source,
 	return -1;
 }
 
-/*
- * A file may have one for each source, domain and CPU that there can be: they are found by an
- * index.
- */
+/* A file may have one for each possible source, domain and CPU: an index keeps this linear. */
 static struct timeline_series *series_find(struct timeline_walk *w, uint32_t source, uint32_t domain,
 					   uint32_t scope)
 {
@@ -139,7 +135,7 @@ static struct timeline_series *series_find(struct timeline_walk *w, uint32_t sou
 	uint64_t hash;
 	uint32_t i;
 
-	/* the one of last time first */
+	/* try the last one first */
 	s = at ? &tl->series[at - 1] : NULL;
 	if (s && s->source == source && s->domain == domain && s->scope == scope)
 		return s;
@@ -183,9 +179,9 @@ static int series_add_reading(struct timeline_walk *w, uint32_t source, uint32_t
 }
 
 /*
- * A reading at a tick comes before the tick's sample. One that comes after it, or after
- * the tick was missed or parked, was made between ticks, at the edge of idle time; so was one
- * that is later than a tick usually is, where the tick had no sample.
+ * A reading at a tick comes before the tick's sample. One that comes after it, or after the tick
+ * was missed or skipped, was made between ticks, at an edge of idle time; so was one that is later
+ * than a tick usually is, if the tick had no sample.
  */
 static int timeline_add_energy(struct timeline_walk *w, const struct kjoule_energy *rec)
 {
@@ -209,7 +205,7 @@ static int timeline_add_energy(struct timeline_walk *w, const struct kjoule_ener
 	return ret;
 }
 
-/* Values come from a thread, with a time of their own and not in the order of the ticks. */
+/* Values come from a thread, with times of their own and not in the order of ticks. */
 static int timeline_add_value(struct timeline_walk *w, const struct kjoule_value *rec)
 {
 	struct timeline_reading r = {
@@ -227,7 +223,7 @@ static int timeline_add_value(struct timeline_walk *w, const struct kjoule_value
 	return series_add_reading(w, rec->rec.flags, rec->domain, TIMELINE_NO_SCOPE, &r);
 }
 
-/* A stretch of ticks that begins at @low. Return: false if that cannot be */
+/* Ticks in a row from @low on. Return: false if impossible */
 static bool timeline_advance_over(struct timeline_walk *w, uint32_t low, uint64_t count)
 {
 	if (!count || !timeline_advance(w, low))
@@ -295,7 +291,7 @@ static int timeline_add_lost(struct timeline_walk *w, const struct kjoule_lost *
 	return 0;
 }
 
-/* A chain, a stack, how long its tick lasted: of the sample before it. */
+/* A chain, a stack or a tick's length: of the sample before it. */
 static int timeline_add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
 {
 	struct timeline_sample *s;
@@ -319,7 +315,7 @@ static int timeline_add_callers(struct timeline_walk *w, const struct kjoule_rec
 	return 0;
 }
 
-/* What makes no sense as a window is left out. Its tick is that of the next sample: none of its own. */
+/* Skips impossible windows. Its tick is the next sample's: it has none of its own. */
 static int timeline_add_window(struct timeline_walk *w, const struct kjoule_window *rec)
 {
 	struct timeline_window *t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From each CPU's records to samples with full tick numbers, gaps, losses and
- * energy readings. Pure: works on buffers, opens and prints nothing.
+ * Decodes each CPU's records to samples with full tick numbers, gaps, losses and energy readings.
+ * Pure: works on buffers.
  */
 #ifndef KJOULE_TIMELINE_H
 #define KJOULE_TIMELINE_H
@@ -12,22 +12,22 @@
 #include <linux/kjoule.h>
 #include "lib/base/hash_index.h"
 
-#define TIMELINE_NO_TASK	UINT32_MAX	/* whose sample it is was lost */
+#define TIMELINE_NO_TASK	UINT32_MAX	/* the sample was lost */
 
 struct kjoule_session_info;
 
-/* Who called: records that follow a sample; the buffer they are in has to stay. */
+/* Records that follow a sample; their buffer must stay. */
 struct timeline_callers {
 	const struct kjoule_chain *chain;	/* NULL: none */
 	const struct kjoule_stack *stack;	/* NULL: none */
-	uint32_t took_ns;			/* the tick itself, 0: not known */
+	uint32_t took_ns;			/* length of the tick, 0: unknown */
 };
 
 struct timeline_sample {
 	uint64_t tick;
 	uint64_t ip;
 	uint32_t pid, tgid;
-	uint32_t freq_khz;	/* 0: not known */
+	uint32_t freq_khz;	/* 0: unknown */
 	uint32_t late_ns;
 	uint32_t callers;	/* index + 1 into those of the CPU, 0: none */
 	uint8_t flags;		/* KJOULE_SAMPLE_* */
@@ -37,26 +37,26 @@ struct timeline_sample {
 struct timeline_gap {
 	uint64_t first, count;
 	bool offline;		/* because the CPU was */
-	bool suspended;		/* because the machine slept */
+	bool suspended;		/* because the machine was */
 };
 
-/* Ticks [first, first + count) were left out because the CPU was idle, from @begin_ns to @end_ns. */
+/* Ticks [first, first + count) were skipped because the CPU was idle, from @begin_ns to @end_ns. */
 struct timeline_skipped {
 	uint64_t first, count;
 	uint64_t begin_ns, end_ns;
 };
 
-/* Records were lost between the ticks @from and @to (both may hold some that were not). */
+/* Records were lost between the ticks @from and @to (both may also have others). */
 struct timeline_hole {
 	uint64_t from, to;
-	uint64_t samples;	/* how many samples are lost, if @known */
+	uint64_t samples;	/* number of lost samples, if @known */
 	bool known;
 };
 
 /*
- * @tick is the first one that was due after the reading: a counter that is read at a tick is
- * read before the sample is taken. Ticks before it and from it on are told apart by the
- * reading, whatever part of an interval lies between it and them.
+ * @tick is the first one due after the reading: a counter is read before the tick's sample is
+ *   taken. The reading divides the ticks before it from the later ones, wherever in the interval it
+ *   was made.
  */
 struct timeline_reading {
 	uint64_t tick;
@@ -64,9 +64,9 @@ struct timeline_reading {
 	int64_t value;		/* in the unit of the domain's quantity */
 };
 
-#define TIMELINE_NO_SCOPE	UINT32_MAX	/* the reading does not tell whose it is */
+#define TIMELINE_NO_SCOPE	UINT32_MAX	/* without the task that it belongs to */
 
-/* What a domain of a source told of one scope, the lowest CPU of those that share the counters. */
+/* A source's domain in one scope, by the lowest CPU that shares the counters. */
 struct timeline_series {
 	uint32_t source, domain, scope;
 	uint32_t quantity;	/* enum kjoule_quantity */
@@ -75,8 +75,9 @@ struct timeline_series {
 };
 
 /*
- * A CPU's part in a window from edge to edge, see struct kjoule_window. It looked for the edge from
- * @seek_ns on, ran from @from_ns to @b_ns and was held then, at @ip, until @c_ns. Energies are the leader's only.
+ * A CPU's part in a window from update to update, see struct kjoule_window. It waited for the
+ * update from @seek_ns on, ran from @from_ns to @b_ns and was paused then, at @ip, until @c_ns.
+ * Energies are the leader's only.
  */
 struct timeline_window {
 	uint32_t number;
@@ -89,8 +90,8 @@ struct timeline_window {
 };
 
 /*
- * @samples: of timeline_add(); where a walk did not keep them they are to be gone through again
- * @clocked,@slowness: samples that have a frequency, and the sum of what is one by it
+ * @samples: of timeline_add(); a walk that does not keep them reads them again
+ * @clocked,@slowness: samples with a frequency, and the sum of its inverse
  */
 struct timeline_cpu {
 	uint32_t cpu, package;
@@ -115,42 +116,44 @@ struct timeline {
 	struct timeline_series *series;
 	struct kjoule_hash_index series_index;	/* by source, domain and scope */
 	uint64_t end_tick;	/* after the last that was seen on any CPU */
-	uint64_t disorder;	/* records whose tick made no sense, left out */
-	uint64_t damaged;	/* bytes behind content that was no record */
+	uint64_t disorder;	/* records with an impossible tick, left out */
+	uint64_t damaged;	/* bytes after content that was no record */
 	uint64_t backwards;	/* readings below the one before, left out */
 	uint32_t max_late_ns;
-	/* difference of lateness at one tick between CPUs, of the ticks that two or more took */
+	/* difference of delays at one tick between CPUs, of the ticks that two or more took */
 	uint64_t skew_ticks;
 	uint32_t max_skew_ns, p99_skew_ns;
 };
 
 /**
- * timeline_add() - take a CPU's records; each CPU once
- * @max_tick:	no tick can be larger (from the books); UINT64_MAX if not known
+ * timeline_add() - decode a CPU's records; once for each CPU
+ * @max_tick: the largest possible tick (from the counters); UINT64_MAX if unknown
  * Return: 0 or -ENOMEM
  */
 int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package, const void *records,
 		 size_t len, uint64_t max_tick);
 
-/* A CPU's records, one after another: for those that are too many to be held. */
+/* Iterates over a CPU's records, for when there are too many to store. */
 struct timeline_walk;
 
 /**
  * timeline_walk_new() - begin with a CPU, each once
- * @keep:	samples, in the timeline
+ * @keep: store samples in the timeline
  * Return: 0 or -ENOMEM
  */
 int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick, bool keep,
 		      struct timeline_walk **w);
-/** timeline_walk_again() - the same for samples only, into a timeline of no other use. Return: 0 or -ENOMEM */
+/**
+ * timeline_walk_again() - for samples only, into a timeline of no other use. Return: 0 or -ENOMEM
+ */
 int timeline_walk_again(struct timeline *tl, uint64_t max_tick, struct timeline_walk **w);
-/** timeline_walk_record() - Return: 1 if it was a sample that makes sense, else 0 or -ENOMEM */
+/** timeline_walk_record() - Return: 1 for a valid sample, else 0 or -ENOMEM */
 int timeline_walk_record(struct timeline_walk *w, const struct kjoule_record *rec);
-/** timeline_walk_sample() - the last one, unless it is kept */
+/** timeline_walk_sample() - the last one, unless it was stored */
 const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w);
 /**
- * timeline_walk_samples() - some samples, one behind the other, of a walk that does not keep them
- * @out:	room for @n; those that make sense
+ * timeline_walk_samples() - a batch of samples of a walk that does not store them
+ * @out: room for @n valid ones
  * Return: how many
  */
 size_t timeline_walk_samples(struct timeline_walk *w, const struct kjoule_sample *recs, size_t n,
@@ -158,41 +161,44 @@ size_t timeline_walk_samples(struct timeline_walk *w, const struct kjoule_sample
 /** timeline_walk_end() - after the last record, and before timeline_free() */
 void timeline_walk_end(struct timeline_walk *w);
 
-/* Ticks that the skew is looked for in at a time. */
+/* Ticks in which the skew is looked for at a time. */
 #define TIMELINE_SLICE	1024
 
 /*
- * How far the lateness of CPUs at one tick is apart. For slices of ticks in order: timeline_skew_slice(),
- * timeline_skew_put() for each CPU's samples from there on, timeline_skew_count(), which may fail with -ENOMEM; in the
- * end the timeline gets the figures.
+ * Differences of delays of CPUs at one tick. For slices of ticks in order: timeline_skew_slice(),
+ * timeline_skew_put() for each CPU's samples from there on, timeline_skew_count(), which may fail
+ * with -ENOMEM; at the end the timeline gets the figures.
  */
 struct timeline_skew;
 
 struct timeline_skew *timeline_skew_new(void);
 void timeline_skew_slice(struct timeline_skew *s, uint64_t from);
 void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns);
-/** timeline_skew_samples() - timeline_skew_put() for some of a CPU's; @next: the tick after its last, 0 at first */
+/**
+ * timeline_skew_samples() - timeline_skew_put() for a batch of a CPU's; @next: the tick after its
+ * last, 0 at first
+ */
 void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n, uint64_t *next);
 int timeline_skew_count(struct timeline_skew *s, struct timeline *tl);
 void timeline_skew_end(struct timeline_skew *s, struct timeline *tl);
-/** timeline_skew_find() - all of it, of samples that were kept */
+/** timeline_skew_find() - all of it, of stored samples */
 void timeline_skew_find(struct timeline *tl);
 
 /** timeline_due() - CLOCK_MONOTONIC at which tick @tick of a session is due, jitter included */
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick);
 /** timeline_first() - the first tick that is due at a time or after it */
 uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns);
-/** timeline_finish() - after the last CPU: order readings, find the skew of samples that were kept */
+/** timeline_finish() - after the last CPU: sort readings, find the skew of stored samples */
 void timeline_finish(struct timeline *tl);
 /**
- * timeline_cut() - keep the ticks [from, to) only, which are counted from 0 then
- * @session:	the timeline's: it is told by how many ticks they have moved
+ * timeline_cut() - keep the ticks [from, to) only, counted from 0 then
+ * @session: the timeline's: moved as well
  *
- * As if nothing had been recorded outside, but for what was counted when all of it was added: damage, lateness, skew.
- * After timeline_finish(), which is not to be called again.
+ * Nothing outside counts as recorded, but for totals of the decoding: damage, delays, skew. After
+ * timeline_finish(), which is not to be called again.
  */
 void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint64_t from, uint64_t to);
-/** timeline_away() - ticks of a CPU that did not happen because it was offline, or all slept */
+/** timeline_away() - ticks of a CPU that did not happen: offline, or the machine suspended */
 uint64_t timeline_away(const struct timeline_cpu *cpu, bool suspended);
 void timeline_free(struct timeline *tl);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * A timeline cut to a part of its time, as if nothing had been recorded before and after; see timeline.h.
- */
+/* Cuts a timeline to a part of its time; see timeline.h. */
 #include <string.h>
 #include "analysis/ticks/timeline.h"
 #include "lib/control/control.h"
@@ -24,7 +22,7 @@ static void samples_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 	c->n_samples = n;
 }
 
-/* Ticks without samples that reach over an end keep what is inside. */
+/* Ticks without samples across an end keep what is inside. */
 static void gaps_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
@@ -52,7 +50,7 @@ static void gaps_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 	c->n_skipped = n;
 }
 
-/* Of what was lost around an end nobody knows on which side it was. */
+/* It is unknown on which side of an end records were lost. */
 static void holes_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
@@ -90,7 +88,7 @@ static void block_readings_cut(struct timeline_cpu *c, uint64_t from_ns, uint64_
 	c->n_readings = n;
 }
 
-/* A reading before the first tick that is left, and one after the last, are the ends of windows. */
+/* The last reading before, and the first after, are the ends of windows. */
 static void readings_cut(struct timeline_series *s, uint64_t from, uint64_t to)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How far the lateness of CPUs at one tick is apart; see timeline.h. Called by timeline.c for samples that it has kept,
- * and by recording/view_samples.c while it goes through those of a file.
+ * Differences of CPUs' delays at one tick; see timeline.h. Called by timeline.c for stored samples,
+ * and by recording/view_samples.c while it reads those of a file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ static int delay_by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Differences that are counted each for itself; there are few larger ones. */
+/* Differences with a counter each; there are few larger ones. */
 #define COUNTED		(1u << 16)
 
 struct timeline_skew {
-	uint64_t from;			/* of the ticks at hand */
+	uint64_t from;			/* of the current ticks */
 	uint32_t lo[TIMELINE_SLICE], hi[TIMELINE_SLICE], cpus[TIMELINE_SLICE];
 	uint64_t counts[COUNTED];
 	uint32_t *large;
@@ -85,7 +85,7 @@ int timeline_skew_count(struct timeline_skew *s, struct timeline *tl)
 	return 0;
 }
 
-/* The value that 99 of 100 do not exceed. */
+/* The 99th percentile. */
 void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
 {
 	uint64_t n = tl->skew_ticks, wanted = n ? n - 1 - n / 100 : 0, seen = 0;
@@ -110,7 +110,6 @@ static size_t skew_put_slice(struct timeline_skew *s, const struct timeline_cpu 
 			     uint64_t from)
 {
 	for (; at < cpu->n_samples && cpu->samples[at].tick - from < TIMELINE_SLICE; at++)
-		/* a tick that a CPU has twice is damage */
 		if (!at || cpu->samples[at - 1].tick != cpu->samples[at].tick)
 			timeline_skew_put(s, cpu->samples[at].tick, cpu->samples[at].late_ns);
 	return at;

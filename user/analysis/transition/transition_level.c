@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a loop takes at one frequency, and whether two frequencies can be told apart; see transition.h.
+ * Time of a loop at one frequency, and whether two frequencies can be separated; see transition.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,22 +10,22 @@
 #include <gsl/gsl_statistics_double.h>
 #include "analysis/transition/transition.h"
 
-/* Standard deviations, as of a normal distribution with the same loops_spread(). */
+/* Outliers, in standard deviations of a normal distribution with the same loops_spread(). */
 #define FAR		6.0
 
 /* From the middle half of a normal distribution to its standard deviation. */
 #define IQR_SIGMA	1.349
 
-/* And from its median to what nine of ten are below. */
+/* And from its median to the ninth tenth. */
 #define TENTH_SIGMA	1.2816
 
-/* Stretches of consecutive loops whose means tell how sure the mean of all is. */
+/* Batches of consecutive loops for the uncertainty of the mean. */
 #define BATCHES		32
 
-/* No loop is steadier than such a part of it. */
+/* Lower bound of a loop's relative spread. */
 #define STEADIEST	5e-4
 
-/* A frequency at which more of the loops are far off was not one frequency. */
+/* With more outliers the frequency was not constant. */
 #define FAR_MOST	0.1
 
 /* Return: is each a time? */
@@ -38,9 +38,10 @@ static bool loops_are_times(const double *ns, size_t n)
 }
 
 /*
- * Robust: the middle half's, and what the clock's steps make of it. Loops of a few lengths only, most of them the same, may
- * have next to none in their middle half: so the tails', but no more than that of the narrower one. What comes in
- * between makes loops longer, and another frequency has its loops on one side; noise is on both.
+ * Robust: the middle half's, at least the clock's. Loops of a few lengths only, most of them the
+ * same, may have next to none in their middle half: so the tails' as well, but only the narrower
+ * one. Interruptions make loops longer, and another frequency has its loops on one side; noise is
+ * on both.
  */
 static double loops_spread(const double *sorted, size_t n, double resolution_ns)
 {
@@ -53,7 +54,7 @@ static double loops_spread(const double *sorted, size_t n, double resolution_ns)
 	return fmax(fmax(iqr / IQR_SIGMA, tail / TENTH_SIGMA), fmax(resolution_ns / sqrt(6), STEADIEST * median));
 }
 
-/* Of the means of stretches of @kept. */
+/* Of the means of batches of @kept. */
 static double batches_mean_sd(const double *kept, size_t n, double mean)
 {
 	double squares = 0;
@@ -117,7 +118,7 @@ struct transition_difference transition_welch(double a, double sd_a, double dof_
 		d.t = NAN;
 		return d;
 	}
-	/* two figures that are known exactly */
+	/* two exact figures */
 	if (!(sd > 0)) {
 		d.ns.lo = d.ns.hi = d.ns.v;
 		d.t = a == b ? 0 : copysign(INFINITY, a - b);

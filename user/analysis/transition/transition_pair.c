@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The repeats of one change: medians, how sure they are, and whether there are enough; see transition.h.
- */
+/* The repeats of one change: medians, intervals, and whether there are enough; see transition.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,19 +50,21 @@ static double try_longest_loop(const struct transition_try *t)
 	return fmax(t->first.from_ns, t->last.to_ns);
 }
 
-/* Where in a loop the change is spreads pauses evenly over the difference of the loop's two times. */
+/*
+ * The change's place in a loop spreads pauses evenly over the difference of the loop's two times.
+ */
 static double try_pause_sd(const struct transition_try *t)
 {
 	return fabs(t->first.from_ns - t->last.to_ns) / sqrt(12);
 }
 
-/* A crowd of pauses has such a part of all, or it is one by chance. */
+/* A cluster of pauses has such a part of all, or is one by chance. */
 #define OTHER_SET_LEAST	0.5
 
 /*
- * What most of @of values are near, of which there are @n: the median of those in the span of @width that has the most, of several the
- * lowest. What disturbs makes pauses longer, each by something else, so that these are no crowd even if they are more than
- * half. NAN: there is none.
+ * The cluster of most of @n values: the median of those in the span of @width that has the most, of
+ * several the lowest. Disturbances make pauses longer, each differently, so that they are no
+ * cluster even if they are more than half. NAN: there is none.
  */
 static double values_densest_median(const struct work *w, size_t n, size_t of, double width)
 {
@@ -82,7 +82,7 @@ static double values_densest_median(const struct work *w, size_t n, size_t of, d
 	return n && most >= OTHER_SET_LEAST * of ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
 }
 
-/* Pauses of the tries that are good so far, where they are known. Return: how many */
+/* Known pauses of the tries that are good so far. Return: how many */
 static size_t pauses_gather(const struct work *w)
 {
 	size_t good = 0;
@@ -96,7 +96,7 @@ static size_t pauses_gather(const struct work *w)
 	return good;
 }
 
-/* Pauses beside the change that come at the same time in each try are the change's: all of them are at the wrong place. */
+/* Pauses next to the change at the same time in each try: all changes are misplaced. */
 static void tries_judge_places(const struct work *w, double width)
 {
 	size_t good = 0, n = 0;
@@ -113,7 +113,7 @@ static void tries_judge_places(const struct work *w, double width)
 			w->verdicts[i] = TRANSITION_DISTURBED;
 }
 
-/* Where it is not known it may be the usual one, if that is not longer than it can be. */
+/* An unknown one may be the usual one, if that is not longer than possible. */
 static bool pause_may_be_usual(const struct transition_try *t, double usual)
 {
 	double most = TRANSITION_GAP_MOST * try_longest_loop(t);
@@ -121,7 +121,7 @@ static bool pause_may_be_usual(const struct transition_try *t, double usual)
 	return isnan(t->pause_ns) ? usual <= t->pause_most_ns + most : fabs(t->pause_ns - usual) <= most;
 }
 
-/* Tries whose pause is not like the others' are no good. */
+/* Tries with a pause unlike the others' are not good. */
 static int tries_judge_pauses(const struct work *w)
 {
 	double width = 0, usual;
@@ -135,7 +135,7 @@ static int tries_judge_pauses(const struct work *w)
 	}
 	good = pauses_gather(w);
 	usual = values_densest_median(w, good, good, width);
-	/* without any that is known there is nothing to be unlike */
+	/* without a known one there is nothing to compare */
 	for (size_t i = 0; i < w->n && good; i++)
 		if (!w->verdicts[i] && !pause_may_be_usual(&w->tries[i], usual))
 			w->verdicts[i] = TRANSITION_DISTURBED;
@@ -149,13 +149,13 @@ static int tries_judge_pauses(const struct work *w)
 	return 0;
 }
 
-/* So many tries of all have the same number of changes, or it differs from try to try, and tells nothing. */
+/* So many tries of all have the same number of changes, or it differs from try to try. */
 #define ALIKE_LEAST	0.8
 #define ALIKE_TRIES	5
 
 /*
- * A level on the way that a few tries have and the others have not is none of the chip's: a neighbour on the host, or what the
- * firmware does, slowed the CPU down for a while.
+ * An intermediate level in a few tries only is none of the chip's: another guest on the host, or
+ * the firmware, slowed the CPU down for a while.
  */
 static void tries_judge_changes(const struct work *w)
 {
@@ -182,8 +182,8 @@ static void tries_judge_changes(const struct work *w)
 }
 
 /*
- * What stops the CPU within the request's call is in the latency, and in no loop: tries whose call took longer or less than
- * that of the others, and by more than a try may be off.
+ * A stop of the CPU within the request's call is in the latency, and in no loop: tries whose call
+ * took longer or less than the others', and by more than the uncertainty of a try.
  */
 static int tries_judge_requests(const struct work *w)
 {
@@ -253,7 +253,7 @@ static size_t figures_gather(const struct work *w, enum figure f)
 	return good;
 }
 
-/* A median that may be off by @more besides, and cannot be below 0. */
+/* A median with an additional error @more, not below 0. */
 static struct value figure_median(const struct work *w, enum figure f, double more)
 {
 	struct value v = transition_median(w->values, figures_gather(w, f), w->room);

@@ -9,23 +9,24 @@
 #include <gsl/gsl_statistics_double.h>
 #include "analysis/transition/transition_path.h"
 
-/* A loop has nothing to do with any level in one of so many cases, and is then up to so many times as long as it. */
+/* A loop is an outlier in one of so many cases, and is then up to so many times as long. */
 #define STRAY_ONE_IN	100
 #define STRAY_UP_TO	10
 
-/* Levels other than the two: between the shorter and the longer one times these, so far apart at least. */
+/* Other levels: between the shorter and the longer one times these, at least so far apart. */
 #define GRID_LOW	0.5
 #define GRID_HIGH	2.0
 #define GRID_STEP	0.01
 
 /*
- * Of a piece that is noise: strays in a row (a level of its own has three loops at least), and what is between the ends of
- * the sum of residuals, times sqrt(n): that of a walk at random is above 3 in one of a hundred.
+ * Limits for a piece of noise: strays in a row (a level of its own has at least three loops), and
+ * the range of the sum of residuals, times sqrt(n): that of a random walk is above 3 in one of a
+ * hundred.
  */
 #define STRAY_ROW	2
 #define NOISE		3.0
 
-/* Of a median against a mean, and deviations that a piece's level is off by for certain. */
+/* Of a median against a mean, and deviations by which a piece's level is certainly off. */
 #define MEDIAN_SD	1.2533
 #define SURELY		3.0
 
@@ -43,7 +44,7 @@ static double loop_likelihood(const struct state *s, double floor, double ns)
 {
 	double near = -(ns - s->ns) * (ns - s->ns) * s->narrow - s->wide;
 
-	/* no fmax(): this is where the time goes, and there is no NAN */
+	/* no fmax(): this is the hot loop, and there is no NAN */
 	return near > floor ? near : floor;
 }
 
@@ -66,8 +67,8 @@ static size_t states_make(const struct transition_level *from, const struct tran
 }
 
 /*
- * Forward: the best likelihood of each state; @moved of it, whether it was come to from another one, and @best of each loop,
- * which that was.
+ * Forward: the best likelihood of each state; @moved: it was entered from another one, and @best of
+ * each loop: which.
  */
 static void path_score_forward(const struct transition_loop *loops, size_t n, const struct state *states, size_t n_states, double floor,
 			       double *score, uint8_t *moved, size_t *best)
@@ -104,7 +105,7 @@ static void path_trace_back(size_t n, size_t n_states, const double *score, cons
 	}
 }
 
-/* Where the likelihood of a level's normal distribution comes down to that of a loop of no level. */
+/* Where the likelihood of a level's normal distribution comes down to that of an outlier. */
 static double level_reach(const struct path *p, double sd)
 {
 	double most = -p->floor - log(sd * sqrt(2 * M_PI));
@@ -112,7 +113,7 @@ static double level_reach(const struct path *p, double sd)
 	return most > 0 ? sd * sqrt(2 * most) : 0;
 }
 
-/* The level that the loops of a piece have, of those that fit; @sd: out, of it. */
+/* The level of a piece, by its loops that fit; @sd: out, of it. */
 static double piece_level(const struct path_piece *piece, const struct transition_loop *loops, double *room,
 			  double *sd)
 {
@@ -143,7 +144,7 @@ static void path_add_piece(struct path *p, const struct path_piece *piece)
 {
 	struct path_piece *last = p->n ? &p->pieces[p->n - 1] : NULL;
 
-	/* one level in two pieces: the second is off it a little */
+	/* one level in two pieces: the second is a little off */
 	if (last && last->kind == piece->kind && piece->kind != PATH_OTHER) {
 		last->end = piece->end;
 		last->sd = fmax(last->sd, piece->sd);
@@ -180,7 +181,7 @@ static void path_make_pieces(const struct transition_loop *loops, size_t n, cons
 		p->pieces[i].reach_ns = level_reach(p, p->pieces[i].sd);
 }
 
-/* Of a path through the pair's two levels alone: are its loops' residuals no more than noise? */
+/* For a path through the pair's two levels alone: are its loops' residuals just noise? */
 static bool residuals_are_noise(const struct transition_loop *loops, size_t begin, size_t end, const struct state *s, double floor)
 {
 	double sum = 0, low = 0, high = 0;
@@ -202,8 +203,9 @@ static bool residuals_are_noise(const struct transition_loop *loops, size_t begi
 }
 
 /*
- * Most series are at one level, and then at the other, and nothing else. Looking for others takes twenty times as long, and is
- * done where the residuals of either piece say so: strays, or a sum of them that walks off.
+ * Most series are at one level, and then at the other. Looking for others takes twenty times as
+ * long, and is only done if the residuals of either piece suggest it: strays, or a sum of them that
+ * drifts.
  */
 static bool path_is_plain(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states, double floor)
 {

@@ -12,7 +12,7 @@
 #include "analysis/stats/outliers.h"
 #include "analysis/transition/transition.h"
 
-/* From half of a 95 % interval to a standard deviation, and of a median of normal values against their mean's. */
+/* From half of a 95 % interval to a standard deviation, and of a median against a mean's. */
 #define HALF_SIGMAS	1.959964
 #define MEDIAN_SD	1.2533
 #define MAD_SIGMA	1.4826
@@ -22,7 +22,7 @@
 
 static const struct value unknown = { NAN, NAN, NAN };
 
-/* What all pairs of one target frequency tell. */
+/* All pairs of one target frequency. */
 struct target {
 	uint32_t khz;
 	double ns, sd;
@@ -92,7 +92,7 @@ static int trend_add_target(struct work *w, const struct transition_point **poin
 	t->khz = points[0]->to_khz;
 	t->sd = fmax(measured, MAD_SIGMA * gsl_stats_median_from_sorted_data(w->y, 1, n)) *
 		(n > 2 ? MEDIAN_SD : 1) / sqrt(n);
-	/* what is not exact is so for all of them alike */
+	/* a common error of all */
 	t->sd = fmax(t->sd, TRANSITION_EXACT * fabs(t->ns));
 	if (!(t->sd > 0))
 		t->sd = 1e-3;
@@ -118,7 +118,7 @@ static int trend_make_targets(struct work *w, size_t *far)
 	return 0;
 }
 
-/* Weighted mean of some targets, and what is left of them. */
+/* Weighted mean of some targets, and residual. */
 static double targets_level(const struct work *w, size_t begin, size_t end, double *chi2)
 {
 	double mean = gsl_stats_wmean(w->w + begin, 1, w->y + begin, 1, end - begin);
@@ -165,7 +165,7 @@ struct fit {
 	size_t dof, levels;
 };
 
-/* Another one, with @k parameters, of which @fitted are no places. */
+/* Another one, with @k parameters, of which @fitted are not places. */
 static void shape_offer(const struct work *w, struct transition_trend *t, struct fit *fits, enum transition_shape shape,
 			double chi2, size_t k, size_t fitted, size_t levels)
 {
@@ -178,8 +178,8 @@ static void shape_offer(const struct work *w, struct transition_trend *t, struct
 }
 
 /*
- * A shape that another one contains is better if it is nearly as good: it says less. Return: the shape; UNTOLD: a line and
- * levels do as well
+ * A shape contained in another is better if it is nearly as good. Return: the shape;
+ * TRANSITION_UNKNOWN: a line and levels fit equally well
  */
 static enum transition_shape shape_choose(const double *bic)
 {
@@ -214,7 +214,7 @@ static void trend_fit_line(const struct work *w, struct transition_trend *t, dou
 	double c0, c1, cov00, cov01, cov11, half;
 
 	gsl_fit_wlinear(w->x, 1, w->w, 1, w->y, 1, w->n, &c0, &c1, &cov00, &cov01, &cov11, chi2);
-	/* no surer than the targets are near the line */
+	/* at least the uncertainty by the targets' distance from the line */
 	half = interval_t(w->n - 2) * sqrt(cov11 * fmax(*chi2 / (w->n - 2), 1));
 	t->slope = (struct value){ c1, c1 - half, c1 + half };
 }
@@ -253,7 +253,7 @@ static void trend_choose_shape(const struct work *w, struct transition_trend *t)
 		t->shape = TRANSITION_OTHER;
 }
 
-/* Of the targets, as they are spread. */
+/* Standard deviation of the targets. */
 static struct value targets_mean(const struct work *w)
 {
 	double mean = gsl_stats_mean(w->y, 1, w->n), half;

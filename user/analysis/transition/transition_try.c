@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * One series around a request for another frequency: is the change there, when was it, how sure is that; see
- * transition.h.
- */
+/* One series around a request: did the frequency change, when, how certain; see transition.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,25 +7,26 @@
 #include <gsl/gsl_statistics_double.h>
 #include "analysis/transition/transition_path.h"
 
-/* A pause is known to within such a part of a loop, or it is not known. */
+/* A pause must be known to within such a part of a loop. */
 #define KNOWN_PART	0.5
 
 /*
- * A loop that is off its level by less than such a part of the way to the other one has no more than that part of it at the other
- * one: the change is next to it, whatever the deviation of the level's loops says. The first loops after a change are often so.
+ * A loop off its level by less than such a part of the way to the other one has at most that part
+ * at the other one: the change is next to it, whatever the deviation of the level's loops. The
+ * first loops after a change are often so.
  */
 #define NEXT_PART	0.02
 
-/* Loops may overlap by such a part, for want of a clock that is fine enough. */
+/* Loops may overlap by such a part if the clock is coarse. */
 #define OVERLAP_MOST	0.1
 
-/* Of the spread of the loops themselves: those farther from their median count as stray in a mean. */
+/* Of the loops' own spread: those farther from their median count as outliers in a mean. */
 #define FAR		6.0
 #define IQR_SIGMA	1.349
 
 /*
- * Levels are at least so many of the deviations apart that the series' own loops have, or they are noisier than those that were
- * calibrated with: less than TRANSITION_FOLLOW, as of the few before the request the deviation is not well known.
+ * Levels are at least so many deviations of the series' own loops apart, or these are too noisy:
+ * less than TRANSITION_FOLLOW, as the deviation of the few loops before the request is inaccurate.
  */
 #define NOISY		2.0
 
@@ -38,7 +36,7 @@ static const struct transition_change no_change = {
 	.changed = SIZE_MAX, .loop_start_ns = NAN, .from_ns = NAN, .to_ns = NAN,
 };
 
-/* A series at work. */
+/* A series being processed. */
 struct work {
 	const struct transition_series *s;
 	const struct transition_level *from, *to;
@@ -72,14 +70,14 @@ static bool series_is_valid(const struct transition_series *s)
 	return true;
 }
 
-/* Loops with a mean: those that are not far from the others. */
+/* The mean of loops without outliers. */
 struct mean {
 	size_t n, far;
 	double ns, sd;		/* of the mean */
 	double loop_sd;		/* of a loop */
 };
 
-/* @usual_sd: of a loop at that level, what the clock makes of it included, which all @n by chance may not show */
+/* @usual_sd: of a loop at that level, clock included, which @n equal loops may not show */
 static struct mean loops_mean(const struct work *w, const struct transition_loop *loops, size_t n, double usual_sd)
 {
 	struct mean m = { 0 };
@@ -102,8 +100,8 @@ static struct mean loops_mean(const struct work *w, const struct transition_loop
 }
 
 /*
- * Is a mean that of its level, and not of the pair's other one? TRANSITION_GOOD, TRANSITION_ELSEWHERE: it is off by more
- * than it may be, significantly; or DISTURBED, VAGUE.
+ * Is a mean at its level, and not at the pair's other one? TRANSITION_GOOD, TRANSITION_ELSEWHERE:
+ * it is significantly off; or DISTURBED, VAGUE.
  */
 static enum transition_verdict mean_compare_level(const struct mean *m,
 						  const struct transition_level *level,
@@ -122,9 +120,9 @@ static enum transition_verdict mean_compare_level(const struct mean *m,
 	return off + half < apart / 2 && apart > NOISY * m->loop_sd ? TRANSITION_GOOD : TRANSITION_VAGUE;
 }
 
-/* Between which loops that fit their level a change is, and what is known of it. */
+/* A change between two loops that fit their levels. */
 struct place {
-	size_t begin, end;	/* the loops with the change in them; of those after the request */
+	size_t begin, end;	/* the loops with the change; of those after the request */
 	double from_ns, to_ns;	/* that time */
 	double gaps_ns;		/* in it, and not in loops */
 	size_t first, last;	/* of the corner, see path_corner() */
@@ -172,16 +170,16 @@ static void change_set_place(const struct work *w, size_t corner, const struct p
 	c->to_ns = to;
 	c->loop_start_ns = p->begin < p->end ? w->loops[p->begin].start_ns : p->from_ns;
 	if (p->begin < p->end) {
-		/* what is in a loop is not in the gap beside it, however long that is */
+		/* what is in a loop is not in the gap next to it, however long that is */
 		c->ns = w->loops[p->begin].start_ns + n * from / 2;
 		c->end_ns = loop_end_ns(&w->loops[p->end - 1]) - n * to / 2;
 		c->pause_ns = c->pause_most_ns = c->end_ns - c->ns;
 	} else {
 		c->ns = c->end_ns = (p->from_ns + p->to_ns) / 2;
-		/* no pause can be told from what else was in a time of which nothing is known */
+		/* a pause in an unknown time cannot be separated from other things */
 		c->pause_most_ns = fmax(p->gaps_ns, 0);
 		c->pause_ns = c->pause_most_ns > KNOWN_PART * w->longest ? NAN : 0;
-		/* either loop beside it may have a little of it */
+		/* either adjacent loop may have a little of it */
 		unsure_before -= unsure_before > 0;
 		unsure_after += unsure_after < w->n;
 	}
@@ -198,7 +196,7 @@ static bool loop_is_stray(const struct work *w, size_t corner, size_t i)
 	return !path_fits(a, w->loops[i].loop_ns) && !path_fits(a + 1, w->loops[i].loop_ns);
 }
 
-/* Where a pause would be looked for that is not in the change itself: so many loops to both sides of it. */
+/* A pause outside of the change is looked for in so many loops to both sides. */
 #define ADJACENT		10
 
 static bool loop_is_in_place(const struct work *w, size_t corner, size_t i)
@@ -212,9 +210,9 @@ static bool loop_is_in_place(const struct work *w, size_t corner, size_t i)
 }
 
 /*
- * The start of the first loop beside the change that stands for longer than the change itself does, NAN: there is none. It is the
- * change's pause, and the change at the wrong place, or something else that ran: one try does not tell which. Those in other
- * changes are theirs.
+ * The start of the first loop next to the change with a longer pause than the change itself, NAN:
+ * there is none. It is the change's pause, and the change misplaced, or something else that ran:
+ * one try does not show which. Those in other changes are theirs.
  */
 static double pause_find_near(const struct work *w, size_t corner, const struct place *p, double standing)
 {
@@ -233,7 +231,7 @@ static double pause_find_near(const struct work *w, size_t corner, const struct 
 	return NAN;
 }
 
-/* Is it known to within the loops that it may be off by? */
+/* Is the uncertainty within the allowed number of loops? */
 static enum transition_verdict change_judge(const struct work *w, size_t corner, const struct place *p,
 					    const struct transition_change *c)
 {
@@ -297,7 +295,7 @@ static size_t loops_count_far(const struct path *p, const struct transition_loop
 	return far;
 }
 
-/* What the CPU runs at when the series ends. */
+/* The speed at the end of the series. */
 static enum transition_verdict series_judge_end(const struct work *w, struct transition_try *t)
 {
 	const struct path_piece *last = &w->path.pieces[w->path.n - 1];
@@ -331,7 +329,7 @@ static enum transition_verdict series_judge_start(const struct work *w)
 	return v == TRANSITION_ELSEWHERE ? TRANSITION_NOT_FROM : v;
 }
 
-/* Too few loops to tell where the CPU settles, but whether it is still where it was. */
+/* Too few loops for the final speed, but enough to see whether it changed. */
 static enum transition_verdict series_judge_few(const struct work *w)
 {
 	const size_t n = TRANSITION_BEFORE_LEAST;

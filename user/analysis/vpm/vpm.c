@@ -9,63 +9,55 @@
 #include <gsl/gsl_statistics_double.h>
 #include "analysis/vpm/vpm.h"
 
-/* Standard deviations, as of a normal distribution with the same middle half. */
+/* Outliers, in standard deviations of a normal distribution with the same middle half. */
 #define LEFT_OUT	6.0
 
 /* From the middle half of a normal distribution to its standard deviation. */
 #define IQR_SIGMA	1.349
 
-/* Times that readings are left out and the rest is looked at again. */
+/* Passes of leaving out outliers. */
 #define PASSES		4
 
 /* Half of a 95 % interval of a normal distribution, in standard deviations. */
 #define NORMAL_95	1.96
 
-/*
- * Of the sensing interval: other CPUs that are busy for less are none, it is known to a microsecond
- * for each.
- */
+/* Of the sensing interval: shorter busy times of other CPUs, known to a microsecond, are none. */
 #define BUSY_LEAST	1e-3
 
 /*
- * A CPU draws more than an idle one before its idle time ends, and after it begins: by so much the
- * work that is taken out may be larger. A third of it was left where a tick woke the other CPU, see
- * concurrency in Documentation/accuracy.rst.
+ * A CPU draws more than an idle one around its idle times: by so much the energy that is taken out
+ * may be larger. A third of it was left where a tick woke the other CPU, see concurrency in
+ * Documentation/accuracy.rst.
  */
 #define BUSY_UNSEEN	0.5
 
-/* Readings are whole microwatts: those that differ by less are alike. */
+/* Readings are whole microwatts: smaller differences are none. */
 #define ALIKE_W		0.5e-6
 
 /* Interrupts in @irq_interval_s: a tick of ours and one of the kernel's. */
 #define IRQS		2
 
-/* Runs of a block may have the interrupts of so many of these more than most, or less. */
+/* Runs of a block may have so many interrupts more than most, or less. */
 #define IRQ_INTERVALS	2
 
-/*
- * Readings of one kind: how long the program ran, the energy of the sensing interval, and how long
- * other CPUs were busy.
- */
+/* Readings of one kind: time that the program ran, energy, and busy time of other CPUs. */
 struct half {
 	size_t n;
 	double *ran, *j, *busy, *buf;
 	double mean_ran, mean_j, mean_busy;
 };
 
-/*
- * What a busy CPU draws above an idle one, the standard error of that, and the least time in a
- * reading for which others were busy.
- */
+/* Power of a busy CPU above an idle one, its standard error, and the least busy time. */
 struct busy {
 	double w, error_w, least_s;
 };
 
 /*
- * What is known of all readings.
- * @step_j:	the meter's smallest step, as an energy
- * @irqs:	the block's runs have their part of interrupts, and readings with fewer or more of them belong to the others
- * @busy:	by what readings were corrected, 0 if they were not
+ * Properties of all readings.
+ * @step_j: the meter's smallest step, as an energy
+ * @irqs: the block's runs contain interrupts, and readings with fewer or more of them belong to the
+ *   others
+ * @busy: by what readings were corrected, 0 if they were not
  */
 struct known {
 	double step_j;
@@ -73,7 +65,7 @@ struct known {
 	struct busy busy;
 };
 
-/* What readings of a kind may differ in from most others without being left out; @least_j: their least deviation. */
+/* How far readings of a kind may be from most others; @least_j: their least deviation. */
 struct usual {
 	double ran, j, least_j;
 };
@@ -85,13 +77,16 @@ static void half_set_means(struct half *h)
 	h->mean_busy = h->n ? gsl_stats_mean(h->busy, 1, h->n) : NAN;
 }
 
-/* What a reading differs in from the mean of its kind, but for having run longer, at @w more than when held. */
+/*
+ * A reading's residual from the mean of its kind, corrected for how long it ran, at @w more than
+ * when paused.
+ */
 static double reading_residual(const struct half *h, size_t i, double w)
 {
 	return h->j[i] - h->mean_j - w * (h->ran[i] - h->mean_ran);
 }
 
-/* Standard deviation of most of a kind's @values, and the @middle of them. */
+/* Standard deviation of most of a kind's @values, and their @middle. */
 static double values_spread(const struct half *h, const double *values, double *middle)
 {
 	for (size_t i = 0; i < h->n; i++)
@@ -103,8 +98,8 @@ static double values_spread(const struct half *h, const double *values, double *
 }
 
 /*
- * Keep the readings whose value is among most others', or no more than @usual from the middle of them.
- * @least: standard deviation that they have at the least
+ * Keep readings near most others' values, or no more than @usual from their middle.
+ * @least: lower bound of their standard deviation
  * Return: how many are left out
  */
 static size_t readings_keep_near(struct half *h, const double *values, double usual, double least)
@@ -112,7 +107,7 @@ static size_t readings_keep_near(struct half *h, const double *values, double us
 	double middle, spread = fmax(values_spread(h, values, &middle), least);
 	size_t out = 0, n = h->n;
 
-	/* readings that are all alike but for a few are none to judge these by */
+	/* readings that are nearly all equal give no spread */
 	if (!(spread > 0))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
@@ -126,13 +121,13 @@ static size_t readings_keep_near(struct half *h, const double *values, double us
 	return n - out;
 }
 
-/* Room for values that are looked at; the same in order are before them. */
+/* Room for values, and for the same in order before them. */
 static double *half_values_room(const struct half *h)
 {
 	return h->buf + h->n;
 }
 
-/* Leave out what is far from the rest, in its time or in its energy. Return: how many */
+/* Leave out outliers in time or energy. Return: how many */
 static size_t readings_leave_out(struct half *h, double w, const struct usual *usual)
 {
 	double *values = half_values_room(h);
@@ -162,8 +157,8 @@ static double readings_variance(const struct half *h, double w)
 }
 
 /*
- * The meter's smallest step: the smallest difference of two readings that are not alike. Where few of them differ it
- * may be several steps, which is on the safe side.
+ * The meter's smallest step: the smallest difference of two readings. If few differ it may be
+ * several steps, which is on the safe side.
  * @buf: room for all readings
  */
 static double meter_step(const struct vpm_input *in, double *buf)
@@ -180,9 +175,9 @@ static double meter_step(const struct vpm_input *in, double *buf)
 }
 
 /*
- * Variance of the mean of a kind's energies that comes of the meter's rounding: step^2 / 12 for a reading, as of
- * anything rounded to the nearest step. Readings that are alike are all rounded by the same, which nothing shows: a
- * group of them has one error, and the groups' errors are independent.
+ * Variance of the mean of a kind's energies from the meter's rounding: step^2 / 12 for a reading.
+ * Equal readings are all rounded by the same, which nothing shows: a group of them has one error,
+ * and the groups' errors are independent.
  */
 static double rounding_variance(const struct half *h, double step_j, double alike_j)
 {
@@ -219,7 +214,7 @@ static struct value value_around(double v, double half)
 	return (struct value){ v, v - half, v + half };
 }
 
-/* Power above that of holding, by what is known so far. */
+/* Power above the paused one, so far. */
 static double halves_slope(const struct half *h)
 {
 	double latency = h[VPM_DELAYED].mean_ran - h[VPM_UNDELAYED].mean_ran;
@@ -228,8 +223,8 @@ static double halves_slope(const struct half *h)
 }
 
 /*
- * The slope of energies over the time of other CPUs, in readings of a kind: how long the program ran
- * is in their residuals already. It is 0 where all of a kind are alike.
+ * The slope of energies over the time of other CPUs, in readings of a kind: how long the program
+ * ran is in their residuals already. 0 if all of a kind are alike.
  */
 static struct busy busy_find_power(const struct half *h)
 {
@@ -255,10 +250,7 @@ static struct busy busy_find_power(const struct half *h)
 	return busy;
 }
 
-/*
- * As if others had been as idle in all readings as they were in one: no more, of a load that is
- * always there nothing is known.
- */
+/* Correct as if others had been as idle in all readings as in the best one. */
 static void busy_take_out(struct half *h, const struct busy *busy)
 {
 	if (!(busy->error_w > 0))
@@ -312,7 +304,8 @@ struct value vpm_energy(const struct vpm_result *r, const struct value *time, do
 }
 
 /*
- * Take out interrupts: the measured power M is that of a part r of the time at I and the rest at P, so that
+ * Take out interrupts: the measured power M is that of a part r of the time at I and the rest at P,
+ * so that
  *
  *	P = (M - r I) / (1 - r),	dP/dr = (P - I) / (1 - r),	dP/dI = -r / (1 - r)
  *
@@ -358,7 +351,7 @@ static void block_estimate(const struct vpm_input *in, struct half *h, const str
 	t = interval_t(variances_dof(var_ran_d, d->n, var_ran_u, u->n));
 	half = t * sqrt(var_ran_d + var_ran_u);
 	r->latency_s = value_around(latency, half);
-	/* it cannot be told from nothing */
+	/* not significantly above 0 */
 	if (!(latency > half)) {
 		r->why = VPM_SHORT;
 		return;
@@ -376,7 +369,7 @@ static void block_estimate(const struct vpm_input *in, struct half *h, const str
 	if (known->irqs)
 		interrupts_take_out(in, r);
 	power_bound(in, r);
-	/* of a mean execution: what its latency is not known to comes on top */
+	/* of a mean execution: the uncertainty of its latency is added */
 	r->energy_j = vpm_energy(r, &r->latency_s, known->irqs ? in->irq_part_error * latency : 0);
 }
 
@@ -397,7 +390,7 @@ static void readings_sort_kinds(const struct vpm_input *in, struct half *h)
 		half_set_means(&h[k]);
 }
 
-/* Are those of the delayed readings that are of use the block's short runs alone? */
+/* Are the usable delayed readings only the block's short runs? */
 static enum vpm_why readings_judge_lost(const struct vpm_input *in, size_t delayed)
 {
 	size_t lost = in->late + in->moved;
@@ -414,8 +407,8 @@ static void value_reach(struct value *v, const struct value *other)
 }
 
 /*
- * What is far from the others may have nothing to do with the block, and then it is in all kinds of readings alike, which of
- * a block's runs become which being drawn; or it may. Nobody knows with so many, and the interval has both.
+ * Outliers may have nothing to do with the block, and are in all kinds of readings alike then, as
+ * kinds are drawn at random; or they may. If there are many the interval includes both.
  */
 static void power_reach_to_all(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
 {
@@ -436,15 +429,15 @@ static void power_reach_to_all(const struct vpm_input *in, struct half *h, const
 	value_reach(&r->energy_j, &all.energy_j);
 }
 
-/* How far interrupts' power is from that of what they interrupt. */
+/* Distance of interrupts' power from that of the interrupted code. */
 static double irq_difference_w(const struct vpm_input *in, const struct half *h)
 {
 	return fabs(in->irq_w - h[VPM_PAUSED].mean_j / in->interval_s - halves_slope(h));
 }
 
 /*
- * Have the block's runs their part of interrupts? Those of a very short block hardly ever have one, and readings with
- * one are left out, if it is to be seen: in the time, or in the energy.
+ * Do the block's runs contain interrupts? Those of a very short block hardly ever do, and readings
+ * with one are left out, if visible in the time or in the energy.
  */
 static bool runs_have_interrupts(const struct vpm_input *in, const struct half *h)
 {
@@ -464,7 +457,7 @@ static bool runs_have_interrupts(const struct vpm_input *in, const struct half *
 	return one * irq_difference_w(in, h) <= LEFT_OUT * values_spread(d, values, &middle);
 }
 
-/* What interrupts take is taken out as a part of all runs: those that have fewer than most, or more, belong to them. */
+/* Interrupts are taken out as a part of all runs, also of those with fewer or more. */
 static struct usual half_usual(const struct vpm_input *in, const struct half *h, int kind, const struct known *known)
 {
 	struct usual usual = { .least_j = known->step_j / 2 };
@@ -484,7 +477,9 @@ static double readings_interrupted(const struct vpm_input *in, const struct half
 	return n * IRQS * h->mean_ran / in->irq_interval_s;
 }
 
-/* Is so much of any kind left out that the rest may be a choice? Where interrupts fall is none. */
+/*
+ * Are so many of any kind left out that the rest may be biased? Those with interrupts do not count.
+ */
 static bool readings_are_scattered(const struct vpm_input *in, const struct half *h, const struct known *known,
 				   const struct vpm_result *r)
 {
@@ -542,7 +537,7 @@ int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
 	*r = (struct vpm_result){ .paused_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown,
 				  .irq_w = NAN };
 	for (int k = 0; k < VPM_KINDS; k++) {
-		/* of the last, room for the values looked at and for the same in order */
+		/* of the last: values, and the same in order */
 		h[k].ran = calloc(in->n + 1, sizeof(*h[k].ran));
 		h[k].j = calloc(in->n + 1, sizeof(*h[k].j));
 		h[k].busy = calloc(in->n + 1, sizeof(*h[k].busy));

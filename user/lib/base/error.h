@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What went wrong, as a sentence: what was asked, what was found, what to do next. Functions of libkjoule
+ * An error as a sentence: what was requested, what failed, what to do next. Functions of libkjoule
  * print nothing and never exit; they return 0 (or a count) or -errno. An error pointer may be NULL.
  */
 #ifndef KJOULE_ERROR_H
@@ -12,9 +12,9 @@ struct kjoule_error {
 };
 
 /**
- * kjoule_fail() - leave a message and hand the error on
- * @err:	may be NULL
- * @code:	a positive errno
+ * kjoule_fail() - set a message and return the error
+ * @err: may be NULL
+ * @code: a positive errno
  * Return:	-@code
  */
 int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
@@ -23,11 +23,11 @@ int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
 #define KJOULE_LOCKDOWN		"/sys/kernel/security/lockdown"
 
 /**
- * kjoule_refused() - the same for a lack of rights, with advice that fits
- * @code:	EPERM or EACCES
- * @what:	was asked for
- * @said:	the kernel's own words, NULL: it had none
- * @lockdown:	KJOULE_LOCKDOWN, or a file that looks like it
+ * kjoule_refused() - the same for missing rights, with fitting advice
+ * @code: EPERM or EACCES
+ * @what: was requested
+ * @said: the kernel's message, NULL: it had none
+ * @lockdown: KJOULE_LOCKDOWN, or a file that looks like it
  * Return:	-@code
  */
 int kjoule_refused(struct kjoule_error *err, int code, const char *what, const char *said,

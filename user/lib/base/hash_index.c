@@ -10,10 +10,9 @@
 #include "lib/base/hash_index.h"
 
 /*
- * Numbers and texts come from files that may have been made to meet in one slot, which takes a
- * time that grows with the square of their number. So they are hashed with a secret, by SipHash-1-3
- * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012), which does not show it: the
- * kernel gives each process sixteen random bytes.
+ * Numbers and texts come from files that may have been made to collide, which takes quadratic time.
+ * So they are hashed with a secret, by SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast
+ * short-input PRF", 2012), keyed by the sixteen random bytes that the kernel gives each process.
  */
 static const uint64_t *hash_secret(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A segment tree over the ranges' borders; see interval_map.h. Each range is noted in the few
- * nodes that make it up, and a point asks the nodes above it.
+ * A segment tree over the ranges' borders; see interval_map.h. Each range is noted in the few nodes
+ * that make it up, and a point is looked up in the nodes above it.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of many ranges of addresses, one over the other, covers a point: a process may
- * map and map again without end, and every sample asks. Used by lib/code/maps.c.
+ * Which of many overlapping address ranges covers a point: a process may map any number, and every
+ * sample looks one up. Used by lib/code/maps.c.
  */
 #ifndef KJOULE_INTERVAL_MAP_H
 #define KJOULE_INTERVAL_MAP_H
@@ -18,7 +18,9 @@ struct kjoule_interval {
 
 struct kjoule_interval_map;
 
-/** kjoule_interval_map_new() - in their order, the later ones over the earlier. Return: 0 or -ENOMEM */
+/**
+ * kjoule_interval_map_new() - in their order, later ones cover earlier ones. Return: 0 or -ENOMEM
+ */
 int kjoule_interval_map_new(const struct kjoule_interval *list, size_t n, struct kjoule_interval_map **out);
 /**
  * kjoule_interval_map_last() - the last range that has @point, of the first @n

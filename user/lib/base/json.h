@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Members of JSON objects of the data file, for lib/file/meta.c and lib/file/meta_stats.c. What is
- * read comes from files that may be damaged: a member that is not there, or is
- * something else, is 0 or empty.
+ * Members of JSON objects of the data file, for lib/file/meta.c and lib/file/meta_stats.c. Files
+ * may be damaged: a member that is missing, or of another type, is 0 or empty.
  */
 #ifndef KJOULE_META_JSON_H
 #define KJOULE_META_JSON_H
@@ -13,7 +12,7 @@
 #include <json-c/json.h>
 #include "lib/base/error.h"
 
-/* The longest JSON that is believed: parsed, it takes tens of times its length. */
+/* The longest JSON that is read: parsed, it takes tens of times its length. */
 #define KJOULE_JSON_MAX	(8u << 20)
 
 void kjoule_json_put_u64(struct json_object *o, const char *key, uint64_t v);
@@ -26,20 +25,20 @@ char *kjoule_json_finish(struct json_object *o);
 /**
  * kjoule_json_write() - the object as a file
  * @folder,@path,@flags: of kjoule_output_file_open()
- * @format:	JSON_C_TO_STRING_*
+ * @format: JSON_C_TO_STRING_*
  * Return: 0 or -errno with the reason in @err
  */
 int kjoule_json_write(struct json_object *o, int folder, const char *path, unsigned int flags, int format,
 		      struct kjoule_error *err);
 
-/** kjoule_json_parse() - only an object will do. Return: to be dropped with json_object_put(), or NULL */
+/** kjoule_json_parse() - an object. Return: to be dropped with json_object_put(), or NULL */
 struct json_object *kjoule_json_parse(const char *text, size_t len);
 /** kjoule_json_get() - a member of this type, or NULL; @o may be NULL */
 struct json_object *kjoule_json_get(struct json_object *o, const char *key, enum json_type type);
 uint64_t kjoule_json_get_u64(struct json_object *o, const char *key);
 int64_t kjoule_json_get_i64(struct json_object *o, const char *key, int64_t otherwise);
 double kjoule_json_get_real(struct json_object *o, const char *key);
-/** kjoule_json_get_str() - cleaned as by kjoule_text_clean(): what is read is shown to people */
+/** kjoule_json_get_str() - cleaned as by kjoule_text_clean(), as it may be printed */
 void kjoule_json_get_str(struct json_object *o, const char *key, char *buf, size_t len);
 bool kjoule_json_get_bool(struct json_object *o, const char *key);
 

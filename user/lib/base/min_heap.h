@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which of many streams comes next: for walks over all CPUs in the order of their ticks
- * or times, that must not look at every CPU for every record.
- */
+/* Which of many streams comes next: for walks over all CPUs in the order of time. */
 #ifndef KJOULE_MIN_HEAP_H
 #define KJOULE_MIN_HEAP_H
 
@@ -27,7 +24,7 @@ int kjoule_min_heap_init(struct kjoule_min_heap *e, size_t n);
 void kjoule_min_heap_push(struct kjoule_min_heap *e, uint64_t when, size_t who);
 /** kjoule_min_heap_first() - NULL if none is left */
 const struct kjoule_min_heap_entry *kjoule_min_heap_first(const struct kjoule_min_heap *e);
-/** kjoule_min_heap_pop() - take the first one out. Return: who */
+/** kjoule_min_heap_pop() - take the first one out. Return: its @who */
 size_t kjoule_min_heap_pop(struct kjoule_min_heap *e);
 void kjoule_min_heap_exit(struct kjoule_min_heap *e);
 

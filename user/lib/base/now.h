@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The clock of all that is recorded.
- */
 #ifndef KJOULE_NOW_H
 #define KJOULE_NOW_H
 

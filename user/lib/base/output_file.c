@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Files that are written under another name and renamed into place; output_file.h says why. All
- * names are looked up in one folder's descriptor, so that nobody can exchange the folder in between.
+ * names are looked up in one folder's descriptor, so that the folder cannot be exchanged in
+ * between.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include "lib/base/output_file.h"
 #include "lib/base/privilege.h"
 
-/* Names that nobody can have guessed are taken by chance only. */
+/* Unguessable names collide by chance only. */
 #define TEMP_TRIES	8
 
 static int target_fail(const struct kjoule_output_file *f, int code, const char *found,
@@ -89,7 +90,7 @@ static int target_find(struct kjoule_output_file *f, int folder, const char *pat
 	return target_check(f, st, err);
 }
 
-/* What replaces a file can be read by nobody who could not read that. */
+/* A file's replacement is not readable by more users. */
 static mode_t replaced_mode(const struct stat *old, int fd)
 {
 	struct stat st;
@@ -115,10 +116,10 @@ static int temp_create(struct kjoule_output_file *f, const struct stat *old)
 	if (f->fd < 0)
 		return -errno;
 	memcpy(f->temp, name, sizeof(name));
-	/* of what a folder gives to new files by its default ACL nothing is meant for a file that is replaced */
+	/* a folder's default ACL does not apply to a replacement */
 	if (f->replaces || f->flags & KJOULE_OUTPUT_RECORDING)
 		fremovexattr(f->fd, "system.posix_acl_access");
-	/* the umask has a say in what is new only */
+	/* the umask applies to new files only */
 	if (f->flags & KJOULE_OUTPUT_RECORDING ? fchmod(f->fd, 0600) :
 	    f->replaces && fchmod(f->fd, replaced_mode(old, f->fd)))
 		return -errno;
@@ -164,7 +165,7 @@ int kjoule_output_file_commit(struct kjoule_output_file *f, struct kjoule_error 
 		ret = errno ? errno : EIO;
 		return kjoule_fail(err, ret, "%s: writing: %s", f->path, strerror(ret));
 	}
-	/* what came since is left alone, too; what comes now renameat() replaces, and writes to none */
+	/* a file that came since is left alone; a later one renameat() replaces, unwritten */
 	ret = target_check(f, &old, err);
 	if (ret)
 		return ret;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See plain_file.h. A descriptor of O_PATH opens nothing: no driver and no other end of a FIFO notices
- * it. What it refers to cannot be exchanged afterwards, so the file that is read is the one that was
- * looked at.
+ * See plain_file.h. A descriptor of O_PATH opens nothing: no driver and no other end of a FIFO
+ * notices it. The file behind it cannot be exchanged, so the file that is read is the one that was
+ * checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ int kjoule_plain_owner(int fd, uid_t *owner)
 
 	if (fstat(fd, &st) || fstatfs(fd, &fs))
 		return -errno;
-	/* its server says whose a file is */
+	/* a FUSE server can claim any owner */
 	*owner = (uint32_t)fs.f_type == FUSE_MAGIC ? KJOULE_NOBODY_UID : st.st_uid;
 	return 0;
 }
@@ -80,7 +80,9 @@ static int file_reopen_plain(int look)
 		return ret;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", look);
-	/* a lease of another process on the file would make the open wait: O_NONBLOCK fails instead */
+	/*
+	 * a lease of another process on the file would make the open wait: O_NONBLOCK fails instead
+	 */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ret = fd >= 0 ? fd : errno == ENOENT ? -ENOSYS : -errno;	/* /proc is not mounted */
 	close(look);
@@ -103,7 +105,7 @@ static int path_look_at(int dir, const char *path, uint64_t flags, uint64_t reso
 	};
 	int fd;
 
-	/* somebody has renamed something meanwhile, anywhere */
+	/* a concurrent rename, anywhere */
 	do
 		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	while (fd < 0 && errno == EAGAIN);
@@ -111,8 +113,8 @@ static int path_look_at(int dir, const char *path, uint64_t flags, uint64_t reso
 }
 
 /*
- * Were the mounts that a process sees made by an administrator of the user namespace that we are in?
- * Return: 1 or 0; -errno: there is no such process any more
+ * Were the mounts that a process sees made by an administrator of our user namespace? Return: 1 or
+ * 0; -errno: there is no such process any more
  */
 static int mounts_are_administered(uint32_t pid)
 {
@@ -146,7 +148,7 @@ int kjoule_plain_open_process(uint32_t pid, const char *folder, const char *path
 	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
-	/* asked after the root was opened: who has left the administrator's mounts does not come back */
+	/* after the root was opened: a process cannot come back to the administrator's mounts */
 	administered = mounts_are_administered(pid);
 	/* a root of its own may be of any file system */
 	if (!administered && (fstat(root, &theirs) || stat("/", &ours) || theirs.st_dev != ours.st_dev))

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See privilege.h. The verbs that analyse call kjoule_privilege_drop() first of all, while there is one
- * thread.
- */
+/* See privilege.h. Verbs that analyse call kjoule_privilege_drop() first, with one thread. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -22,7 +19,7 @@
 
 #define CAPABILITIES_MOST	8
 
-static bool raisable;		/* another user's rights by now, and may still read any file */
+static bool raisable;		/* with another user's rights, and may still read any file */
 static uid_t became;		/* that user; 0: none */
 static bool refused;
 
@@ -80,7 +77,7 @@ static int user_groups(uid_t uid, gid_t *gid, gid_t **groups)
 	int n = GROUPS_MOST;
 
 	*groups = NULL;
-	/* who is in no list has no group of his own either: that of nobody, which has no files */
+	/* an unlisted user has no group either: use that of "nobody", which has no files */
 	*gid = pw ? pw->pw_gid : KJOULE_NOBODY_UID;
 	if (!pw)
 		return 0;
@@ -90,7 +87,10 @@ static int user_groups(uid_t uid, gid_t *gid, gid_t **groups)
 	return getgrouplist(pw->pw_name, pw->pw_gid, *groups, &n) < 0 ? -E2BIG : n;
 }
 
-/* Of the @n capabilities of a list those that there are, for a container has fewer; the first @n_effective in effect. */
+/*
+ * Of the @n capabilities of a list the available ones, for a container has fewer; the first
+ * @n_effective in effect.
+ */
 static int capabilities_keep(const cap_value_t *list, int n, int n_effective)
 {
 	cap_value_t kept[CAPABILITIES_MOST];
@@ -111,7 +111,7 @@ static int capabilities_keep(const cap_value_t *list, int n, int n_effective)
 	return capabilities_set(kept, effective, kept, n_kept);
 }
 
-/* Some of the capabilities that are permitted, in effect or not. Return: 0 or -errno */
+/* Set some of the permitted capabilities. Return: 0 or -errno */
 static int capabilities_effect(const cap_value_t *list, int n, cap_flag_value_t value)
 {
 	cap_t caps = cap_get_proc();
@@ -128,7 +128,7 @@ static int capabilities_effect(const cap_value_t *list, int n, cap_flag_value_t 
  */
 static const cap_value_t of_root[] = { CAP_DAC_READ_SEARCH, CAP_SETUID, CAP_SETGID };
 
-/* Another user's rights have been taken: of root's, the first @n of the list can be raised. */
+/* With another user's rights: of root's, the first @n of the list can be raised. */
 static int rights_limit(uid_t uid, int n)
 {
 	became = uid;
@@ -152,9 +152,9 @@ static int user_become(uid_t uid)
 }
 
 /*
- * Open files with a stranger's rights, but stay root: he could trace a process that was his, or what it
- * executes, and type into root's terminal. A FUSE server of his could hold it, which the kernel keeps
- * away from processes that are not all his.
+ * Open files with another user's rights, but stay root: that user could trace a process of his own,
+ * or what it executes, and type into root's terminal. His FUSE server could block it, which the
+ * kernel prevents for processes that are not all his.
  */
 static int user_open_as(uid_t uid)
 {
@@ -177,7 +177,7 @@ int kjoule_privilege_limit(void)
 {
 	static const cap_value_t list[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYSLOG, CAP_SETUID, CAP_SETGID };
 
-	/* exec gives root's capabilities back, to gnuplot for instance, unless this is set */
+	/* else exec restores root's capabilities, for gnuplot for instance */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	return capabilities_keep(list, 5, 3);
@@ -226,7 +226,7 @@ void kjoule_privilege_lower(void)
 		abort();
 }
 
-/* Path and file are looked up with the other user's rights: the kernel asks them as it would for him. */
+/* Path and file are looked up with the other user's rights. */
 static int path_open_as(uid_t uid, const char *path)
 {
 	gid_t *groups, gid, *own;
@@ -236,7 +236,7 @@ static int path_open_as(uid_t uid, const char *path)
 	own = n_own >= 0 ? calloc(n_own + 1, sizeof(*own)) : NULL;
 	if (n >= 0 && own && getgroups(n_own, own) == n_own && !setgroups(n, groups)) {
 		setfsgid(gid);
-		/* takes the capabilities to read any file with it */
+		/* also drops the capabilities to read any file */
 		setfsuid(uid);
 		if (setfsuid(-1) == (int)uid && setfsgid(-1) == (int)gid)
 			fd = kjoule_plain_open(AT_FDCWD, path);

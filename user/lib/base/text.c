@@ -42,7 +42,7 @@ size_t kjoule_text_safe_len(const char *text)
 	size_t n;
 
 	for (;;) {
-		/* nearly all text is ASCII and has nothing to clean */
+		/* nearly all text is ASCII and needs no cleaning */
 		while (*p >= 0x20 && *p < 0x7f)
 			p++;
 		n = kjoule_text_char(p, &code);

@@ -24,7 +24,9 @@
 /* So many files of one path are remembered, as containers of one image have them. */
 #define FILES	4
 
-/* A chunk's text has no more than this and its last path: KJOULE_JSON_MAX is what is read. */
+/*
+ * A chunk's text has no more than this and its last path: KJOULE_JSON_MAX is the limit for readers.
+ */
 #define TEXT_BYTES	(1u << 20)
 
 struct file {
@@ -44,7 +46,7 @@ struct kjoule_build_ids {
 	struct item *list;
 };
 
-/* Of a plain file, which is closed if it is no ELF file: elfutils unpacks what is compressed, however large it gets. */
+/* Closes what is no plain ELF file: elfutils unpacks what is compressed, to any size. */
 static int elf_file_check(int fd)
 {
 	char ident[SELFMAG] = "";
@@ -118,8 +120,8 @@ static bool segment_find_build_id(int fd, uint64_t offset, uint64_t len, uint64_
 }
 
 /*
- * record asks this of files that run meanwhile, and of anybody's: libelf would map the file, which ends us
- * if it is truncated, and read as much as the file says that there is.
+ * record does this for any user's running files: libelf would map the file, which kills us if it is
+ * truncated, and read as much as the file claims.
  */
 int kjoule_build_id_of(int fd, char hex[KJOULE_BUILD_ID_HEX])
 {
@@ -219,7 +221,7 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 	return 0;
 }
 
-/* A process may have another root than ours; one that is gone is taken to have had the same. */
+/* A process may have another root than ours; one that has ended is taken to have had the same. */
 static void build_id_look_for(const char *path, uint32_t pid, char hex[KJOULE_BUILD_ID_HEX])
 {
 	char root[32], *folder, *name;
@@ -239,7 +241,7 @@ static void build_id_look_for(const char *path, uint32_t pid, char hex[KJOULE_BU
 	*name++ = '\0';
 	ret = build_id_read(elf_file_check(kjoule_plain_open_process(pid, *folder ? folder : "/", name)), hex);
 	free(folder);
-	/* another file than ours of that path, behind a mount that is not crossed: ours must not name its code */
+	/* another file than ours of that path, across a mount: ours must not name its code */
 	if (ret == -EXDEV)
 		snprintf(hex, KJOULE_BUILD_ID_HEX, "%s", KJOULE_BUILD_ID_SEVERAL);
 	snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
@@ -248,7 +250,7 @@ static void build_id_look_for(const char *path, uint32_t pid, char hex[KJOULE_BU
 		kjoule_build_id(path, hex);
 }
 
-/* Has a file of this number been looked at under this path? It is noted in the place of the one that is longest ago. */
+/* Has a file of this number been seen under this path? Notes it in the place of the oldest. */
 static bool file_is_looked_at(struct item *item, uint64_t device, uint64_t inode)
 {
 	for (unsigned int i = 0; i < item->n_files && i < FILES; i++)

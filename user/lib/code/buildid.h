@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Build ids: which very file it was that a process had mapped.
- */
+/* Build ids: which file exactly a process had mapped. */
 #ifndef KJOULE_BUILDID_H
 #define KJOULE_BUILDID_H
 
@@ -13,7 +11,7 @@ struct kjoule_event;
 #define KJOULE_BUILD_ID_HEX	65	/* up to 32 bytes in hex and a zero */
 
 /**
- * kjoule_elf_file_open() - open a file that a recording names, any file, if it is a plain ELF file
+ * kjoule_elf_file_open() - open a file that a recording names, if it is a plain ELF file
  * Return: a descriptor; -ENOEXEC for what is no ELF file on a disk, -errno
  */
 int kjoule_elf_file_open(const char *path);
@@ -31,22 +29,22 @@ struct kjoule_build_ids;
 struct kjoule_build_ids *kjoule_build_ids_new(void);
 /** kjoule_build_ids_add() - note a path; once is enough. Return: 0 or -ENOMEM */
 int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex);
-/* In place of a build id, of a path that was several files, or one that may not be looked at: no file has it. */
+/* Build id of a path that was several files, or must not be opened: no file has it. */
 #define KJOULE_BUILD_ID_SEVERAL	"several"
 
 /**
- * kjoule_build_ids_meet() - note a file that a process has just mapped, and which one that is: later it may be another one, and to
- *			     another process in a container it may be another one at once
- * @map:	the kernel tells the build id of a file whose head it has in memory, and else the file's number: then it is looked for in
- *		the process's root, if that number has not been met
+ * kjoule_build_ids_meet() - note a file that a process has just mapped: later, or for a process in
+ * a container, the path may be another file
+ * @map: the kernel reports the build id of a file whose head is in memory, else the file's number:
+ *   it is then looked for in the process's root, unless that number is known
  * Return: 0 or -ENOMEM
  */
 int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_event *map);
-/** kjoule_build_ids_find() - hex or KJOULE_BUILD_ID_SEVERAL; NULL: not known */
+/** kjoule_build_ids_find() - hex or KJOULE_BUILD_ID_SEVERAL; NULL: unknown */
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path);
 /**
  * kjoule_build_ids_encode() - the text of a chunk, and the next one, until all are written
- * @at:	0 at first, SIZE_MAX behind the last
+ * @at: 0 at first, SIZE_MAX after the last
  * Return: the caller's to free; NULL: no memory
  */
 char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids, size_t *at);

@@ -25,11 +25,11 @@ struct kjoule_code {
 	GElf_Addr bias;			/* of elfutils' addresses against the file's own */
 	unsigned int machine;
 	uid_t owner;
-	bool has_function;		/* the one that was found last: addresses come in lots */
+	bool has_function;		/* the last found: addresses come in groups */
 	Dwarf_Die function, cu;
 	uint32_t looks;			/* at its debug information */
 	size_t n_paths;
-	char **paths;			/* of source files that are told without their directory */
+	char **paths;			/* of source files without a directory */
 	struct kjoule_hash_index by_path;
 };
 
@@ -107,7 +107,7 @@ const void *kjoule_code_bytes(struct kjoule_code *code, uint64_t address, size_t
 	return NULL;
 }
 
-/* A source file's path from the root, as far as the compiler was told: some names are seen from where it ran. */
+/* A source file's path from the root, if known: some are relative to the compiler's folder. */
 static const char *source_whole_path(struct kjoule_code *code, Dwarf_Die *cu, const char *file)
 {
 	Dwarf_Attribute attr;
@@ -136,12 +136,12 @@ static const char *source_whole_path(struct kjoule_code *code, Dwarf_Die *cu, co
 		return file;
 	}
 	*slot = path;
-	/* without memory it is only made again */
+	/* without memory it is made again */
 	kjoule_hash_index_add(&code->by_path, hash, code->n_paths - 1);
 	return path;
 }
 
-/* The source file that a call was in, by its number in the list of its compilation unit. */
+/* The source file of a call, by its number in the list of its compilation unit. */
 static const char *call_file(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Die *inlined)
 {
 	Dwarf_Attribute attr;
@@ -163,13 +163,13 @@ static unsigned int call_line(Dwarf_Die *inlined)
 	return dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) || line > UINT32_MAX ? 0 : line;
 }
 
-/* Namespaces and types in each other, and blocks in blocks: nobody nests more of them. */
+/* Limit of nested namespaces, types and blocks. */
 #define NESTED_MOST	64
 
-/* A file may say that one thing follows the other in a circle: so many are looked at altogether. */
+/* A file may contain cycles: so many entries are read altogether. */
 #define LOOKS_MOST	(1u << 28)
 
-/* What may have functions in it though no code is said to be its own; @deep: some languages nest them. */
+/* What may contain functions without own code; @deep: some languages nest them. */
 static bool die_holds_functions(Dwarf_Die *die, bool deep)
 {
 	switch (dwarf_tag(die)) {
@@ -187,7 +187,7 @@ static bool die_holds_functions(Dwarf_Die *die, bool deep)
 	}
 }
 
-/* The function around an address. The tree is gone through without recursion: a file nests as deep as it likes. */
+/* The function around an address. Without recursion: a file may nest to any depth. */
 static bool function_look_for(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, bool deep)
 {
 	Dwarf_Die at[NESTED_MOST];
@@ -215,7 +215,7 @@ static bool function_look_for(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Add
 	return false;
 }
 
-/* Functions in functions are looked for only if there is no other: that takes a look at everything. */
+/* Nested functions are looked for only if there is no other: that reads everything. */
 static bool function_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc)
 {
 	if (code->has_function && code->cu.addr == cu->addr && dwarf_haspc(&code->function, pc) == 1)
@@ -224,7 +224,9 @@ static bool function_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc
 	return function_look_for(code, cu, pc, false) || function_look_for(code, cu, pc, true);
 }
 
-/* The part of @die that has the address: a call that was inlined there, or a block of the source. */
+/*
+ * The part of @die that has the address: a call that was inlined there, or a block of the source.
+ */
 static bool die_find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr pc,
 			    Dwarf_Die *inside)
 {
@@ -243,8 +245,9 @@ static bool die_find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr
 }
 
 /*
- * From the function inwards. Found in that order, they are told from the innermost outwards: the line itself,
- * then each call's in the function around it. Of too many, calls in the middle are left out.
+ * From the function inwards. Found in that order, they are returned from the innermost outwards:
+ * the line itself, then each call's in the function around it. Of too many, calls in the middle are
+ * left out.
  */
 static size_t calls_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, struct kjoule_line *lines)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See debug_file.h. dwfl.c asks, in elfutils' callback.
- */
+/* See debug_file.h. Called by dwfl.c, in elfutils' callback. */
 #include <elf.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -24,12 +22,12 @@
 
 #define DEBUG_FOLDER	"/usr/lib/debug"
 
-/* Of so many bytes checksums are made: anybody can name sparse files of any size, again and again. */
+/* Checksums are of at most so many bytes: any user can name sparse files of any size. */
 #define CHECKSUM_MOST	(1l << 30)
 
 static off_t checksum_left = CHECKSUM_MOST;
 
-/* What a debug file has to have. */
+/* Required properties of a debug file. */
 struct wanted {
 	const char *build_id;		/* NULL: the checksum */
 	uint32_t crc;
@@ -104,7 +102,7 @@ static int debug_file_by_build_id(const struct wanted *wanted, char **found)
 					  wanted->build_id + 2), wanted, found);
 }
 
-/* The folder that a file is in, as it was named, to be freed. NULL: no memory */
+/* The folder of a file as it was named, to be freed. NULL: no memory */
 static char *file_folder(const char *file)
 {
 	char *path = strdup(file), *folder;
@@ -145,7 +143,7 @@ int kjoule_debug_file_open(const char *file, const char *build_id, const char *l
 	return fd;
 }
 
-/* A longer .gnu_debugaltlink is none: a path and a build id. */
+/* A longer .gnu_debugaltlink is invalid: it has a path and a build id. */
 #define ALTLINK_MOST	(PATH_MAX + 64)
 
 static Elf_Scn *altlink_find(Elf *e)
@@ -166,7 +164,7 @@ static Elf_Scn *altlink_find(Elf *e)
 	return scn;
 }
 
-/* The build id that .gnu_debugaltlink has, after the name. Return: false: there is no such link */
+/* The build id in .gnu_debugaltlink, after the name. Return: false: there is no such link */
 static bool altlink_build_id(int fd, const char *link, char hex[KJOULE_BUILD_ID_HEX])
 {
 	Elf *e = elf_begin(fd, ELF_C_READ, NULL);
@@ -186,8 +184,8 @@ static bool altlink_build_id(int fd, const char *link, char hex[KJOULE_BUILD_ID_
 }
 
 /*
- * libdw looks for an alternative by itself where the one that it was given is no debug information, and
- * where that one names another.
+ * libdw looks for an alternative by itself if the one that it was given is no debug information,
+ * and if that one names another.
  */
 static bool alternative_is_last(int fd)
 {

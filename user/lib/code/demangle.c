@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Demangling, by libiberty; see demangle.h. A short name can stand for an endless one (each part may be what was before,
- * twice), and files may say anything: what gets too long is left as it is.
+ * Demangling, by libiberty; see demangle.h. A short name can stand for an endless one (each part
+ * may repeat the one before twice), and files are untrusted: what gets too long is left as it is.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void name_append_part(const char *part, size_t len, void *arg)
 {
 	struct text *text = arg;
 
-	/* nothing but its stack is the demangler's, and an identifier of Rust that is no ASCII, which is lost */
+	/* only the demangler's stack, and an identifier of Rust that is not ASCII, which is lost */
 	if (len >= sizeof(text->name) - text->len)
 		longjmp(text->too_long, 1);
 	memcpy(text->name + text->len, part, len);
@@ -45,7 +45,7 @@ char *kjoule_demangle(const char *name)
 	return known && text.len ? strndup(text.name, text.len) : NULL;
 }
 
-/* The length of a name without parameters and what follows them: "a::b(int) const [clone .cold]" has four. */
+/* The length of a name without parameters: "a::b(int) const [clone .cold]" has four. */
 static size_t name_plain_length(const char *name)
 {
 	size_t len = strlen(name), at;
@@ -67,7 +67,7 @@ static size_t name_plain_length(const char *name)
 	return at ? at : len;
 }
 
-/* Where a name begins behind what it returns: behind the last space that is in no parentheses or brackets. */
+/* Where a name begins after its return type: after the last space outside of brackets. */
 static size_t name_skip_type(const char *name, size_t len)
 {
 	int depth = 0;

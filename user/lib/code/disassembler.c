@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instructions through Capstone; see disassembler.h. A machine more is a line in machines[] and a function that
- * tells its jumps apart.
+ * Instructions through Capstone; see disassembler.h. Another machine is a row in machines[] and a
+ * function that classifies its jumps.
  */
 #include <capstone/capstone.h>
 #include <elf.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Machine code into instructions, as far as control flow needs it: where each begins and
- * where it goes on.
+ * Machine code into instructions, as far as control flow needs it: where each begins and goes on.
  */
 #ifndef KJOULE_DISASSEMBLER_H
 #define KJOULE_DISASSEMBLER_H
@@ -14,8 +13,9 @@ enum kjoule_insn_kind {
 	KJOULE_INSN_PLAIN,	/* to the next one, calls included: they come back */
 	KJOULE_INSN_JUMP,	/* to @target */
 	KJOULE_INSN_BRANCH,	/* to @target or to the next one */
-	KJOULE_INSN_INDIRECT,	/* to where a register or memory says */
-	KJOULE_INSN_END,	/* nowhere in this function: a return, a trap, what is no instruction */
+	KJOULE_INSN_INDIRECT,	/* through a register or memory */
+	/* nowhere in this function: a return, a trap, what is no instruction */
+	KJOULE_INSN_END,
 };
 
 /* What else runs before control comes back, or that it does not. */
@@ -34,14 +34,14 @@ struct kjoule_insn {
 };
 
 /**
- * kjoule_disassemble() - all instructions of a stretch of code
- * @bytes:	the code, @len bytes of it
- * @machine:	ELF's e_machine
- * @address:	of the first byte; targets are counted alike
- * @insns:	out: in order and without holes, the caller's to free; bytes that are no
- *		instruction are KJOULE_INSN_END, each by itself
- * @n:		out: how many
- * Return: 0; -EOPNOTSUPP this machine's code is not understood; -ENOMEM
+ * kjoule_disassemble() - all instructions of a piece of code
+ * @bytes: the code, @len bytes of it
+ * @machine: ELF's e_machine
+ * @address: of the first byte; targets are counted alike
+ * @insns: out: in order and without holes, the caller's to free; each byte that is no instruction
+ *   is a KJOULE_INSN_END
+ * @n: out: how many
+ * Return: 0; -EOPNOTSUPP: unknown machine; -ENOMEM
  */
 int kjoule_disassemble(const void *bytes, size_t len, unsigned int machine, uint64_t address,
 		  struct kjoule_insn **insns, size_t *n);
@@ -50,8 +50,8 @@ int kjoule_disassemble(const void *bytes, size_t len, unsigned int machine, uint
 #define KJOULE_INSN_TEXT	192
 
 /**
- * kjoule_disassemble_text() - an instruction in the assembler's words
- * @bytes:	from its first byte on, @len are there
+ * kjoule_disassemble_text() - an instruction as assembler text
+ * @bytes: from its first byte on, @len are there
  * Return: its size; 0 if it is none; -EOPNOTSUPP; -ENOMEM
  */
 int kjoule_disassemble_text(const void *bytes, size_t len, unsigned int machine, uint64_t address,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See dwfl.h. Left to itself, elfutils opens every name that an ELF file has for its debug files, also
- * a device or a FIFO. So its callbacks never give a name back, and where there is no file they give one
- * that is empty if elfutils would go on to look by itself.
+ * See dwfl.h. By default elfutils opens every name that an ELF file has for its debug files, also a
+ * device or a FIFO. So its callbacks never return a name, and return an empty file if elfutils
+ * would look for one itself.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "lib/code/debug_file.h"
 #include "lib/code/dwfl.h"
 
-/* Where elfutils finds nothing by itself: nobody can make a file there. */
+/* Where elfutils finds nothing by itself: no user can make a file there. */
 static char *no_debug_path = "/proc/self/none";
 
 static int elf_find_none(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
@@ -35,7 +35,7 @@ static int debug_alternative_open(const char *file, const char *link, uid_t owne
 	return fd < 0 ? kjoule_debug_file_empty() : fd;
 }
 
-/* elfutils asks for both kinds, and has a checksum only for one of them. */
+/* elfutils requests both kinds, and has a checksum only for one of them. */
 static int debug_find(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		      const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -52,7 +52,7 @@ static int debug_find(Dwfl_Module *mod, void **userdata, const char *name, Dwarf
 	if (len > 0)
 		kjoule_build_id_format(hex, id, len);
 	fd = kjoule_debug_file_open(file, hex[0] ? hex : NULL, link, crc, owner, found);
-	/* what is left to elfutils is to download it */
+	/* elfutils may still download it */
 	if (fd < 0 && hex[0] && getenv("DEBUGINFOD_URLS"))
 		fd = dwfl_standard_find_debuginfo(mod, userdata, name, base, NULL, NULL, 0, found);
 	return fd < 0 ? -1 : fd;

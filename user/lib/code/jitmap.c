@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See jitmap.h. record keeps the files of the processes that it has seen, report finds functions in them.
- */
+/* See jitmap.h. record stores the files of its processes, report finds functions in them. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -170,8 +168,8 @@ int kjoule_jitmaps_owner(uint32_t pid, uid_t *owner)
 }
 
 /*
- * Whoever may write in /tmp could name other people's code: the file is root's, ours or the process's own. Return: 0; -EPERM;
- * -ESRCH: the process is gone, and nobody knows whose it was
+ * Any user may write to /tmp: the file must be root's, ours or the process's own. Return: 0;
+ * -EPERM; -ESRCH: the process has ended, with an unknown owner
  */
 static int jitmap_is_distrusted(uint32_t pid, const uid_t *seen, const struct stat *st)
 {
@@ -209,7 +207,7 @@ static int jitmap_read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid
 		return ret;
 	}
 	text = malloc(st.st_size + 1);
-	/* it may grow meanwhile: what comes later is code of later */
+	/* it may grow meanwhile: what comes later is later code */
 	while (text && len < (size_t)st.st_size && (n = read(fd, text + len, st.st_size - len)) > 0)
 		len += n;
 	close(fd);
@@ -219,7 +217,7 @@ static int jitmap_read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid
 	return ret;
 }
 
-/* The number that a process has where it lives itself: the last of the line NSpid. */
+/* The number of a process in its own namespace: the last of the line NSpid. */
 static uint32_t process_own_pid(uint32_t pid)
 {
 	char path[64], line[256], *number;
@@ -245,7 +243,7 @@ int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *
 {
 	int ret = jitmap_read_file(maps, pid, owner, pid, process_own_pid(pid));
 
-	/* whose own files we may not even look for may have none */
+	/* a process that we may not look into may have none */
 	if (ret != -ENOENT && ret != -EACCES)
 		return ret;
 	return jitmap_read_file(maps, pid, owner, getpid(), pid);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Kernel symbols, see kallsyms.h. record keeps the part it needs, report finds
- * functions in it.
- */
+/* Kernel symbols, see kallsyms.h. record stores the part it needs, report finds functions in it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +22,7 @@ static int kernel_symbol_by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	/* Of aliases the plainest name: fewest underscores in front, then alphabetic. */
+	/* Of aliases the plainest name: fewest leading underscores, then alphabetic. */
 	if (strspn(x->name, "_") != strspn(y->name, "_"))
 		return strspn(x->name, "_") < strspn(y->name, "_") ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -56,7 +53,7 @@ static int kallsyms_parse_line(struct kjoule_kallsyms *k, char *line, unsigned i
 
 	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
 		return 0;
-	/* Code only; data symbols would end functions early or catch what is none. */
+	/* Code only; data symbols would end functions early or name what is none. */
 	if (!strchr("tTwW", end[1]))
 		return 0;
 	name = end + 3;
@@ -202,7 +199,7 @@ int kjoule_kallsyms_subset(const struct kjoule_kallsyms *k, const uint64_t *ips,
 			fclose(f);
 		return -ENOMEM;
 	}
-	/* The function and its successor, which tells where it ends. */
+	/* The function and its successor, for its end. */
 	for (size_t i = 0; i < n; i++) {
 		const struct kjoule_kernel_symbol *s = kjoule_kallsyms_find(k, ips[i]);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The kernel's own symbols: the part that a recording needs is kept in the file,
- * because addresses change with every boot.
- */
+/* The kernel's symbols that a recording needs, as addresses change with every boot. */
 #ifndef KJOULE_KALLSYMS_H
 #define KJOULE_KALLSYMS_H
 
@@ -20,7 +17,7 @@ struct kjoule_kernel_symbol {
 
 /**
  * kjoule_kallsyms_parse() - from the text of /proc/kallsyms, or a part of it
- * Lines that make no sense are skipped. Return: 0, -ENOMEM, -EPERM if every address is 0
+ * Invalid lines are skipped. Return: 0, -ENOMEM, -EPERM if every address is 0
  */
 int kjoule_kallsyms_parse(const char *text, size_t len, struct kjoule_kallsyms **out);
 /** kjoule_kallsyms_read() - from /proc/kallsyms. Return: as above, or -errno */
@@ -30,8 +27,7 @@ void kjoule_kallsyms_free(struct kjoule_kallsyms *k);
 const struct kjoule_kernel_symbol *kjoule_kallsyms_find(const struct kjoule_kallsyms *k,
 							uint64_t ip);
 /**
- * kjoule_kallsyms_subset() - text for kjoule_kallsyms_parse() with what is needed to
- *			      find @ips again
+ * kjoule_kallsyms_subset() - text for kjoule_kallsyms_parse() with what is needed for @ips
  * @text: the caller's to free
  * Return: 0 or -ENOMEM
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Address spaces and names over time; see maps.h. A fork begins a process with
- * its parent's mappings, an exec throws them away, a new mapping hides older
- * ones. Process ids come back: every fork begins a new process.
+ * Address spaces and names over time; see maps.h. A fork begins a process with its parent's
+ * mappings, an exec drops them, a new mapping hides older ones. Process ids are reused: every fork
+ * begins a new process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct kjoule_maps {
 	struct line *lines;
 	size_t n_lines;
 	struct kjoule_hash_index by_pid;
-	uint64_t *times;		/* of all that is told, in order */
+	uint64_t *times;		/* of all events, in order */
 	size_t n_times;
 };
 
@@ -154,11 +154,11 @@ static int name_by_thread(const void *a, const void *b)
 		return x->tid < y->tid ? -1 : 1;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	/* of the same moment: as they came, which is how they lie in the records */
+	/* at the same time: in the order of the records */
 	return (x->text > y->text) - (x->text < y->text);
 }
 
-/* All is there: make it quick to ask. */
+/* After the last event: build the indexes. */
 static int process_finish(struct process *p)
 {
 	struct kjoule_interval *list;
@@ -243,7 +243,7 @@ static const struct process *process_at(const struct kjoule_maps *m, uint32_t pi
 	return line ? line->processes[lo ? lo - 1 : 0] : NULL;
 }
 
-/* How many execs there had been at @time_ns. */
+/* Number of execs before @time_ns. */
 static size_t process_execs_until(const struct process *p, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->n_execs;
@@ -282,7 +282,7 @@ void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *
 	*until = lo < m->n_times ? m->times[lo] : UINT64_MAX;
 }
 
-/* How many of the mappings were there at @time_ns. */
+/* Number of mappings at @time_ns. */
 static size_t process_maps_until(const struct process *p, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->n_maps;
@@ -303,7 +303,7 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t 
 {
 	const struct process *p = process_at(m, pid, time_ns);
 
-	/* Forks of forks: as deep as they go, but never round in circles. */
+	/* Forks of forks to any depth, but without cycles. */
 	for (int depth = 0; p && depth < 64; depth++) {
 		uint64_t exec = process_last_exec(p, time_ns);
 		size_t i = p->ranges ? kjoule_interval_map_last(p->ranges, ip, process_maps_until(p, time_ns)) :
@@ -340,7 +340,7 @@ const char *kjoule_maps_program(const struct kjoule_maps *m, uint32_t pid)
 	const struct process *p = line ? line->processes[0] : NULL;
 	uint64_t exec = p && p->n_execs ? p->execs[p->n_execs - 1] : 0;
 
-	/* the kernel maps the program first, then what it is to be run by */
+	/* the kernel maps the program first, then its interpreter */
 	for (size_t i = 0; p && i < p->n_maps; i++)
 		if (p->maps[i].time_ns >= exec && p->maps[i].path[0] == '/')
 			return p->maps[i].path;
@@ -372,7 +372,7 @@ const char *kjoule_maps_comm(const struct kjoule_maps *m, uint32_t pid, uint32_t
 	for (int depth = 0; p && depth < 64; depth++) {
 		const char *name = thread_name_at(p, tid, time_ns);
 
-		/* A thread that has never been named has its process's name. */
+		/* A thread without a name has its process's. */
 		if (!name)
 			name = thread_name_at(p, p->pid, time_ns);
 		if (name || !p->parent)

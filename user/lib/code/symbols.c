@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Symbols of ELF files through elfutils, which also finds separate debug files;
- * see symbols.h. The table is copied and sorted once, because looking one address
- * up through the library walks over all symbols.
+ * Symbols of ELF files through elfutils, which also finds separate debug files; see symbols.h. The
+ * table is copied and sorted once, because the library's own lookup is a linear search.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +26,7 @@ struct segment {
 struct entry {
 	struct kjoule_symbol symbol;
 	char *linkage;		/* its name in the file, NULL: the same */
-	uint8_t rank;		/* the lower, the better among aliases */
+	uint8_t rank;		/* rank among aliases, lower is better */
 	bool function;		/* else a label, used where no function is */
 };
 
@@ -165,7 +164,7 @@ static void symbols_set_ends(struct kjoule_elf *elf)
 	}
 }
 
-/* The answer holds no further than to where @symbol begins or ends, or does not any more. */
+/* Limits the answer to where @symbol begins or ends. */
 static void range_clip(uint64_t address, uint64_t begin, uint64_t end, uint64_t *low,
 		       uint64_t *high)
 {
@@ -221,10 +220,7 @@ const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64
 	return kjoule_elf_find_around(elf, address, &low, &high);
 }
 
-/*
- * Functions without a name: where the file's unwinding table has one and the symbols have none. That is what a
- * stripped file still tells.
- */
+/* Functions of stripped files: only the unwinding table has them, without a name. */
 struct unwinding {
 	uint64_t table_at, frames_at;	/* addresses of .eh_frame_hdr and .eh_frame */
 	const Elf_Data *table, *frames;
@@ -284,9 +280,9 @@ static uint32_t data_word_at(const Elf_Data *data, uint64_t offset)
 }
 
 /*
- * The table's entry @i: where a function begins, and where what is known of it says that it ends. Both are
- * 4 bytes in the only encodings that linkers write, relative to where they are; what says another beginning
- * than the table is in another one. Return: false if it makes no sense
+ * The table's entry @i: where a function begins, and where its unwinding information ends. Both are
+ * 4 bytes in the only encodings that linkers write, relative to where they are; another encoding
+ * shows as a different begin. Return: false if invalid
  */
 static bool unwinding_read_entry(const struct unwinding *u, uint64_t i, uint64_t *start,
 				 uint64_t *end)
@@ -462,7 +458,7 @@ const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const
 	for (size_t i = 0; i < elf->n; i++) {
 		const struct entry *e = &elf->entries[i];
 
-		/* mostly there is but one of that name, but for functions that are static or in a namespace without a name */
+		/* several only for static functions and unnamed namespaces */
 		if (e->function && e->linkage && !strcmp(e->linkage, name)) {
 			several_linked |= linked && linked->start != e->symbol.start;
 			if (!linked)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Unwinding of stack copies with elfutils' libdwfl; see unwind.h. For each address
- * space there is a Dwfl with the files that were met in it, added as frames are
- * found in them. Stacks come from any process: an address counts only where
- * something was mapped, files have to be those that were recorded, and the number
- * of frames is bounded.
+ * Unwinding of stack copies with elfutils' libdwfl; see unwind.h. Each address space has a Dwfl
+ * with its files, added as frames are found in them. Stacks are untrusted: an address counts only
+ * if mapped, files must be the recorded ones, and the number of frames is limited.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,10 +18,10 @@
 #include "lib/code/unwind.h"
 #include "lib/code/vdso.h"
 
-/* Address spaces that are kept; the one that was not used for longest goes. */
+/* Cached address spaces; the least recently used one goes. */
 #define SPACES		16
 
-/* A read so far above the copy is of the stack still, most likely. */
+/* A read so far above the copy is most likely still of the stack. */
 #define STACK_LIMIT	(64u << 20)
 
 struct segment {
@@ -50,26 +48,26 @@ struct kjoule_unwinder {
 	const struct kjoule_maps *maps;
 	const struct kjoule_build_ids *build_ids;
 	int vdso;		/* a file with it, -1: none */
-	int exe;		/* our own program: tells libdwfl what machine it is */
+	int exe;		/* our own program, for libdwfl to know the machine */
 	Elf *machine;
 	struct space spaces[SPACES];
 	size_t n_files;
 	struct file *files;
 	uint64_t stacks;
-	/* of the stack at hand */
+	/* of the current stack */
 	struct space *space;
 	uint32_t pid;
 	uint64_t time_ns;
 	const struct kjoule_stack *stack;
 	uint64_t *ip;
 	size_t n, room;
-	bool failed;		/* memory was asked for, since the last frame, that is not there */
-	bool beyond;		/* some was above the copy: what it held may be missed in frames to come */
+	bool failed;		/* memory was read, since the last frame, that is unavailable */
+	bool beyond;		/* some was above the copy: later frames may need it */
 	bool ended;		/* the last frame returns to 0: as outermost ones are marked */
 	bool lost;		/* a frame is where nothing was mapped, or no file is */
 };
 
-/* What is mapped of a file, and where the file itself means it to be. */
+/* What is mapped of a file, and its address in the file. */
 static int file_read_segments(struct file *f, int fd)
 {
 	Elf *e = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -141,7 +139,7 @@ static struct file *file_find(struct kjoule_unwinder *u, const char *path)
 	return f;
 }
 
-/* What has to be added to the file's own addresses. Return: false if it is not so mapped */
+/* Bias of the file's own addresses. Return: false if it is not mapped so */
 static bool file_find_bias(const struct file *f, const struct kjoule_map *map, uint64_t *bias)
 {
 	for (size_t i = 0; i < f->n_segments; i++) {
@@ -176,7 +174,7 @@ static const char *module_path(Dwfl_Module *mod)
 	return dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-/* Have the file around an address known. Return: false if there is none that can be used */
+/* Report the file around an address to libdwfl. Return: false if there is none that can be used */
 static bool space_add_module(struct kjoule_unwinder *u, uint64_t ip)
 {
 	const struct kjoule_map *map = kjoule_maps_find(u->maps, u->pid, u->time_ns, ip);
@@ -194,7 +192,7 @@ static bool space_add_module(struct kjoule_unwinder *u, uint64_t ip)
 	return fd >= 0 && kjoule_dwfl_report(u->space->dwfl, f->path, fd, bias, true);
 }
 
-/* Something else has been mapped where a file was: begin anew. */
+/* Another mapping replaced the file: begin anew. */
 static bool space_is_outdated(struct kjoule_unwinder *u, uint64_t ip)
 {
 	const struct kjoule_map *map = kjoule_maps_find(u->maps, u->pid, u->time_ns, ip);
@@ -306,7 +304,9 @@ static int frame_add(Dwfl_Frame *frame, void *arg)
 	u->ip[u->n] = pc + (u->n && activation);
 	u->n++;
 	u->failed = false;
-	/* the file has to be known before the frame's caller is looked for; without it that is a guess */
+	/*
+	 * libdwfl needs the file before it looks for the frame's caller; without it that is a guess
+	 */
 	u->lost = !space_add_module(u, at);
 	return u->lost ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
@@ -354,7 +354,7 @@ enum kjoule_unwound kjoule_unwind(struct kjoule_unwinder *u, uint32_t pid, uint6
 		return KJOULE_UNWOUND_BLIND;
 	ret = dwfl_getthread_frames(u->space->dwfl, 1, frame_add, u);
 	*n = u->n ? u->n : 1;
-	/* a register that could not be read is as one that the outermost frame does not have */
+	/* libdwfl treats an unreadable register as that of the outermost frame */
 	if (u->ended || (!ret && !u->failed && !u->beyond))
 		return KJOULE_UNWOUND_WHOLE;
 	if (u->beyond)
@@ -362,7 +362,7 @@ enum kjoule_unwound kjoule_unwind(struct kjoule_unwinder *u, uint32_t pid, uint6
 	return u->n == u->room && !u->lost ? KJOULE_UNWOUND_DEEP : KJOULE_UNWOUND_BLIND;
 }
 
-/* The kernel's code in every process is in no file: make one of our own process's. */
+/* The vDSO is in no file: make one of our own process's. */
 static int vdso_copy(void)
 {
 	size_t len;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * From a copy of registers and stack to who called: what frame pointers cannot
- * tell of code that has none. Needs the files that were mapped; opens them itself.
- */
+/* From a copy of registers and stack to the call chain, for code without frame pointers. */
 #ifndef KJOULE_UNWIND_H
 #define KJOULE_UNWIND_H
 
@@ -15,18 +12,19 @@
 
 struct kjoule_unwinder;
 
-/* How far it went. */
+/* How far it got. */
 enum kjoule_unwound {
 	KJOULE_UNWOUND_WHOLE,	/* to the outermost frame */
 	KJOULE_UNWOUND_SHORT,	/* to the end of what was copied of the stack */
 	KJOULE_UNWOUND_DEEP,	/* as many frames as there was room for */
-	KJOULE_UNWOUND_BLIND,	/* to code that does not say how to go on, or whose file is not there */
+	/* to code without unwinding information, or whose file is missing */
+	KJOULE_UNWOUND_BLIND,
 	KJOULE_UNWOUND_KINDS
 };
 
 /**
- * kjoule_unwinder_new() - @maps and @build_ids (may be NULL) have to stay
- * @this_kernel: what was recorded ran on a kernel like the running one, so its vDSO is the same
+ * kjoule_unwinder_new() - @maps and @build_ids (may be NULL) must stay
+ * @this_kernel: the recording's kernel is like the running one, so its vDSO is the same
  * Return: NULL without memory
  */
 struct kjoule_unwinder *kjoule_unwinder_new(const struct kjoule_maps *maps,
@@ -34,13 +32,13 @@ struct kjoule_unwinder *kjoule_unwinder_new(const struct kjoule_maps *maps,
 					    bool this_kernel);
 /**
  * kjoule_unwind() - the frames of a thread of process @pid at @time_ns
- * @ip:		out: where it was, then return addresses, innermost first. Where a signal came in
- *		the address is one more, so that one less is in the same function everywhere.
- * @n:		in: room in @ip, at least 1; out: how many
+ * @ip: out: where it was, then return addresses, innermost first. At a signal the address is one
+ *   more, so that one less is always in the same function
+ * @n: in: room in @ip, at least 1; out: how many
  */
 enum kjoule_unwound kjoule_unwind(struct kjoule_unwinder *u, uint32_t pid, uint64_t time_ns,
 				  const struct kjoule_stack *stack, uint64_t *ip, size_t *n);
-/** kjoule_unwinder_vdso() - the kernel's code in every process is in this file, instead */
+/** kjoule_unwinder_vdso() - use this file as the vDSO */
 void kjoule_unwinder_vdso(struct kjoule_unwinder *u, int fd);
 void kjoule_unwinder_free(struct kjoule_unwinder *u);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The code that the kernel maps into every process, "[vdso]": it is in no file, so a recording has a copy of it.
- */
+/* The vDSO, which the kernel maps into processes: in no file, so recordings have a copy. */
 #ifndef KJOULE_VDSO_H
 #define KJOULE_VDSO_H
 
@@ -10,12 +8,12 @@
 #include <stdint.h>
 #include "lib/code/buildid.h"
 
-/* A copy of more bytes is none. */
+/* A larger copy is refused. */
 #define KJOULE_VDSO_MAX	(1u << 20)
 
-/** kjoule_vdso_is() - is that what a process has mapped so? */
+/** kjoule_vdso_is() - is a mapping of this name the vDSO? */
 bool kjoule_vdso_is(const char *path);
-/** kjoule_vdso_is_native() - by where it is mapped: that of a program of 32 bits on a kernel of 64 is another one */
+/** kjoule_vdso_is_native() - by its address: a 32-bit program on a 64-bit kernel has another one */
 bool kjoule_vdso_is_native(uint64_t start);
 /** kjoule_vdso_image() - this process's, an ELF file; NULL: it has none */
 const void *kjoule_vdso_image(size_t *len);

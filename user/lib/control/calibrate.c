@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a tick takes from the code that it interrupts, entry and exit of the
- * interrupt included, which the tick itself cannot see; and what power the CPU
- * draws meanwhile. A busy loop on the ticking CPU turns for a while without ticks,
- * with few and with many, round after round. By how much more ticks slow it down is
- * their cost in time: the loss of turns counts whatever the interrupts do to the code
- * around them. By how much they change the power is their cost in energy.
+ * Cost of a tick in the interrupted code, entry and exit of the interrupt included, which the tick
+ * itself cannot see; and the CPU's power meanwhile. A busy loop on the ticking CPU runs for a while
+ * without ticks, with few and with many, in rounds. Its slowdown is the ticks' cost in time: lost
+ * turns count whatever the interrupts do to the code around them. The change of the power is their
+ * cost in energy.
  *
- * Slots of the quiet phases in which the loop turned less than usual had another
- * interrupt in them, the scheduler's tick above all: code that no sample can fall
- * on either, because interrupts are off there. The kernel tells how many there were.
+ * Slots of the quiet phases with fewer turns than usual had another interrupt in them, mostly the
+ * scheduler's tick: samples cannot hit that, because interrupts are off there. The kernel counts
+ * them.
  *
- * Ticks that walk and copy stacks take longer and spend more than others: they are
- * calibrated as the session will have them, from a stack that is as large as what is copied.
+ * Ticks that walk and copy stacks take longer and spend more than others: they are calibrated as
+ * the session will have them, from a stack that is as large as what is copied.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,10 +23,11 @@
 #include "lib/control/interrupts.h"
 #include "lib/control/ring.h"
 
-#define SLOW_NS		1007897		/* 1 ms and one part in 126.618, and a quarter of that: out of step with the scheduler's tick */
+/* 1 ms and one part in 126.618, and a quarter of that: out of step with the scheduler's tick */
+#define SLOW_NS		1007897
 #define FAST_NS		251974
 #define QUIET_MS	100		/* phases of a round */
-#define BUSY_MS		150		/* counters that move every 10 ms move often enough in it */
+#define BUSY_MS		150		/* enough updates of a counter of 10 ms */
 #define PROBE_MS	20
 #define IDLE_MS	100
 #define IDLE_ROUNDS	2
@@ -35,13 +35,13 @@
 #define FACTOR_MOST	16
 #define RING_LEAST	(2u << 20)
 #define RING_MOST	(32u << 20)
-#define BESIDE_STACK	2048		/* what a tick writes besides the copy of a stack, at most */
+#define BESIDE_STACK	2048		/* most that a tick writes other than the copy of a stack */
 #define CHAINS		(KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK)
 #define STACK_DEFAULT	8192		/* the module's */
-#define TURN		64		/* additions between two looks at the clock, which costs more */
+#define TURN		64	/* additions between two reads of the clock, which cost more */
 #define LEAST_ROUNDS	4
-#define GOOD_ERROR	0.01		/* of what a tick takes, at which more rounds are of no use */
-#define GOOD_OTHER	0.001		/* the same of the time that other interrupts take, of all */
+#define GOOD_ERROR	0.01		/* of a tick's time, at which more rounds are of no use */
+#define GOOD_OTHER	0.001		/* the same of other interrupts' part of the time */
 
 static inline uint64_t calibrate_now_ns(void)
 {
@@ -58,7 +58,7 @@ static void loop_turn_once(void)
 		__asm__ volatile("" : "+r" (i));
 }
 
-/* Ticks so far and the time that they saw, of this very CPU: no tick comes in between. */
+/* Ticks so far and the time that they saw, of this CPU: no tick comes in between. */
 static void ring_read_ticks(const struct kjoule_ring_head *head, uint64_t *ticks, uint64_t *seen_ns)
 {
 	*ticks = 0;
@@ -85,9 +85,9 @@ static uint64_t loop_count_turns(uint64_t from, uint64_t *t)
 }
 
 /*
- * Turn for a while and tell how fast, slot by slot. Within a slot nothing looks at the clock, as in most programs:
- * a virtual machine may let time pass when somebody looks, and ticks would see themselves last longer or
- * shorter than they do there. @head is that of the ticks' ring, NULL: there are none.
+ * Run the loop for a while and measure its speed, slot by slot. Within a slot the clock is not
+ * read, as in most programs: a virtual machine may let time pass at a read, and ticks would see
+ * another length than there. @head is that of the ticks' ring, NULL: there are none.
  */
 static int loop_turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjoule_phase *p)
 {
@@ -114,9 +114,9 @@ static int loop_turn(unsigned int ms, const struct kjoule_ring_head *head, struc
 			.seen_ns = seen_ns - seen_before,
 		};
 		/*
-		 * Turns are faster without looking, and the CPU's clock may change. But for that,
-		 * slots have the same number of turns: looking at the clock takes as long as an
-		 * interrupt may, and is to be the same part of each.
+		 * The loop is faster without reads, and the CPU's clock may change. Apart from
+		 * that, slots have the same number of turns: reading the clock takes as long as an
+		 * interrupt may, and should be the same part of each.
 		 */
 		fit = fmax(1, (double)turns * CALIBRATE_SLOT_NS / (t - from));
 		if (fabs(fit - enough) > enough / 4.0)
@@ -139,12 +139,13 @@ static __attribute__((noinline)) int loop_turn_below(size_t bytes, unsigned int 
 	return loop_turn(ms, head, p);
 }
 
-/* What of a phase's ring is needed: the clock, and a line through the moves of each counter. */
+/* What is needed of a phase's ring: the clock, and a line through the updates of each counter. */
 struct seen {
 	double khz;
 	size_t n_khz;
 	struct line {
-		double n, t, uj, tt, t_uj;	/* sums; times and energies from the first move on */
+		/* sums; times and energies from the first update on */
+		double n, t, uj, tt, t_uj;
 		uint64_t first_ns, first_uj;
 	} line[KJOULE_MAX_DOMAINS];
 };
@@ -182,7 +183,7 @@ static void energy_add_reading(const struct kjoule_energy *e,
 		if (p->source[i] != e->rec.flags || !(e->domains & bit))
 			continue;
 		value = e->energy_uj[__builtin_popcount(e->domains & (bit - 1))];
-		/* the first record tells where the counter stands, not that it has just moved */
+		/* the first record is not at an update */
 		if (!e->tick)
 			continue;
 		if (!l->first_ns) {
@@ -199,7 +200,7 @@ static void energy_add_reading(const struct kjoule_energy *e,
 	}
 }
 
-/* Its slope: microwatt; NAN with too few moves. */
+/* Its slope: microwatt; NAN with too few updates. */
 static double line_power_uw(const struct line *l)
 {
 	double spread = l->n * l->tt - l->t * l->t;
@@ -231,7 +232,7 @@ static void ring_read_records(struct kjoule_ring_reader *ring,
 	free(buf);
 }
 
-/* Start a session, with what that tells of it. */
+/* Start a session, and note its properties. */
 static int calibrate_session_start(struct kjoule_ctl *ctl, struct kjoule_session_info *info,
 				   struct kjoule_error *err)
 {
@@ -241,7 +242,7 @@ static int calibrate_session_start(struct kjoule_ctl *ctl, struct kjoule_session
 	return kjoule_session_start(ctl, id, info, err);
 }
 
-/* A phase with ticks: turning, or asleep. */
+/* A phase with ticks: running the loop, or idle. */
 static int phase_run_with_ticks(const struct kjoule_session_params *params, unsigned int ms,
 				bool asleep, struct kjoule_phase *p, double *khz,
 				struct kjoule_error *err)
@@ -289,7 +290,7 @@ out:
 	return ret;
 }
 
-/* Move to @cpu alone; *@old is where the thread was allowed before. */
+/* Move to @cpu; *@old is the thread's previous affinity. */
 static int thread_move_to_cpu(uint32_t cpu, cpu_set_t *old)
 {
 	cpu_set_t only;
@@ -315,15 +316,15 @@ static int phase_run_quiet(uint32_t cpu, struct kjoule_phase *p)
 	return ret;
 }
 
-/* With longer intervals more is to be seen for as many moves of the counters. */
+/* Longer intervals need more time for as many updates of the counters. */
 static unsigned int phase_busy_ms(unsigned int factor)
 {
 	return factor > 4 ? BUSY_MS * factor / 4 : BUSY_MS;
 }
 
 /*
- * By how much the intervals have to be longer than usual: a tick must not fill them, and a
- * phase's records must fit into a ring, which is as large as that.
+ * By how much the intervals must be longer than usual: a tick must not fill them, and a phase's
+ * records must fit into a ring of that size.
  */
 static int interval_find_factor(struct kjoule_session_params *params, unsigned int *factor,
 				struct kjoule_error *err)
@@ -368,14 +369,14 @@ static int round_measure_busy(uint32_t cpu, struct kjoule_session_params *params
 	return ret;
 }
 
-/* The phases asleep, after the others: a CPU that has slept may run faster for a while. */
+/* The idle phases, after the others: a CPU that has slept may run faster for a while. */
 static int round_measure_idle(struct kjoule_session_params *params, struct kjoule_round *r,
 			      struct kjoule_error *err)
 {
 	double unused;
 	int ret;
 
-	/* an idle CPU is left alone unless it is asked for */
+	/* an idle CPU only if it is requested */
 	params->flags |= KJOULE_FLAG_WAKE_IDLE;
 	params->interval_ns = SLOW_NS;
 	ret = phase_run_with_ticks(params, IDLE_MS, true, &r->doze, &unused, err);
@@ -396,23 +397,23 @@ static bool calibration_is_good(const struct kjoule_calibration *cal)
 	return true;
 }
 
-/* What is read in the tick, of what a recording reads. */
+/* The part of a recording's readings that is made in the tick. */
 struct in_tick {
 	size_t n;
 	struct kjoule_source_spec spec[KJOULE_MAX_SOURCES];
 	uint32_t number[KJOULE_MAX_SOURCES];	/* in the recording's session */
 };
 
-/* Does the module take these? */
+/* Does the module accept these? */
 static bool session_is_possible(const struct kjoule_session_params *params)
 {
 	return !kjoule_session_try(params, "calibration", NULL);
 }
 
 /*
- * All of them at once, because a tick takes and spends what it takes to read them. A counter
- * that cannot be read on this CPU is left out with all but the first; where that is the first,
- * only the ticks' time is calibrated.
+ * All of them at once, because reading them is a part of a tick's cost. A counter that cannot be
+ * read on this CPU is left out with all but the first; if that is the first, only the ticks' time
+ * is calibrated.
  */
 static void calibrate_choose_sources(const struct kjoule_session_params *like,
 				     struct kjoule_session_params *params, struct in_tick *chosen)
@@ -421,7 +422,7 @@ static void calibrate_choose_sources(const struct kjoule_session_params *like,
 	for (size_t i = 0; i < like->n_specs && i < KJOULE_MAX_SOURCES; i++) {
 		uint32_t origin = like->specs[i].origin;
 
-		/* a file is read too seldom to tell what a tick spends */
+		/* a file is read too seldom to measure a tick's energy */
 		if (origin != KJOULE_ORIGIN_REGISTERED && origin != KJOULE_ORIGIN_PERF_PMU)
 			continue;
 		chosen->spec[chosen->n] = like->specs[i];

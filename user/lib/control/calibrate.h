@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The arithmetic of the calibration, apart from the loop that measures, so that
- * it can be tested on made-up phases.
- */
+/* The arithmetic of the calibration without the measuring loop, for tests. */
 #ifndef KJOULE_CALIBRATE_H
 #define KJOULE_CALIBRATE_H
 
@@ -13,11 +10,11 @@
 #define CALIBRATE_SLOT_NS	500000	/* short against the scheduler's tick of 1 to 10 ms */
 
 /**
- * struct kjoule_slot - what the loop saw in some half of a millisecond
- * @ns:		how long it was; longer where something took the CPU beyond its end
- * @rate:	how fast the loop turned, in turns a nanosecond
- * @ticks:	ticks in it
- * @seen_ns:	the time that they saw themselves
+ * struct kjoule_slot - the loop in about half a millisecond
+ * @ns: its length; longer if something took the CPU beyond its end
+ * @rate: turns a nanosecond
+ * @ticks: ticks in it
+ * @seen_ns: the time that they saw themselves
  */
 struct kjoule_slot {
 	double ns;
@@ -27,16 +24,16 @@ struct kjoule_slot {
 };
 
 /**
- * struct kjoule_phase - what a busy loop saw for a while
+ * struct kjoule_phase - measurements of a busy loop
  * @interval_ns: between ticks; 0: there were none
- * @slots:	one after the other; the loop of an idle phase does not turn
- * @n:		how many
- * @irq_hz:	interrupts a second meanwhile, counted by the kernel; NAN: not known
- * @ticks:	ticks taken meanwhile
- * @handler_ns:	mean of the time that they saw themselves, with what a host took of it
- * @n_domains:	of all energy sources of the phase's session
- * @source,@domain: which these are, see struct kjoule_calibration
- * @uw:		mean power, NAN: not known
+ * @slots: in order; the loop of an idle phase does not run
+ * @n: how many
+ * @irq_hz: interrupts a second, counted by the kernel; NAN: unknown
+ * @ticks: ticks taken
+ * @handler_ns: mean of the time that they saw themselves, including a host's
+ * @n_domains: of all energy sources of the phase's session
+ * @source,@domain: see struct kjoule_calibration
+ * @uw: mean power, NAN: unknown
  */
 struct kjoule_phase {
 	double interval_ns;
@@ -52,10 +49,10 @@ struct kjoule_phase {
 };
 
 /**
- * struct kjoule_round - phases side by side
- * @quiet:	turning, without ticks
- * @slow,@fast:	turning, with few ticks and with many
- * @doze,@nap:	asleep, with few and with many; not in every round
+ * struct kjoule_round - successive phases
+ * @quiet: running, without ticks
+ * @slow,@fast: running, with few ticks and with many
+ * @doze,@nap: idle, with few and with many; not in every round
  */
 struct kjoule_round {
 	struct kjoule_phase quiet, slow, fast, doze, nap;
@@ -63,10 +60,10 @@ struct kjoule_round {
 
 /**
  * kjoule_calibration_solve() - the cost of a tick
- * @rounds:	at most CALIBRATE_MOST_ROUNDS
- * @cal:	out: all but cpu and freq_khz
+ * @rounds: at most CALIBRATE_MOST_ROUNDS
+ * @cal: out: all but cpu and freq_khz
  *
- * Return: 0, or -EAGAIN when the rounds are too few or do not differ as they should.
+ * Return: 0, or -EAGAIN if there are too few rounds or they do not differ as they should.
  */
 int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 			     struct kjoule_calibration *cal);

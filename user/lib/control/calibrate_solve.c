@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The arithmetic of the calibration, see calibrate.h. Every round compares phases
- * that lie side by side, and the answer is the median of the rounds: what comes and
- * goes meanwhile, a drift of the clock or a neighbour on the host, spoils slots, or a
- * round, and not the answer.
+ * The arithmetic of the calibration, see calibrate.h. Every round compares successive phases, and
+ * the result is the median of the rounds: temporary disturbances, such as a drift of the clock or
+ * another guest of the host, spoil slots, or a round, and not the result.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,33 +10,38 @@
 #include <string.h>
 #include "lib/control/calibrate.h"
 
-#define CLOSEST		3		/* the part of the slots that must lie close together: a third */
-#define LEAST_PART	2		/* values that can lie close at all */
-#define REACH		3		/* from the middle of these, by their width: nearly all, if normal */
+#define CLOSEST		3	/* the part of the slots that must be close together: a third */
+#define LEAST_PART	2		/* least number of values to be close */
+/* from the middle of these, by their width: nearly all, if normal */
+#define REACH		3
 #define ROUNDING	1e-9		/* of a value: equal ones are none apart */
 #define TOOK_LONG	2		/* times as long as usual: the CPU was away in a tick */
-#define LOOKS		1e-3		/* of a slot, by which looking at the clock may differ: no interrupt is so short */
+#define LOOKS		1e-3	/* of a slot: error of reading the clock, less than any interrupt */
 #define LONG_ONE	3		/* times as long as usual: not the interrupt's own time */
-#define FEW_GONE	20		/* interrupts to each of these, at least: a machine that is its own */
-#define ALL		0.95		/* of a slot lost: the CPU was away, or in one interrupt after another */
-#define AWAY_DIFFERS	0.005		/* parts of two phases, enough to tell a slope by */
-#define UNLIKE		0.01		/* of all time, by which a phase without ticks differs from those with them */
-#define LOWEST		8		/* a part of the phases in which less was lost than by interrupts: by chance */
+/* interrupts to each of these, at least: a machine that is its own */
+#define FEW_GONE	20
+/* of a slot lost: the CPU was away, or in one interrupt after another */
+#define ALL		0.95
+#define AWAY_DIFFERS	0.005		/* least difference of two phases' parts to give a slope */
+/* of all time, by which a phase without ticks differs from those with them */
+#define UNLIKE		0.01
+/* part of the phases with less loss than by interrupts: by chance */
+#define LOWEST		8
 #define OF_BOUND	3		/* a bound's part that is its standard error */
-#define TO_SIGMA	1.4826		/* a median of distances to a standard deviation, if normal */
+#define TO_SIGMA	1.4826	/* a median of distances to a standard deviation, if normal */
 #define OF_MEDIAN	1.2533		/* a median's standard error over a mean's, likewise */
 
-/* A figure, NAN: not known at all, and its standard error. */
+/* A figure with its standard error, NAN: unknown. */
 struct estimate {
 	double value, error;
 };
 
-/* Values that lie close together: their mean, and from there on others are none of them. */
+/* Values close together: their mean, and the limit of outliers. */
 struct dense {
 	double value, reach;
 };
 
-/* Of a round: what a turn of the loop takes where nothing interrupts it, and what a tick takes. */
+/* Of a round: time of a turn without interrupts, and cost of a tick. */
 struct usual {
 	struct dense turn_ns, tick_ns;
 };
@@ -49,7 +53,7 @@ static int real_by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts. NAN with nothing to take it of. */
+/* Sorts. NAN without values. */
 static double reals_median(double *values, size_t n)
 {
 	if (!n)
@@ -58,7 +62,7 @@ static double reals_median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* The median of @n values and its standard error; values that are NAN do not count. */
+/* The median of @n values and its standard error, NANs ignored. */
 static struct estimate rounds_estimate(const double *values, size_t n)
 {
 	struct estimate e = { NAN, INFINITY };
@@ -68,7 +72,7 @@ static struct estimate rounds_estimate(const double *values, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(values[i]))
 			known[m++] = values[i];
-	/* half of the rounds and less tell nothing */
+	/* half of the rounds or less are not enough */
 	if (2 * m <= n)
 		return e;
 	e.value = reals_median(known, m);
@@ -80,7 +84,7 @@ static struct estimate rounds_estimate(const double *values, size_t n)
 	return e;
 }
 
-/* The standard deviation of values; those that are NAN do not count. */
+/* The standard deviation of values, NANs ignored. */
 static double reals_sd(const double *values, size_t n)
 {
 	double sum = 0, squares = 0;
@@ -97,8 +101,8 @@ static double reals_sd(const double *values, size_t n)
 }
 
 /*
- * Where values lie closest together: the mean of those around the shortest stretch that holds
- * @part of them, among the lowest @from. Sorts.
+ * Where values are densest: the mean of those around the shortest interval with @part of them,
+ * among the lowest @from. Sorts.
  */
 static struct dense reals_densest(double *values, size_t n, size_t part, size_t from)
 {
@@ -125,8 +129,8 @@ static struct dense reals_densest(double *values, size_t n, size_t part, size_t 
 }
 
 /*
- * What @value makes of the slots of a phase, by @u; slots of which it makes NAN do not count.
- * Return: how many; @values is the caller's to free, NULL without memory.
+ * @value of the slots of a phase, by @u, NANs ignored. Return: how many; @values is the caller's to
+ *   free, NULL without memory.
  */
 static size_t slots_values(const struct kjoule_phase *p, const struct usual *u,
 			   double (*value)(const struct kjoule_slot *s, const struct usual *u),
@@ -143,8 +147,8 @@ static size_t slots_values(const struct kjoule_phase *p, const struct usual *u,
 }
 
 /*
- * What is usual of what @value makes. Other interrupts and hosts that take the CPU away make
- * it larger, never smaller: it is in the lower half, and a median would be moved.
+ * The usual @value. Other interrupts and hosts that take the CPU away make it larger, never
+ * smaller: it is in the lower half, and a median would be biased.
  */
 static struct dense slots_usual(const struct kjoule_phase *p, const struct usual *u,
 				double (*value)(const struct kjoule_slot *s, const struct usual *u))
@@ -177,7 +181,7 @@ static double slot_turn_ns(const struct kjoule_slot *s, const struct usual *u)
 	return 1 / s->rate;
 }
 
-/* The part of a slot in which the loop did not turn. */
+/* The part of a slot in which the loop did not run. */
 static double slot_lost_part(const struct kjoule_slot *s, const struct usual *u)
 {
 	return 1 - s->rate * u->turn_ns.value;
@@ -195,7 +199,7 @@ static double phase_lost_part(const struct kjoule_phase *p, const struct usual *
 	return 1 - turns_ns / ns;
 }
 
-/* What each tick of a slot took, and what else there was. */
+/* Cost of each tick of a slot, other losses included. */
 static double slot_tick_ns(const struct kjoule_slot *s, const struct usual *u)
 {
 	return s->ticks ? s->ns * slot_lost_part(s, u) / s->ticks : NAN;
@@ -207,14 +211,14 @@ static double slot_seen_ns(const struct kjoule_slot *s, const struct usual *u)
 	return slot_tick_ns(s, u) < TOOK_LONG * u->tick_ns.value ? s->seen_ns / s->ticks : NAN;
 }
 
-/* The same of slots whose ticks took what they usually take. */
+/* The same of slots whose ticks cost the usual. */
 static double slot_seen_usual_ns(const struct kjoule_slot *s, const struct usual *u)
 {
 	return fabs(slot_tick_ns(s, u) - u->tick_ns.value) <= u->tick_ns.reach ?
 	       s->seen_ns / s->ticks : NAN;
 }
 
-/* The time that other interrupts took of a slot, if there were any: it is not a usual one. */
+/* The time of other interrupts in a slot, if there were any: it is not a usual one. */
 static double slot_other_ns(const struct kjoule_slot *s, const struct usual *u)
 {
 	double turn = 1 / s->rate, part = slot_lost_part(s, u);
@@ -223,8 +227,9 @@ static double slot_other_ns(const struct kjoule_slot *s, const struct usual *u)
 }
 
 /*
- * What each of @count interrupts took: as much as most did. Some take longer, and one on the border of two slots is in
- * both: so, what all slots have lost, unless a host or firmware has had the CPU in more than a few of them.
+ * Cost of each of @count interrupts: that of most. Some take longer, and one at the border of two
+ * slots is in both: so, what all slots have lost, unless a host or firmware had the CPU in more
+ * than a few of them.
  */
 static double interrupts_each_ns(const double *lost, size_t n, double count, double usual)
 {
@@ -241,11 +246,10 @@ static double interrupts_each_ns(const double *lost, size_t n, double count, dou
 }
 
 /*
- * The part of a quiet phase that other interrupts took: how many there were, as counted by
- * the kernel, by what slots that had one usually lost. What slots have lost in all
- * would be too much, where a host or firmware takes the CPU away: that is another time
- * whenever it happens. NAN where it cannot be told from that; @most is what it can be then:
- * all that slots have lost, and what an interrupt can take without being seen.
+ * The part of a quiet phase in other interrupts: their number, as counted by the kernel, times the
+ * usual loss of slots that had one. The loss of all slots would be too much if a host or firmware
+ * takes the CPU away, which varies. NAN if they cannot be separated; @most is an upper bound then:
+ * all that slots have lost, and what an interrupt can take unseen.
  */
 static double phase_other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
 {
@@ -279,8 +283,8 @@ static double phase_tick_hz(const struct kjoule_phase *p)
 }
 
 /*
- * What phases with ticks have lost besides these; all but a few by chance have lost at least what
- * other interrupts took, and most of them more. NAN if there are none.
+ * What phases with ticks have lost besides these; all but a few by chance have lost at least the
+ * time of other interrupts, and most of them more. NAN if there are none.
  */
 static double phases_least_lost(const struct kjoule_round *rounds, size_t n, const struct usual *u,
 				double tick_ns)
@@ -300,11 +304,10 @@ static double phases_least_lost(const struct kjoule_round *rounds, size_t n, con
 }
 
 /*
- * What other interrupts took. They are looked for where there are no ticks, which is not how a recording
- * is: on a virtual machine whose host has forgotten all of the kernel meanwhile each of them may take
- * several times as long there. Where that can be it is what phases with ticks have lost
- * at least, and that far from sure. Where it cannot be told in most rounds it is none that was
- * seen, and what it can be at most is two standard errors then.
+ * Cost of other interrupts, measured without ticks, which is not how a recording is: on a virtual
+ * machine whose host has evicted all of the kernel meanwhile each of them may take several times as
+ * long there. If so, it is the least loss of phases with ticks, with that uncertainty. If it is
+ * unknown in most rounds it is 0, and its bound is two standard errors then.
  */
 static struct estimate rounds_other_interrupts(const struct kjoule_round *rounds, size_t n,
 					       const struct usual *u, const struct estimate *tick)
@@ -321,7 +324,7 @@ static struct estimate rounds_other_interrupts(const struct kjoule_round *rounds
 	if (isnan(e.value))
 		return (struct estimate){ 0, fmax(rounds_estimate(most, n).value, 0) / 2 };
 	e.value = fmax(e.value, 0);
-	/* two rounds tell nothing of how far they are off */
+	/* two rounds give no spread */
 	e.error = isfinite(e.error) ? e.error : e.value;
 	if (e.value - least > UNLIKE + 2 * ticks) {
 		e.value = least;
@@ -330,7 +333,7 @@ static struct estimate rounds_other_interrupts(const struct kjoule_round *rounds
 	return e;
 }
 
-/* How many other interrupts there are in a second; 0: not known. */
+/* Other interrupts a second; 0: unknown. */
 static double rounds_other_hz(const struct kjoule_round *rounds, size_t n)
 {
 	double hz[CALIBRATE_MOST_ROUNDS];
@@ -343,7 +346,7 @@ static double rounds_other_hz(const struct kjoule_round *rounds, size_t n)
 	return m ? reals_median(hz, m) : 0;
 }
 
-/* The part of a phase in which the CPU was away, besides ticks and other interrupts. */
+/* The part of a phase in which the CPU was away, other than in ticks and interrupts. */
 static double phase_away_part(const struct kjoule_phase *p, const struct usual *u,
 			      const struct kjoule_calibration *cal)
 {
@@ -366,7 +369,7 @@ static double powers_mean_away(const struct powers *p, size_t n)
 	return sum;
 }
 
-/* The slopes between all phases of a kind that differ in how long the CPU was away. Return: how many */
+/* The slopes between all phases of a kind with different away times. Return: how many */
 static size_t powers_slopes(const struct powers *p, size_t n, double *slope)
 {
 	size_t m = 0;
@@ -383,11 +386,10 @@ static size_t powers_slopes(const struct powers *p, size_t n, double *slope)
 }
 
 /*
- * The powers as if the CPU had never been away, when it draws another: the median of all
- * slopes (Sen, Estimates of the regression coefficient based on Kendall's tau, JASA 63, 1968).
- * Where one phase alone differs, which gives n - 1 slopes, there is nothing to be put right:
- * the median of the rounds leaves it out.
- * Return: the standard error of a difference between the two kinds that comes of it
+ * The powers as if the CPU had never been away: the median of all slopes (Sen, Estimates of the
+ * regression coefficient based on Kendall's tau, JASA 63, 1968). If only one phase differs, which
+ * gives n - 1 slopes, the median of the rounds leaves it out anyway. Return: the standard error of
+ * a difference between the two kinds that follows
  */
 static double powers_take_out_away(struct powers *slow, struct powers *fast, size_t n)
 {
@@ -410,8 +412,8 @@ static double powers_take_out_away(struct powers *slow, struct powers *fast, siz
 }
 
 /*
- * With L the loop's power, c a tick's time, e its energy: P = L (1 - c h) + e h for
- * a phase with h ticks a second. Two of them give L and k = e - c L.
+ * With L the loop's power, c a tick's time, e its energy: P = L (1 - c h) + e h for a phase with h
+ * ticks a second. Two of them give L and k = e - c L.
  */
 static void domain_solve_power(const struct kjoule_round *rounds, size_t n, const struct usual *u,
 			       unsigned int d, struct kjoule_calibration *cal)
@@ -439,12 +441,12 @@ static void domain_solve_power(const struct kjoule_round *rounds, size_t n, cons
 	cal->loop_uw[d] = rounds_estimate(loop, n).value;
 	cal->irq_uw[d] = more.value / tick_s + cal->loop_uw[d];
 	cal->irq_error_uw[d] = hypot(more.error, error / more_hz) / tick_s;
-	/* an energy counter too coarse for this shows in what cannot be */
+	/* a too coarse energy counter gives impossible values */
 	if (!(cal->irq_uw[d] > 0) || cal->irq_uw[d] > 10 * cal->loop_uw[d])
 		cal->irq_uw[d] = NAN;
 }
 
-/* What ticks at twice the rate and more add to the power of a CPU that sleeps. */
+/* Energy that ticks at twice the rate and more add to an idle CPU. */
 static double domain_idle_energy(const struct kjoule_round *rounds, size_t n, unsigned int d)
 {
 	double uj[CALIBRATE_MOST_ROUNDS], idle;
@@ -458,11 +460,13 @@ static double domain_idle_energy(const struct kjoule_round *rounds, size_t n, un
 				  (1e9 / round->nap.interval_ns - 1e9 / round->doze.interval_ns);
 	}
 	idle = rounds_estimate(uj, m).value;
-	/* idle has other work as well: an answer below nothing is none */
+	/* idle CPUs have other work as well: a negative result is none */
 	return idle >= 0 ? idle : NAN;
 }
 
-/* What a CPU that sleeps draws without the few ticks that it takes: the least of the rounds, in which the least has woken it. */
+/*
+ * Power of an idle CPU without its few ticks: the least of the rounds, which was disturbed least.
+ */
 static double domain_idle_power(const struct kjoule_round *rounds, size_t n, unsigned int d, double tick_uj)
 {
 	double least = NAN;
@@ -503,14 +507,14 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 		return -EAGAIN;
 	tick = rounds_estimate(ticks_ns, n);
 	handler = rounds_estimate(handlers, n);
-	/* what the tick sees itself is the least that it takes */
+	/* at least what the tick sees itself */
 	if (!(tick.value >= handler.value) || tick.value > 0.9 * rounds[0].fast.interval_ns)
 		return -EAGAIN;
 	cal->tick_ns = tick.value;
 	cal->tick_error_ns = tick.error;
 	cal->ticks = ticks;
 	cal->handler_ns = handler.value;
-	/* of all that they saw, as a recording's books have it */
+	/* of all that they saw, as in a recording's counters */
 	cal->handler_spread_ns = reals_sd(raw, n);
 	cal->entry_ns = tick.value - handler.value;
 	others = rounds_other_interrupts(rounds, n, u, &tick);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Calls of the module's netlink family, for the parts of libkjoule that make some.
- * Done by session.c.
- */
+/* Calls of the module's netlink family, for other parts of libkjoule. Implemented in session.c. */
 #ifndef KJOULE_CTL_H
 #define KJOULE_CTL_H
 
@@ -12,16 +9,16 @@
 struct nl_msg;
 struct nlattr;
 
-/* What to do with each message of an answer. Return: 0 or -errno, which ends the call. */
+/* Called for each message of an answer. Return: 0 or -errno, which ends the call. */
 typedef int kjoule_ctl_parse(struct nlattr *attrs, int len, void *arg);
 
 /** kjoule_ctl_message() - begin a request. Return: NULL without memory */
 struct nl_msg *kjoule_ctl_message(struct kjoule_ctl *ctl, int cmd, int flags);
 
 /**
- * kjoule_ctl_call() - send a request and take in the whole answer
- * @msg:	is freed; NULL says that there was no memory
- * @what:	was asked, for messages
+ * kjoule_ctl_call() - send a request and read the whole answer
+ * @msg: is freed; NULL: there was no memory
+ * @what: for messages
  * Return:	0 or -errno
  */
 int kjoule_ctl_call(struct kjoule_ctl *ctl, struct nl_msg *msg, kjoule_ctl_parse *parse, void *arg,

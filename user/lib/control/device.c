@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * /dev/kjoule: open it, check that it speaks our version, become a session's
- * reader and map its rings. Reading them is ring.c.
- */
+/* /dev/kjoule: open it, check its version, attach to a session and map its rings. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Notices of what becomes of sessions, and records by netlink, for whoever cannot map
- * the rings. Messages are exchanged by session.c and decoded in netlink.c.
+ * Notices about sessions, and records by netlink, without mapped rings. Messages are exchanged by
+ * session.c and decoded in netlink.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int kjoule_events_open(struct kjoule_events **out, struct kjoule_error *err)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	ret = kjoule_ctl_open(&ev->ctl, err);
 	if (!ret) {
-		/* not the multicast group, which asks for more than CAP_PERFMON */
+		/* not the multicast group, which needs more than CAP_PERFMON */
 		ret = kjoule_ctl_call(ev->ctl, kjoule_ctl_message(ev->ctl, KJOULE_CMD_NOTICE_LISTEN, 0), NULL,
 				      NULL, "listen to notices", err);
 	}
@@ -100,7 +100,7 @@ const char *kjoule_event_name(uint32_t event)
 	return event < sizeof(names) / sizeof(names[0]) ? names[event] : "unknown";
 }
 
-/* Who gets the records of a dump. */
+/* Where records of a dump go. */
 struct taker {
 	kjoule_records_fn *take;
 	void *arg;

@@ -17,7 +17,7 @@ static int cpu_find_column(char *head, unsigned int cpu)
 	return -1;
 }
 
-/* The number in column @column of a row; 0 where the row has fewer, as the rows of totals have. */
+/* The number in column @column of a row; 0 if the row is shorter, as those of totals. */
 static uint64_t row_read_cell(const char *row, int column)
 {
 	const char *p = strchr(row, ':');

@@ -10,9 +10,9 @@
 
 /**
  * kjoule_interrupts_parse() - a CPU's column of /proc/interrupts, summed
- * @f:		the table; CPUs that are offline have no column in it
- * @cpu:	its number, as in the table's head
- * @count:	out: interrupts of every kind since boot
+ * @f: the table; CPUs that are offline have no column in it
+ * @cpu: its number, as in the table's head
+ * @count: out: interrupts of every kind since boot
  * Return: 0, -ENXIO when the table has no such CPU, -ENOMEM
  */
 int kjoule_interrupts_parse(FILE *f, unsigned int cpu, uint64_t *count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The jitter of the sampling grid, as the ABI defines it: readers repeat what the
- * module does, so that a record needs no absolute time.
+ * The jitter of the sampling grid, as the ABI defines it: readers repeat the module's computation,
+ * so that a record needs no absolute time.
  */
 #include "lib/control/ring.h"
 
@@ -17,8 +17,8 @@ uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns)
 }
 
 /*
- * One in so many parts: 126 and the golden section, of all numbers the one that fractions come least close to. With 127
- * ticks would meet a period of a millisecond at 127 moments only, again and again.
+ * One in so many parts: 126 and the golden section, the number farthest from all fractions. With
+ * 127 ticks would meet a period of a millisecond at only 127 phases.
  */
 #define OUT_OF_STEP	126.618
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Decodes what the module says over netlink. Called by session.c with the
- * attributes of one message.
- */
+/* Decodes the module's netlink messages. Called by session.c with the attributes of one message. */
 #include <errno.h>
 #include <string.h>
 #include <netlink/attr.h>
@@ -143,7 +140,7 @@ int kjoule_parse_source(struct nlattr *attrs, int len, struct kjoule_source_info
 	return ret;
 }
 
-/* Which CPUs share a source's counters: told in the order of the session's CPUs. */
+/* Which CPUs share a source's counters: in the order of the session's CPUs. */
 static int scopes_parse_attrs(struct nlattr *attrs, int len, const struct kjoule_cpus *cpus,
 			      struct kjoule_source_info *src)
 {
@@ -326,7 +323,7 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 			break;
 		}
 	}
-	/* scopes speak of the session's CPUs, which may come after the sources */
+	/* scopes refer to the session's CPUs, which may come after the sources */
 	nla_for_each_attr(a, attrs, len, rest)
 		if (nla_type(a) == KJOULE_A_SESSION_SOURCE_INFO && !ret)
 			ret = scopes_parse_attrs(nla_data(a), nla_len(a), &info->cpus,

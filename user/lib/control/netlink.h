@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * From netlink attributes to libkjoule's structures. Attributes of the wrong
- * length are refused, unknown ones are skipped.
- */
+/* From netlink attributes, whose length is checked, to libkjoule's structures. */
 #ifndef KJOULE_NETLINK_PARSE_H
 #define KJOULE_NETLINK_PARSE_H
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reader's side of a ring and the walk over records. Knows the layout of
- * include/uapi/linux/kjoule.h and nothing of who wants the records. Content that
- * makes no sense is skipped and counted, never followed.
+ * The reader's side of a ring and the iteration over records, by the layout of
+ * include/uapi/linux/kjoule.h. Invalid content is skipped and counted, never followed.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +11,7 @@
 
 #define ALIGNED(n)	(((n) & 7) == 0)
 
-/* Least size of a record of each type; what is unknown needs a header and 8 bytes. */
+/* Least size of a record of each type; unknown ones need a header and 8 bytes. */
 static size_t record_least_size(unsigned int type)
 {
 	switch (type) {
@@ -37,7 +36,8 @@ static size_t record_least_size(unsigned int type)
 	case KJOULE_RECORD_WINDOW:
 		return sizeof(struct kjoule_window);
 	case KJOULE_RECORD_READING:
-		return offsetof(struct kjoule_vpm_reading, busy_ns);	/* which older ones do not have */
+		/* which older ones do not have */
+		return offsetof(struct kjoule_vpm_reading, busy_ns);
 	case KJOULE_RECORD_DURATION:
 		return sizeof(struct kjoule_duration);
 	default:
@@ -45,7 +45,7 @@ static size_t record_least_size(unsigned int type)
 	}
 }
 
-/* What a record says of its own length has to be there. */
+/* Checks lengths inside of a record. */
 static bool record_holds_content(const struct kjoule_record *r)
 {
 	const struct kjoule_energy *e = (const struct kjoule_energy *)r;
@@ -102,8 +102,8 @@ static size_t records_strip_pads(uint8_t *buf, size_t len, bool *bad)
 }
 
 /*
- * How many of @len bytes are whole records, the reader having room for no more.
- * Return: bytes, or @len if it breaks off (records_strip_pads() will find out).
+ * How many of @len bytes are whole records, where the reader has no room for more. Return: bytes,
+ * or @len if it breaks off (records_strip_pads() will find out).
  */
 static uint64_t records_whole_bytes(const uint8_t *data, uint64_t size, uint64_t pos, uint64_t len)
 {
@@ -124,7 +124,8 @@ static uint64_t records_whole_bytes(const uint8_t *data, uint64_t size, uint64_t
 
 int kjoule_ring_drain(struct kjoule_ring_reader *ring, void *buf, size_t len, size_t *used)
 {
-	uint64_t head = __atomic_load_n(&ring->head->head, __ATOMIC_ACQUIRE);	/* C, pairs with B */
+	/* C, pairs with B */
+	uint64_t head = __atomic_load_n(&ring->head->head, __ATOMIC_ACQUIRE);
 	uint64_t wait = head - ring->pos, n, first;
 	bool bad;
 
@@ -152,7 +153,8 @@ int kjoule_ring_drain(struct kjoule_ring_reader *ring, void *buf, size_t len, si
 		n = wait;	/* record borders are lost up to the head */
 	}
 	ring->pos += n;
-	__atomic_store_n(&ring->tail->tail, ring->pos, __ATOMIC_RELEASE);	/* D, pairs with A */
+	/* D, pairs with A */
+	__atomic_store_n(&ring->tail->tail, ring->pos, __ATOMIC_RELEASE);
 	if (bad)
 		return -EBADMSG;
 	return n < wait;

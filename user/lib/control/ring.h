@@ -20,7 +20,7 @@ struct kjoule_ring_reader {
 	const uint8_t *data;
 	uint64_t size;			/* a power of two */
 	uint64_t pos;			/* consumed so far */
-	uint64_t damaged;		/* times that the content made no sense */
+	uint64_t damaged;		/* times that the content was invalid */
 	void *map;
 	size_t map_len;
 };
@@ -37,21 +37,21 @@ unsigned int kjoule_device_rings(const struct kjoule_device *dev);
 struct kjoule_ring_reader *kjoule_device_ring(struct kjoule_device *dev, unsigned int i);
 
 /**
- * kjoule_ring_drain() - take what waits in a ring
- * @ring:	the ring
- * @buf,@len:	where whole records go, pads left out; at least 64 KiB makes sense
- * @used:	out: bytes written to @buf
+ * kjoule_ring_drain() - take the waiting records
+ * @ring: the ring
+ * @buf,@len: for whole records, without pads; at least 64 KiB makes sense
+ * @used: out: bytes written to @buf
  *
- * Return: 0 when the ring is empty, 1 when more waits, -EBADMSG when the content made no
- * sense: what was good before it is in @buf and the rest was skipped.
+ * Return: 0 when the ring is empty, 1 when more waits, -EBADMSG for invalid content: what was good
+ *   before it is in @buf and the rest was skipped.
  */
 int kjoule_ring_drain(struct kjoule_ring_reader *ring, void *buf, size_t len, size_t *used);
 
 /**
- * kjoule_record_next() - walk over a buffer of records
- * @off:	in and out: where to read, 0 at first
- * @rec:	out: the record, its size checked against its type
- * Return: 1 for a record, 0 at the end, -EBADMSG when what is there is no record
+ * kjoule_record_next() - iterate over a buffer of records
+ * @off: in and out: where to read, 0 at first
+ * @rec: out: the record, its size checked against its type
+ * Return: 1 for a record, 0 at the end, -EBADMSG for an invalid record
  */
 int kjoule_record_next(const void *buf, size_t len, size_t *off, const struct kjoule_record **rec);
 
@@ -67,10 +67,10 @@ static inline const uint64_t *kjoule_chain_ips(const struct kjoule_chain *c)
  */
 uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns);
 /**
- * kjoule_interval_out_of_step() - an interval that is a little longer, if the module takes that
+ * kjoule_interval_out_of_step() - a slightly longer interval, if within the module's limits
  *
- * A round rate keeps step with the kernel's tick and with whatever else goes by round times: what runs right after it is
- * sampled always, or never. A little slower the ticks pass over all of its phases, in turn.
+ * A round rate is in step with the kernel's tick and other periodic code: what runs right after it
+ * is sampled always, or never. A little slower, ticks pass over all phases in turn.
  */
 uint64_t kjoule_interval_out_of_step(uint64_t interval_ns, const struct kjoule_info *info);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which CPUs share a source's counters: a table by CPU, as long as the highest CPU
- * that is in it. Filled by netlink.c, lib/file/meta.c and sources.c.
+ * Which CPUs share a source's counters: a table by CPU, up to the highest one. Filled by netlink.c,
+ * lib/file/meta.c and sources.c.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Control of the module over generic netlink: sources, sessions and their books.
- * What the attributes mean is decoded in netlink.c.
- */
+/* Sources, sessions and their counters over generic netlink; netlink.c decodes attributes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,13 +23,13 @@ struct kjoule_ctl {
 	int family;
 };
 
-/* One request and everything that comes back. */
+/* A request and its answer. */
 struct call {
 	int (*parse)(struct nlattr *attrs, int len, void *arg);
 	void *arg;
 	int done;
 	int error;		/* -errno */
-	char text[256];		/* the kernel's own words, if it had any */
+	char text[256];		/* the kernel's message, if any */
 };
 
 static int message_on_valid(struct nl_msg *msg, void *arg)
@@ -122,7 +119,7 @@ static struct nl_msg *message_new(struct kjoule_ctl *ctl, int cmd, int flags)
 	return msg;
 }
 
-/* What went wrong, in words that say what to do next. */
+/* The error, with what to do next. */
 static int call_explain_error(struct kjoule_error *err, int ret, const char *what,
 			      const struct call *call)
 {
@@ -154,7 +151,7 @@ static int call_run(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *cal
 	return call_explain_error(err, ret, what, call);
 }
 
-/* The device is there for whoever sees its node, but the family is not in every network namespace. */
+/* The device is visible by its node, but the family is not in every network namespace. */
 static int family_explain_missing(struct kjoule_error *err)
 {
 	int fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -348,7 +345,7 @@ static int message_put_params(struct nl_msg *msg, const struct kjoule_session_pa
 	return ret;
 }
 
-/* What a refused call has left is nobody's. */
+/* Drop the results of a refused call. */
 static int call_run_for_info(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, const char *what,
 			     struct kjoule_session_info *info, struct kjoule_error *err)
 {

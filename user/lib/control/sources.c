@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks through sysfs for values that a session can be given as a file; see
- * sources.h. Events of PMUs are found by sources_perf.c, sensors by sources_sensors.c.
- * Called by list and record.
+ * Scans sysfs for values that a session can use as files; see sources.h. Events of PMUs are found
+ * by sources_perf.c, sensors by sources_sensors.c. Called by list and record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,8 +82,8 @@ static int zone_add(struct kjoule_scan *s, const char *entry)
 }
 
 /*
- * What a zone lies in: the zone above it, whose counter has it; the machine where there is one.
- * Zones that do not name their CPUs have those of the one that they are listed below.
+ * The parent of a zone: the zone above it, which includes it; the machine if there is one. Zones
+ * without CPUs of their own have their parent's.
  */
 static int zones_nest(struct kjoule_scan *s, size_t first)
 {

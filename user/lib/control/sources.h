@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sources that user space knows of and can hand over to a session: zones of
- * powercap, values of hwmon and of thermal zones, counters of perf PMUs, power
- * supplies. What is registered in the kernel is asked for with kjoule_sources().
+ * Sources that user space finds and passes to a session: zones of powercap, values of hwmon and of
+ * thermal zones, counters of perf PMUs, power supplies. For the kernel's own see kjoule_sources().
  */
 #ifndef KJOULE_SOURCES_H
 #define KJOULE_SOURCES_H
@@ -14,10 +13,10 @@
 
 /**
  * struct kjoule_found - a source that was found
- * @info:	as of a source of the kernel; name, rating, why it cannot be used; one domain.
- *		Its scopes are the CPUs that it counts, where sysfs tells
- * @spec:	to be handed over; fd is -1
- * @path:	of the value file, empty if there is none
+ * @info: as of a source of the kernel; name, rating, why it cannot be used; one domain. Its scopes
+ *   are the CPUs that it counts, if known
+ * @spec: to be passed to a session; fd is -1
+ * @path: of the value file, empty if there is none
  */
 struct kjoule_found {
 	struct kjoule_source_info info;
@@ -25,7 +24,7 @@ struct kjoule_found {
 	char path[256];
 };
 
-/* How good sources of user space are; the kernel's say it themselves. Thermal: never the default. */
+/* Ratings of user space's sources; the kernel's have their own. Thermal: never the default. */
 enum {
 	KJOULE_RATING_PERF = 150,
 	KJOULE_RATING_POWERCAP = 100,
@@ -37,8 +36,8 @@ enum {
 
 /**
  * kjoule_sources_scan() - find them all; every value is read once
- * @sysfs:	KJOULE_SYSFS, or a folder that looks like it
- * @list:	out: for kjoule_sources_free()
+ * @sysfs: KJOULE_SYSFS, or a folder that looks like it
+ * @list: out: for kjoule_sources_free()
  * Return: 0 or -ENOMEM
  */
 int kjoule_sources_scan(const char *sysfs, struct kjoule_found **list, size_t *n);
@@ -52,30 +51,27 @@ int kjoule_sources_perf(const char *sysfs, const char *name, struct kjoule_found
 			struct kjoule_error *err);
 
 /**
- * kjoule_source_unclear() - may it be anything's? True of a value of sysfs that tells of energy or
- * power, but not whose; it is used when it is named, never by default
+ * kjoule_source_unclear() - is it unknown what it measures? True of a value of sysfs for energy or
+ * power of an unknown device; it is used when it is named, never by default
  */
 bool kjoule_source_unclear(const struct kjoule_source_info *info);
-/**
- * kjoule_sources_unclear() - those that could be read: "hwmon:amdgpu/power1 (PPT), ..."
- * Return: how many
- */
+/** kjoule_sources_unclear() - "hwmon:amdgpu/power1 (PPT), ...". Return: how many */
 size_t kjoule_sources_unclear(const struct kjoule_found *list, size_t n, char *buf, size_t len);
 
 /**
- * kjoule_sources_best() - what to use where the kernel has nothing as good
- * @than:	rating of the kernel's best that can be used, INT32_MIN: there is none
+ * kjoule_sources_best() - what to use if the kernel has nothing as good
+ * @than: rating of the kernel's best usable one, INT32_MIN: there is none
  * Return: an element of @list, or NULL
  */
 const struct kjoule_found *kjoule_sources_best(const struct kjoule_found *list, size_t n, int32_t than);
 
-/**
- * kjoule_sources_goes_with() - is it the same meter, or a part of it?
- * Where one is used so is the other, if it can be; only for energy.
- */
+/** kjoule_sources_goes_with() - parts of one meter, which are used together; only for energy */
 bool kjoule_sources_goes_with(const struct kjoule_found *f, const struct kjoule_found *with);
 
-/** kjoule_source_name_len() - up to the comma after it, @PERIOD included; a perf event may have commas inside */
+/**
+ * kjoule_source_name_len() - up to the comma after it, @PERIOD included; a perf event may have
+ * commas inside
+ */
 size_t kjoule_source_name_len(const char *names);
 
 /*

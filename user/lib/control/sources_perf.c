@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events of perf PMUs as sources: from the names and terms that sysfs explains to
- * the type and config that the kernel opens a counter by. Part of sources.h.
+ * Events of perf PMUs as sources: from the names and terms in sysfs to the type and config that
+ * open a counter. Part of sources.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,16 +12,16 @@
 #include "lib/base/array.h"
 #include "lib/control/sources.h"
 
-/* An event while its terms are put together. */
+/* An event while its terms are combined. */
 struct event {
 	const char *pmu;
 	char folder[200];		/* of the PMU */
 	uint64_t config;
-	char name[KJOULE_NAME_LEN];	/* of the event that was named, empty: only terms were */
+	char name[KJOULE_NAME_LEN];	/* of the named event, empty: only terms were given */
 	struct kjoule_error *err;
 };
 
-/* Put @value into the bits that a format such as "config:0-7,32-35" names, lowest first. */
+/* Put @value into the bits of a format such as "config:0-7,32-35", lowest first. */
 static int event_put_bits(struct event *e, const char *term, const char *format, uint64_t value)
 {
 	const char *at = format + 7;
@@ -126,7 +126,7 @@ static void factor_to_fraction(double factor, uint64_t *mult, uint32_t *shift)
 	*shift = exponent < 0 ? -exponent : 0;
 }
 
-/* What a count of the event is: ".unit" and ".scale" say it. */
+/* The unit of an event's count, by ".unit" and ".scale". */
 static void event_read_unit(const struct event *e, struct kjoule_found *f)
 {
 	struct kjoule_domain_info *dom = &f->info.domains[0];
@@ -150,9 +150,9 @@ static void event_read_unit(const struct event *e, struct kjoule_found *f)
 	f->spec.unit_shift = dom->unit_shift;
 }
 
-/* What the kernel's RAPL PMU calls them, and what the field calls them. */
+/* The kernel's RAPL PMU's names, and ours. */
 static const struct {
-	const char *event, *name, *inside;	/* @inside with the slash behind it */
+	const char *event, *name, *inside;	/* @inside with the slash after it */
 	uint32_t class;
 } known[] = {
 	{ "energy-pkg", "package", "energy-psys/", KJOULE_DOMAIN_PACKAGE },
@@ -228,7 +228,7 @@ static int entry_is_visible(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-/* Which of a PMU's events lies in which other one. */
+/* Which of a PMU's events includes which other one. */
 static void events_nest(struct kjoule_found *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -267,7 +267,7 @@ static int pmu_add_events(const char *sysfs, const char *pmu, struct kjoule_foun
 	}
 	free(events);
 	free(one);
-	/* the package first: it is what code is charged by */
+	/* the package first: code is charged by it */
 	for (size_t i = first + 1; i < *n; i++) {
 		if ((*list)[i].spec.class != KJOULE_DOMAIN_PACKAGE)
 			continue;

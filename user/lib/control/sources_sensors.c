@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Sensors in sysfs: hwmon, thermal zones, power supplies; see sources_scan.h. Called
- * by sources.c.
- */
+/* Sensors in sysfs: hwmon, thermal zones, power supplies; see sources_scan.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +20,8 @@ static void hwmon_set_name(struct kjoule_scan *s, struct kjoule_found *f, const 
 }
 
 /*
- * Sensors that are known to measure the processor, each a package. Any chip may call a value of
- * its own "pkg" or "power1", a graphics card above all: what is not here may be anything.
+ * Sensors that are known to measure the processor, each a package. Any chip may call a value of its
+ * own "pkg" or "power1", above all a graphics card: others may measure anything.
  */
 static void hwmon_classify(struct kjoule_scan *s, struct kjoule_found *f, const char *chip, const char *value,
 			   const char *label)
@@ -68,7 +65,7 @@ static int hwmon_add_value(struct kjoule_scan *s, const char *folder, const char
 		return 0;
 	snprintf(value, sizeof(value), "%.*s", (int)(suffix - file), file);
 	if (strcmp(suffix, "_input")) {
-		/* an average only where nothing else is told */
+		/* an average only if there is nothing else */
 		snprintf(path, sizeof(path), "%s_input", value);
 		if (strcmp(suffix, "_average") || quantity != KJOULE_QUANTITY_POWER ||
 		    kjoule_scan_read(folder, path, label, sizeof(label)) != -ENOENT)
@@ -128,7 +125,7 @@ int kjoule_scan_thermal(struct kjoule_scan *s, const char *entry)
 	return 0;
 }
 
-/* The kernel reads it by its name; here is only looked at whether that will do. */
+/* The kernel reads it by its name; this only checks that it can. */
 int kjoule_scan_supply(struct kjoule_scan *s, const char *entry)
 {
 	char folder[300], text[KJOULE_NAME_LEN], name[KJOULE_NAME_LEN];

@@ -98,7 +98,7 @@ static void result_parse_attr(const struct nlattr *a, struct kjoule_transition_p
 	}
 }
 
-/* Numbers of any other length are none of this family's. */
+/* Numbers of any other length are invalid. */
 static bool attr_is_whole(const struct nlattr *a)
 {
 	switch (nla_type(a)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes of frequency changes: the module times a loop again and again on one CPU while it requests another
- * frequency. And what the module is to write back into files of sysfs when this process is gone, however it ends.
+ * Probes of frequency changes: the module times a loop repeatedly on one CPU while it requests
+ * another frequency. And values that the module writes back to files of sysfs when this process
+ * ends, however it does.
  */
 #ifndef KJOULE_TRANSITION_PROBE_H
 #define KJOULE_TRANSITION_PROBE_H
@@ -16,11 +17,11 @@
 #include "lib/control/control.h"
 
 /**
- * struct kjoule_transition_probe - one, as the module tells of it
- * @way:	enum kjoule_transition_way
- * @driver:	of cpufreq
- * @cpus:	of the policy
- * @min_khz,@max_khz: the policy's limits as they are
+ * struct kjoule_transition_probe - one, as reported by the module
+ * @way: enum kjoule_transition_way
+ * @driver: of cpufreq
+ * @cpus: of the policy
+ * @min_khz,@max_khz: the policy's current limits
  */
 struct kjoule_transition_probe {
 	uint32_t id, cpu, way;
@@ -30,15 +31,15 @@ struct kjoule_transition_probe {
 };
 
 /**
- * struct kjoule_transition_probe_try - what to do; see the netlink specification
- * @adds:	dependent additions in a loop
- * @from_lo_ns,@from_hi_ns: what a loop takes at the first frequency
+ * struct kjoule_transition_probe_try - a request; see the netlink specification
+ * @adds: dependent additions in a loop
+ * @from_lo_ns,@from_hi_ns: time of a loop at the first frequency
  * @to_lo_ns,@to_hi_ns: and at the second
- * @lead:	loops before the request, at least
- * @loops:	after it, at most
- * @confirm:	of these, after the change
- * @timeout_ns:	for the first frequency, and once more for the second
- * @slice_ns:	interrupts are off for no longer at a time
+ * @lead: loops before the request, at least
+ * @loops: after it, at most
+ * @confirm: of these, after the change
+ * @timeout_ns: for the first frequency, and once more for the second
+ * @slice_ns: interrupts are off for at most this time
  */
 struct kjoule_transition_probe_try {
 	uint32_t adds, from_khz, to_khz;
@@ -48,15 +49,16 @@ struct kjoule_transition_probe_try {
 };
 
 /**
- * struct kjoule_transition_probe_result - what became of it
- * @outcome:	enum kjoule_transition_outcome
- * @count:	loops that there are
- * @asked_ns:	when the request was made, CLOCK_MONOTONIC; it took @request_ns
- * @irqs_off_ns: interrupts were off for no longer at a time; @irqs_off_from_ns: when that longest time began, CLOCK_MONOTONIC
- * @cut:	times that they were let in between loops
+ * struct kjoule_transition_probe_result - its result
+ * @outcome: enum kjoule_transition_outcome
+ * @count: number of loops
+ * @asked_ns: time of the request, CLOCK_MONOTONIC; it took @request_ns
+ * @irqs_off_ns: longest time with interrupts off; @irqs_off_from_ns: when that began,
+ *   CLOCK_MONOTONIC
+ * @cut: times that interrupts were on between loops
  * @min_khz,@max_khz: the policy's limits afterwards
- * @counter:	source that the loops' cycles are from; "": they tell none
- * @reference_khz: at which its reference counts
+ * @counter: source of the loops' cycles; "": they have none
+ * @reference_khz: frequency of its reference
  */
 struct kjoule_transition_probe_result {
 	uint32_t outcome, count, cut;
@@ -67,13 +69,16 @@ struct kjoule_transition_probe_result {
 
 /**
  * kjoule_transition_probe_new() - make one; it ends with @ctl
- * Return: 0; -EOPNOTSUPP: the driver has no such way; -EBUSY: somebody measures there; -ENODEV, -EINVAL, -errno
+ * Return: 0; -EOPNOTSUPP: the driver has no such way; -EBUSY: another probe is there; -ENODEV,
+ *   -EINVAL, -errno
  */
 int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, struct kjoule_transition_probe *p,
 		     struct kjoule_error *err);
 /**
- * kjoule_transition_probe_calibrate() - have @khz, wait for @wait_ns, and time @loops loops of @adds additions
- * Return: 0; -ERANGE: outside of the limits; -EPERM: the governor is another one; -EDOM: a loop is too long; -errno
+ * kjoule_transition_probe_calibrate() - set @khz, wait for @wait_ns, and time @loops loops of @adds
+ * additions
+ * Return: 0; -ERANGE: outside of the limits; -EPERM: another governor; -EDOM: a loop is too long;
+ *   -errno
  */
 int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, uint32_t adds, uint32_t khz,
 			   uint32_t loops, uint64_t wait_ns, uint64_t slice_ns, struct kjoule_transition_probe_result *r,
@@ -81,13 +86,16 @@ int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoul
 /** kjoule_transition_probe_try() - request a change and time it. Return: as above */
 int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, const struct kjoule_transition_probe_try *t,
 		     struct kjoule_transition_probe_result *r, struct kjoule_error *err);
-/** kjoule_transition_probe_loops() - the loops of the last of these; @loops: the caller's to free. Return: 0 or -errno */
+/**
+ * kjoule_transition_probe_loops() - the loops of the last of these; @loops: the caller's to free.
+ * Return: 0 or -errno
+ */
 int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, struct kjoule_loop **loops, size_t *n,
 		       struct kjoule_error *err);
 
 /**
- * kjoule_restore_add() - write @value when @ctl is closed, or this process is gone
- * @fd:		of a file of sysfs, open for writing; may be closed afterwards
+ * kjoule_restore_add() - write @value when @ctl is closed, or this process ends
+ * @fd: of a file of sysfs, open for writing; may be closed afterwards
  * Return: 0 or -errno
  */
 int kjoule_restore_add(struct kjoule_ctl *ctl, int fd, const char *value, struct kjoule_error *err);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the data file; datafile.h has the format. A chunk is compressed in
- * memory and handed to the kernel at once; when the disk is full the file is
- * cut back to its last whole chunk, so that it stays readable to its end.
- * It takes its name with the first chunk, see lib/base/output_file.h.
+ * Writes the data file; datafile.h has the format. A chunk is compressed in memory and written at
+ * once; when the disk is full the file is cut back to its last whole chunk, so that it stays
+ * readable. It gets its name with the first chunk, see lib/base/output_file.h.
  */
 #include <endian.h>
 #include <errno.h>
@@ -17,7 +16,7 @@
 #include "lib/file/datafile.h"
 #include "lib/file/pack.h"
 
-/* Fast rather than small: compressing shares a machine with what is measured. */
+/* Fast rather than small: compression shares a machine with what is measured. */
 #define COMPRESSION_LEVEL	1
 
 struct kjoule_writer {
@@ -26,7 +25,7 @@ struct kjoule_writer {
 	int error;			/* -errno of the first failure */
 	uint32_t sequence;
 	uint64_t bytes;			/* of whole chunks */
-	uint64_t grown;			/* what readers make of them, at most */
+	uint64_t grown;			/* most that readers make of them */
 	ZSTD_CCtx *zstd;
 	uint8_t *buf;
 	size_t room;
@@ -98,8 +97,7 @@ int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **o
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	/*
-	 * A disk that is full says so before anything is started, where nothing can be lost; the
-	 * room may be that of the file that is replaced, though.
+	 * A full disk is reported at the start; the room may be that of the replaced file, though.
 	 */
 	if (!w->file.replaces) {
 		ret = file_write_header(w, err);
@@ -118,10 +116,10 @@ err_free:
 }
 
 /*
- * A file that grows to more than KJOULE_GROWTH_* allow is refused, and the programs that are
- * recorded have a say in how well it compresses: thousands of mappings of one long path do by 400.
- * What is too short gets a frame behind it that decompressing skips. @n: bytes of the frame at
- * @frame. Return: bytes with it
+ * A file that grows by more than KJOULE_GROWTH_* is refused, and the recorded programs influence
+ * how well it compresses: thousands of mappings of one long path do by 400. What is too short gets
+ * a frame after it that decompressing skips. @n: bytes of the frame at @frame. Return: bytes with
+ * it
  */
 static size_t frame_lengthen(const struct kjoule_writer *w, uint64_t grown, uint8_t *frame,
 			     size_t n)
@@ -175,7 +173,7 @@ static int file_write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type
 	memset(w->buf + sizeof(h) + n, 0, total - sizeof(h) - n);
 	ret = file_write_bytes(w->file.fd, w->buf, total);
 	if (ret) {
-		/* Half a chunk would be reported as damage: what is whole stays. */
+		/* Half a chunk would be reported as damage: cut back to whole ones. */
 		if (ftruncate(w->file.fd, w->bytes) || lseek(w->file.fd, 0, SEEK_END) < 0)
 			ret = -errno;
 		return kjoule_fail(err, -ret, "%s: writing: %s; what was written before is kept",
@@ -195,10 +193,7 @@ static int file_write_first(struct kjoule_writer *w, enum kjoule_chunk_type type
 	return ret ? ret : file_write_chunk(w, type, cpu, data, len, err);
 }
 
-/*
- * There is something to put in the place of what was there; from now on a recorder that is killed
- * leaves what it has written.
- */
+/* There is content to replace the old file with; a killed recorder leaves it from now on. */
 static int file_begin(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
 		      const void *data, size_t len, struct kjoule_error *err)
 {
@@ -206,7 +201,7 @@ static int file_begin(struct kjoule_writer *w, enum kjoule_chunk_type type, uint
 	bool full = (ret == -ENOSPC || ret == -EDQUOT) && w->file.replaces;
 	int unnamed;
 
-	/* the file that is replaced has what room there is: it goes first */
+	/* the replaced file has the only room there is: it goes first */
 	if (!ret || full) {
 		unnamed = kjoule_output_file_commit(&w->file, full ? NULL : err);
 		if (unnamed)

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The data file: a header and then chunks, each compressed, checksummed and
- * readable by itself, so that what was written before a crash, a kill or a full
- * disk stays good. What is inside a chunk is the business of meta.h (JSON),
- * kjoule.h (records) and lib/sideband/sideband.h.
+ * The data file: a header and then chunks, each compressed, checksummed and readable by itself, so
+ * that what was written before a crash, a kill or a full disk stays good. The content of chunks is
+ * meta.h's (JSON), kjoule.h's (records) and lib/sideband/sideband.h's.
  *
  *	file:   struct kjoule_file_header, chunk, chunk, ...
  *	chunk:  struct kjoule_chunk_header, stored_len bytes of a zstd frame (with
- *		its own content checksum), perhaps with a skippable one behind it (see
+ *  its own content checksum), perhaps with a skippable one after it (see
  *		KJOULE_GROWTH_*), zero to seven bytes of padding
  *
- * Readers have limits, because files may be made up, and the writer keeps below each of them
+ * Readers have limits, because files may be forged, and the writer stays below each of them
  * whatever the recorded programs do: KJOULE_CHUNK_MAX and KJOULE_GROWTH_* below; 8 MiB of a chunk
  * of records or of JSON (chunks are cut at about 1 MiB, a command's arguments at 1 MiB);
- * KJOULE_JITMAPS_MAX of all maps (what has no room is counted and reported); KJOULE_VDSO_MAX; 16
- * MiB of kernel symbols; KJOULE_MAX_CPUS, _SOURCES, _DOMAINS, which the module has as well.
+ * KJOULE_JITMAPS_MAX of all maps (the rest is counted and reported); KJOULE_VDSO_MAX; 16 MiB of
+ * kernel symbols; KJOULE_MAX_CPUS, _SOURCES, _DOMAINS, which the module has as well.
  *
- * All numbers are in the byte order of the machine that recorded; the header's
- * byte order mark tells a foreign one.
+ * All numbers are in the byte order of the recording machine; the header has a byte order mark.
  */
 #ifndef KJOULE_DATAFILE_H
 #define KJOULE_DATAFILE_H
@@ -33,17 +31,17 @@
 #define KJOULE_FILE_BYTE_ORDER	0x01020304u
 #define KJOULE_CHUNK_MAGIC	0x6b48436bu	/* "kCHk" in little endian */
 
-/* What record writes and what is read where no file is named. */
+/* The default name for record and readers. */
 #define KJOULE_DATA_FILE	"kjoule.data"
 
-/* The largest content of a chunk that is believed. */
+/* The largest content of a chunk that is read. */
 #define KJOULE_CHUNK_MAX	(64u << 20)
 
 /*
- * What is made of a file is bounded by its size, so that a small one cannot fill the memory:
- * so many bytes whatever its size, and so many for each of its own. It holds of the chunks'
- * content and of the records that are unpacked from it. What compresses better is stored longer by
- * the writer, so that this holds wherever a file ends.
+ * The memory of a file's content is limited by its size, so that a small one cannot fill the
+ * memory: so many bytes whatever its size, and so many for each of its own. This is for the chunks'
+ * content and for unpacked records. What compresses better is stored longer by the writer, so that
+ * this holds wherever a file ends.
  */
 #define KJOULE_GROWTH_LEAST	(32u << 20)
 #define KJOULE_GROWTH_RATIO	256
@@ -52,15 +50,17 @@ enum kjoule_chunk_type {
 	KJOULE_CHUNK_META = 1,		/* JSON, see meta.h; the last one counts */
 	KJOULE_CHUNK_RING = 2,		/* records of one CPU, beginning with its task; pack.h */
 	KJOULE_CHUNK_SIDE_BAND = 3,	/* raw perf records */
-	KJOULE_CHUNK_STATS = 4,		/* JSON: the books of every CPU so far */
+	KJOULE_CHUNK_STATS = 4,		/* JSON: the counters of every CPU so far */
 	KJOULE_CHUNK_CALIBRATION = 5,	/* JSON */
 	KJOULE_CHUNK_KALLSYMS = 6,	/* text: "address type name [module]" */
 	KJOULE_CHUNK_BUILD_IDS = 7,	/* JSON */
 	KJOULE_CHUNK_WAKEUPS = 9,		/* struct kjoule_wakeup: when the recorder ran */
 	KJOULE_CHUNK_END = 8,		/* JSON: how it ended */
-	KJOULE_CHUNK_JITMAP = 10,	/* text: a process's code made at run time, see lib/code/jitmap.h */
-	KJOULE_CHUNK_REGIONS = 11,	/* struct kjoule_region_batch, each with its units behind it; lib/region/mark_ring.h */
-	KJOULE_CHUNK_VDSO = 12,		/* an ELF file: what the kernel maps into every process as "[vdso]" */
+	/* text: a process's code made at run time, see lib/code/jitmap.h */
+	KJOULE_CHUNK_JITMAP = 10,
+	/* struct kjoule_region_batch, each followed by its units; lib/region/mark_ring.h */
+	KJOULE_CHUNK_REGIONS = 11,
+	KJOULE_CHUNK_VDSO = 12,		/* an ELF file: a copy of the vDSO */
 };
 
 struct kjoule_file_header {
@@ -83,7 +83,7 @@ struct kjoule_chunk_header {
 	uint32_t checksum;		/* CRC-32 of what is before it */
 };
 
-/* The recorder was awake on @cpu: CLOCK_MONOTONIC. */
+/* The recorder ran on @cpu: CLOCK_MONOTONIC. */
 struct kjoule_wakeup {
 	uint64_t begin_ns, end_ns;
 	uint32_t cpu;
@@ -103,23 +103,23 @@ uint32_t kjoule_crc32(const void *data, size_t len);
 struct kjoule_writer;
 
 /**
- * kjoule_writer_open() - a new file, mode 0600, that is to be called @path
- * What is called so already stays until the first chunk is written, and is replaced then; if
- * there never is one, there is no new file. See lib/base/output_file.h for what is not replaced.
+ * kjoule_writer_open() - a new file, mode 0600, to be called @path
+ * An existing file of that name stays until the first chunk is written, and is replaced then;
+ * without any chunk there is no new file. See lib/base/output_file.h for what is not replaced.
  * Return: 0 or -errno
  */
 int kjoule_writer_open(const char *path, struct kjoule_writer **w, struct kjoule_error *err);
 /**
- * kjoule_writer_open_at() - the same in a folder, wherever that has been moved to and whatever is in its old place
- * @folder:	its descriptor, which stays the caller's and has to stay open; AT_FDCWD: as kjoule_writer_open()
- * @path:	the last part of it is the file's name in @folder; all of it is what errors call the file
+ * kjoule_writer_open_at() - the same in a folder, wherever that is moved to meanwhile
+ * @folder: its descriptor, which stays the caller's and open; AT_FDCWD: as kjoule_writer_open()
+ * @path: its last part is the file's name in @folder; all of it is for messages
  * Return: the same
  */
 int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **w, struct kjoule_error *err);
 /**
  * kjoule_writer_chunk() - write one chunk, whole, with write(2); the first gives the file its name
- * Return: 0 or -errno. After an error the file is cut back to its last whole chunk and
- * every further call returns the same error.
+ * Return: 0 or -errno. After an error the file is cut back to its last whole chunk and every
+ *   further call returns the same error.
  */
 int kjoule_writer_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
 			const void *data, size_t len, struct kjoule_error *err);
@@ -142,10 +142,10 @@ struct kjoule_chunk {
 	size_t len;
 };
 
-/* What was found wrong so far. */
+/* Damage found so far. */
 struct kjoule_damage {
 	unsigned int chunks;		/* damaged ones that were skipped */
-	unsigned int missing;		/* sequence numbers that never came, damaged ones included */
+	unsigned int missing;	/* sequence numbers that never came, damaged ones included */
 	uint64_t first_offset;		/* of the first damage */
 	char first[128];		/* the first damage in words */
 	bool shrunk;			/* the file became shorter while it was read */
@@ -155,10 +155,10 @@ struct kjoule_damage {
 
 /**
  * kjoule_reader_open() - open and check the header
- * @path:	NULL: KJOULE_DATA_FILE, which nobody has named: of a user but the caller and root
- *		it is refused with -EPERM, as it may have been laid there for the caller to read
- * Return: 0; -ENOENT..; -EBADMSG not a kjoule file or its header is damaged;
- * -EPROTO a newer major version or another byte order
+ * @path: NULL: KJOULE_DATA_FILE as the default: another user's than the caller's and root's is
+ *   refused with -EPERM, as it may have been planted
+ * Return: 0; -ENOENT..; -EBADMSG: not a kjoule file or its header is damaged; -EPROTO: a newer
+ *   major version or another byte order
  */
 int kjoule_reader_open(const char *path, struct kjoule_reader **r, struct kjoule_error *err);
 /** kjoule_reader_open_memory() - the same over a buffer, which must stay */
@@ -166,12 +166,13 @@ int kjoule_reader_open_memory(const void *data, size_t len, const char *name,
 			      struct kjoule_reader **r, struct kjoule_error *err);
 /**
  * kjoule_reader_next() - the next good chunk
- * Return: 1; 0 at the end of the file; -EFBIG if it grows to more than KJOULE_GROWTH_*
- * allow; -ENOMEM, or -errno of reading
+ * Return: 1; 0 at the end of the file; -EFBIG if it grows by more than KJOULE_GROWTH_*; -ENOMEM, or
+ *   -errno of reading
  */
 int kjoule_reader_next(struct kjoule_reader *r, struct kjoule_chunk *chunk);
 /**
- * kjoule_reader_at() - the chunk that kjoule_reader_next() of a reader of the same file found at an offset
+ * kjoule_reader_at() - the chunk that kjoule_reader_next() of a reader of the same file found at an
+ * offset
  * Return: 0; -ESTALE if it is not there any more; -ENOMEM, or -errno of reading
  */
 int kjoule_reader_at(struct kjoule_reader *r, uint64_t offset, struct kjoule_chunk *chunk);

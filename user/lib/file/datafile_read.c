@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the data file; datafile.h has the format. Believes nothing: every length
- * is checked, every content has a checksum, and after damage it looks for the
- * next chunk that is whole. The file is read piece by piece, never mapped: it may be
- * cut or written anew meanwhile, and a mapping would end us then.
+ * Reads the data file; datafile.h has the format. Nothing is trusted: every length is checked,
+ * every content has a checksum, and after damage it looks for the next whole chunk. The file is
+ * read in pieces, never mapped: it may be truncated or rewritten meanwhile, which would kill a
+ * reader of a mapping.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +17,13 @@
 #include "lib/base/privilege.h"
 #include "lib/file/datafile.h"
 
-/* So much is read at once where less would do. */
+/* Least size of a read. */
 #define PIECE	(64u << 10)
 
 struct kjoule_reader {
 	int fd;			/* -1: all of it is in @data */
 	const uint8_t *data;
-	uint8_t *piece;		/* what was read last: @piece_len bytes from @piece_at */
+	uint8_t *piece;		/* the last piece: @piece_len bytes from @piece_at */
 	size_t piece_at, piece_len, piece_room;
 	int error;		/* -errno of reading */
 	size_t len, at;
@@ -68,8 +68,8 @@ static int reader_fill_piece(struct kjoule_reader *r, size_t at, size_t len)
 }
 
 /*
- * @len bytes of the file from @at on, until the next call. Return: NULL where the file
- * has fewer, or cannot be read: then @error says why
+ * @len bytes of the file from @at on, until the next call. Return: NULL if the file has fewer, or
+ *   cannot be read: then @error has the reason
  */
 static const uint8_t *reader_bytes(struct kjoule_reader *r, size_t at, size_t len)
 {
@@ -121,7 +121,7 @@ static int reader_check_header(struct kjoule_reader *r, const char *name, struct
 	return 0;
 }
 
-/* @fd is taken over, -1: @data is all of it. */
+/* Takes @fd, -1: @data is all of it. */
 static int reader_open(int fd, const void *data, size_t len, const char *name,
 		       struct kjoule_reader **out, struct kjoule_error *err)
 {
@@ -240,7 +240,7 @@ static void reader_note_truncated(struct kjoule_reader *r)
 	r->at = r->len;
 }
 
-/* There was not so much as there should be. Return: 0, or -errno where reading failed */
+/* The file is shorter than it should be. Return: 0, or -errno if reading failed */
 static int reader_cut_short(struct kjoule_reader *r)
 {
 	if (r->error)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The chunk of the data file that says what was recorded, as JSON, both ways; see
- * meta.h. What was counted and measured is meta_stats.c's.
+ * The chunk of the data file for what was recorded, as JSON, both ways; see meta.h. Counters and
+ * measurements are in meta_stats.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void json_put_name(struct json_object *o, const char *key, const struct k
 	kjoule_json_put_str(o, key, names->list[value < names->n ? value : 0]);
 }
 
-/* Return: 0, the first, where nothing is said or it is not known */
+/* Return: 0, the first, if missing or unknown */
 static uint32_t json_get_name(struct json_object *o, const char *key,
 			      const struct kjoule_names *names)
 {
@@ -34,7 +34,9 @@ static uint32_t json_get_name(struct json_object *o, const char *key,
 	return 0;
 }
 
-/* A list of CPUs for each scope, by its lowest one; NULL if none of the session's CPUs is in one. */
+/*
+ * A list of CPUs for each scope, by its lowest one; NULL if none of the session's CPUs is in one.
+ */
 static struct json_object *scopes_to_json(const struct kjoule_source_info *src,
 					  const struct kjoule_cpus *cpus)
 {
@@ -59,10 +61,7 @@ static struct json_object *scopes_to_json(const struct kjoule_source_info *src,
 	return list;
 }
 
-/*
- * A CPU is in one scope only, so a list of them has no more than there are CPUs, however long it
- * is.
- */
+/* A CPU is in one scope only, which limits lists of any length. */
 static int scopes_from_json(struct json_object *list, struct kjoule_source_info *src)
 {
 	size_t n = list ? json_object_array_length(list) : 0;
@@ -177,7 +176,7 @@ static const struct kjoule_json_member vpm_members[] = {
 #undef U64
 };
 
-/* Of windows at moves of the counter. */
+/* Of windows at updates of the counter. */
 static const struct kjoule_json_member edge_members[] = {
 #define U64(name) { #name, offsetof(struct kjoule_edge_counters, name), KJOULE_JSON_U64, 0 }
 	U64(windows), U64(spins), U64(failed), U64(paused), U64(held_ns), U64(longest_ns),
@@ -296,7 +295,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	/* no module takes an interval outside of these */
 	if (ret || n > KJOULE_MAX_SOURCES || s->interval_ns < 1000 || s->interval_ns > 3600000000000ull)
 		return -EBADMSG;
-	/* and no jitter that would have ticks overtake one another */
+	/* and no jitter that would reorder ticks */
 	if (s->jitter_ns > s->interval_ns)
 		return -EBADMSG;
 	for (size_t i = 0; i < n && !ret; i++)
@@ -418,7 +417,7 @@ void kjoule_meta_free(struct kjoule_meta *meta)
 	memset(meta, 0, sizeof(*meta));
 }
 
-/* "a b 'c d'": as it could be typed again, more or less. */
+/* "a b 'c d'": roughly as it could be typed again. */
 char *kjoule_meta_command_line(const struct kjoule_meta *meta)
 {
 	char *text = NULL;

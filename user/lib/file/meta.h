@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the JSON chunks of a data file say: the recording's circumstances, its
- * books, its calibration and its end. Unknown members are skipped, missing ones
- * are zero: that is how the format grows.
+ * The JSON chunks of a data file: the recording's circumstances, its counters, its calibration and
+ * its end. Unknown members are skipped, missing ones are zero: that is how the format grows.
  */
 #ifndef KJOULE_META_H
 #define KJOULE_META_H
@@ -18,9 +17,9 @@ struct kjoule_cpu_place {
 
 /**
  * struct kjoule_meta - KJOULE_CHUNK_META
- * @argc,@argv:		the command that was recorded, argc 0 for -a and -p
- * @clock_ns,@wall_ns:	CLOCK_MONOTONIC and CLOCK_REALTIME read together at the start
- * @places:		which package each CPU of the machine belongs to
+ * @argc,@argv: the recorded command, argc 0 for -a and -p
+ * @clock_ns,@wall_ns: CLOCK_MONOTONIC and CLOCK_REALTIME at the start
+ * @places: the package of each CPU of the machine
  */
 struct kjoule_meta {
 	char version[32];
@@ -36,20 +35,20 @@ struct kjoule_meta {
 	uint64_t clock_ns, wall_ns;
 	uint32_t n_places;
 	struct kjoule_cpu_place *places;
-	uint32_t overhead_ppm;		/* what ticks were to take at most, of the time besides; 0: nothing was asked for */
-	char cgroup[256];		/* for KJOULE_TARGET_CGROUP, as it was asked for */
+	uint32_t overhead_ppm;		/* limit for the ticks' overhead; 0: there was none */
+	char cgroup[256];		/* for KJOULE_TARGET_CGROUP, as requested */
 	struct kjoule_session_info session;
 };
 
 /**
  * struct kjoule_end - KJOULE_CHUNK_END
- * @reason:	"command ended", "process ended", "duration", "signal", "output"
+ * @reason: "command ended", "process ended", "duration", "signal", "output"
  * @start_ns,@stop_ns: CLOCK_MONOTONIC of the session's start and stop
- * @exit_code:	of the command, -1 if there was none or it went on
+ * @exit_code: of the command, -1 if there was none or it went on
  * @side_band_lost: perf records that were lost
- * @side_band_anew: times that perf's side band of a CPU was made anew, because that came back
- * @ring_damaged: times that a ring's content made no sense
- * @regions:	what programs could not tell of their regions
+ * @side_band_anew: restarts of a CPU's sideband, because it came back online
+ * @ring_damaged: times that a ring's content was invalid
+ * @regions: lost marks of regions
  */
 struct kjoule_end {
 	char reason[64];
@@ -66,8 +65,8 @@ int kjoule_meta_gather(struct kjoule_meta *meta);
 void kjoule_meta_free(struct kjoule_meta *meta);
 
 /*
- * Encoders return a string that the caller frees, NULL without memory. Decoders
- * return 0 or -EBADMSG; @text need not be good.
+ * Encoders return a string that the caller frees, NULL without memory. Decoders return 0 or
+ * -EBADMSG for any @text.
  */
 char *kjoule_meta_encode(const struct kjoule_meta *meta);
 int kjoule_meta_decode(const char *text, size_t len, struct kjoule_meta *meta);
@@ -77,7 +76,7 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal);
 int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibration *cal);
 char *kjoule_end_encode(const struct kjoule_end *end);
 int kjoule_end_decode(const char *text, size_t len, struct kjoule_end *end);
-/** kjoule_meta_command_line() - as it could be typed again, more or less; the caller's to free, NULL without memory */
+/** kjoule_meta_command_line() - as it could be typed again; the caller's to free, or NULL */
 char *kjoule_meta_command_line(const struct kjoule_meta *meta);
 
 #endif /* KJOULE_META_H */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What a recording notes about the machine that it is made on. Called by record
- * before it starts.
- */
+/* What a recording notes about its machine. Called by record before it starts. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The chunks of the data file that tell what was counted and measured, the books, the
- * calibration and the end, as JSON, both ways; see meta.h.
+ * The chunks of the data file for counters and measurements, the calibration and the end, as JSON,
+ * both ways; see meta.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -117,7 +117,7 @@ static void json_put_numbers(struct json_object *o, const char *name, const uint
 	json_object_object_add(o, name, list);
 }
 
-/* Files of before only knew the domains of the first source, in their order: @otherwise */
+/* Older files only have the domains of the first source, in their order: @otherwise */
 static void json_get_numbers(struct json_object *o, const char *name, uint32_t *v, unsigned int n,
 			     bool otherwise)
 {
@@ -145,7 +145,7 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal)
 	return kjoule_json_finish(o);
 }
 
-/* Nothing that was measured is larger, and what is computed from it stays finite. */
+/* No measurement is larger, and what is computed from it stays finite. */
 static bool reals_are_believable(const double *v, unsigned int n, bool may_be_unknown)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -177,7 +177,7 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	if (!o)
 		return -EBADMSG;
 	kjoule_json_get_members(o, calibration_members, N_MEMBERS(calibration_members), cal);
-	/* nor did they know this */
+	/* older files do not have this either */
 	if (!json_object_object_get_ex(o, "other_error", NULL))
 		cal->other_error = NAN;
 	cal->n_domains = json_get_reals(o, "irq_uw", cal->irq_uw, KJOULE_MAX_DOMAINS);

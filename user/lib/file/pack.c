@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Packs records of a ring and unpacks them; see pack.h. record packs, the loader
- * of recordings unpacks.
- */
+/* Packs records of a ring, for record, and unpacks them, for readers; see pack.h. */
 #include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -97,7 +94,7 @@ static uint64_t number_sign_extend(uint64_t v, unsigned int bytes)
 /* An item has no more than so many bytes. */
 #define ITEM_MOST	24
 
-/* The next bytes, where there surely are enough. */
+/* The next bytes, if there are enough for any item. */
 static inline uint64_t packed_get_fast(const uint8_t **at, unsigned int bytes)
 {
 	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0, 0, 0, UINT64_MAX };
@@ -109,8 +106,8 @@ static inline uint64_t packed_get_fast(const uint8_t **at, unsigned int bytes)
 }
 
 /*
- * Most samples: what differs is told by masks, because every branch would be taken half of the times. @at: behind the
- * control byte
+ * Most samples: fields are selected by masks, because every branch would be taken half of the
+ * times. @at: after the control byte
  */
 static inline const uint8_t *sample_unpack_fast(const uint8_t *at, uint8_t control, struct kjoule_sample *s)
 {
@@ -151,7 +148,7 @@ static void sample_unpack_slow(struct kjoule_unpacker *u, uint8_t control)
 	s->ip = (ip == 3 ? 0 : s->ip) + v;
 }
 
-/* A record that was kept as it is: its size is at its beginning. */
+/* A record that was stored as it is, beginning with its size. */
 static const struct kjoule_record *packed_raw_record(struct kjoule_unpacker *u)
 {
 	struct kjoule_record head;
@@ -200,7 +197,7 @@ const struct kjoule_record *kjoule_unpack_next(struct kjoule_unpacker *u)
 
 size_t kjoule_unpack_samples(struct kjoule_unpacker *u, struct kjoule_sample *out, size_t most)
 {
-	struct kjoule_sample last = u->last;	/* nobody else points at it */
+	struct kjoule_sample last = u->last;	/* no other pointer to it exists */
 	const uint8_t *at = u->at;
 	size_t n = 0;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records of a ring in fewer bytes, before zstd gets to see them: samples follow
- * each other closely, so most of one is told by the one before. Cheap, because the
- * recorder shares a machine with what it records.
+ * Records of a ring in fewer bytes, before zstd: successive samples are similar, so most of one is
+ * predicted by the one before. Cheap, because the recorder shares a machine with what it records.
  *
- * A packed stream is a row of items:
+ * A packed stream is a sequence of items:
  *
  *	0x00 record		a record as it is
  *	1 o ll ff ii		a sample (bits of one byte, highest first), then
@@ -34,34 +33,37 @@ struct kjoule_packer {
 
 /**
  * kjoule_pack() - one record
- * @p:		zeroed at the beginning of a stream
- * @out:	room for rec->size + KJOULE_PACK_SURPLUS bytes
+ * @p: zeroed at the beginning of a stream
+ * @out: room for rec->size + KJOULE_PACK_SURPLUS bytes
  * Return: bytes written
  */
 size_t kjoule_pack(struct kjoule_packer *p, const struct kjoule_record *rec, uint8_t *out);
 
-/* Where unpacking is. */
+/* State of unpacking. */
 struct kjoule_unpacker {
 	const uint8_t *at, *end;
-	bool bad;			/* what came next made no sense */
+	bool bad;			/* what came next was invalid */
 	struct kjoule_sample last;
 	uint64_t record[65536 / 8];	/* one that is no sample */
 };
 
 void kjoule_unpack_begin(struct kjoule_unpacker *u, const void *data, size_t len);
-/** kjoule_unpack_next() - Return: the next record, until the next call; NULL at the end and where it is @bad */
+/**
+ * kjoule_unpack_next() - Return: the next record, valid until the next call; NULL at the end and if
+ * @bad
+ */
 const struct kjoule_record *kjoule_unpack_next(struct kjoule_unpacker *u);
 /**
- * kjoule_unpack_samples() - samples that follow each other, which most records are
- * @out:	room for @most of them
- * Return: how many. If it is fewer, kjoule_unpack_next() brings what comes next, or tells that nothing does
+ * kjoule_unpack_samples() - successive samples, which most records are
+ * @out: room for @most of them
+ * Return: how many. If it is fewer, kjoule_unpack_next() returns what comes next, or the end
  */
 size_t kjoule_unpack_samples(struct kjoule_unpacker *u, struct kjoule_sample *out, size_t most);
 
 /**
  * kjoule_unpack() - a whole stream back to records
- * @out:	the caller's to free
- * Return: 0, -EBADMSG if it makes no sense (what was good before is in @out), -ENOMEM
+ * @out: the caller's to free
+ * Return: 0, -EBADMSG if it is invalid (what was good before is in @out), -ENOMEM
  */
 int kjoule_unpack(const uint8_t *in, size_t len, uint8_t **out, size_t *out_len);
 

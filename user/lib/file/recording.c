@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Puts a data file's chunks together; see recording.h.
- */
+/* Loads a data file's chunks; see recording.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +9,10 @@
 #include "lib/file/pack.h"
 #include "lib/file/recording.h"
 
-/* Packed records of a chunk, at most: record writes a lump of about a megabyte. */
+/* Limit of packed records of a chunk: record writes about a megabyte. */
 #define RING_CHUNK_MAX	(8u << 20)
 
-/* Text of kernel symbols, at most: more than all of a kernel has. */
+/* Limit of kernel symbols: more than all of a kernel. */
 #define KALLSYMS_MAX	(16u << 20)
 
 uint64_t kjoule_recording_keep_most = 4u << 20;
@@ -66,10 +64,7 @@ static int bytes_append(uint8_t **data, size_t *len, size_t *room, const void *m
 	return 0;
 }
 
-/*
- * Chunks have been missing since the last one of this CPU: what follows, if anything, follows a
- * hole.
- */
+/* Chunks were missing since the last one of this CPU: what follows, if anything, follows a hole. */
 static int stream_mark_hole(struct kjoule_recording *rec, struct kjoule_stream *s)
 {
 	struct kjoule_lost lost = {
@@ -93,8 +88,8 @@ union stub {
 };
 
 /*
- * Stacks are hundred times larger than all else and are looked at once: what stays in memory is
- * where to find them. Return: what is left of @len
+ * Stacks are hundred times larger than all else and are read once: only their place stays in
+ * memory. Return: what is left of @len
  */
 static size_t stream_leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len,
 				  bool *callers)
@@ -119,7 +114,7 @@ static size_t stream_leave_stacks(struct kjoule_stream *s, uint8_t *records, siz
 		}
 		out += size;
 	}
-	/* what is no record is for the reader to find */
+	/* the reader will find what is no record */
 	memmove(records + out, records + off, len - off);
 	return out + len - off;
 }
@@ -135,7 +130,7 @@ static int stream_add_piece(struct kjoule_stream *s, uint64_t offset)
 	return 0;
 }
 
-/* They are too many to be kept. Chains and stacks are pointed at. */
+/* They are too many for memory. Chains and stacks are pointed at. */
 static void recording_leave_records(struct kjoule_recording *rec)
 {
 	const uint32_t callers = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK;
@@ -243,7 +238,7 @@ static int recording_add_wakeups(struct kjoule_recording *rec, const struct kjou
 	return 0;
 }
 
-/* What grows by chunks of any number. */
+/* Append to what grows by chunks of any number. */
 struct rooms {
 	size_t side, regions;
 };
@@ -294,7 +289,7 @@ static int recording_add_chunk(struct kjoule_recording *rec, const struct kjoule
 	return ret;
 }
 
-/* Where there are several of a CPU the first counts. */
+/* Of several for a CPU the first counts. */
 static int recording_number_packages(struct kjoule_recording *rec)
 {
 	const struct kjoule_cpu_place *places = rec->meta.places;
@@ -326,7 +321,7 @@ static int recording_load(struct kjoule_reader *r, const char *name, struct kjou
 
 		if (damage->missing != missing) {
 			missing = damage->missing;
-			/* each stream learns of it when it goes on: there may be many of both */
+			/* each stream notices when it goes on: there may be many of both */
 			rec->holes++;
 		}
 		ret = recording_add_chunk(rec, &chunk, &rooms);

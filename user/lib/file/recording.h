@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A whole data file in memory, put together from its chunks: what report and
- * script work on. What is damaged is left out and told.
- */
+/* A whole data file in memory, for report and script. Damage is left out and reported. */
 #ifndef KJOULE_RECORDING_H
 #define KJOULE_RECORDING_H
 
@@ -12,15 +9,12 @@
 #include "lib/file/datafile.h"
 #include "lib/file/meta.h"
 
-/*
- * kjoule_record.flags of a KJOULE_RECORD_LOST that stands for chunks of the file
- * which could not be read: how many records they had is not known.
- */
+/* kjoule_record.flags of a KJOULE_RECORD_LOST for unreadable chunks: an unknown number. */
 #define KJOULE_LOST_IN_FILE	0x80
 
 /*
  * kjoule_record.flags of a KJOULE_RECORD_STACK whose memory was left in the file: its data are 8
- * bytes, how many stacks of that CPU came before. kjoule_recording_stacks() brings them.
+ * bytes, the number of earlier stacks of that CPU. kjoule_recording_stacks() reads them.
  */
 #define KJOULE_STACK_IN_FILE	0x80
 
@@ -31,8 +25,8 @@ struct kjoule_piece {
 };
 
 /*
- * A CPU's records: to be read by kjoule_records_open(). As long as they are few, or something will point at them, all
- * of them are at @records, with @len bytes; else they are left in the file.
+ * A CPU's records, read by kjoule_records_open(). If they are few, or will be pointed at, all of
+ * them are at @records, with @len bytes; else they are left in the file.
  */
 struct kjoule_stream {
 	uint32_t cpu;
@@ -54,7 +48,7 @@ struct kjoule_recording {
 	const void *memory;
 	size_t memory_len;
 	struct kjoule_meta meta;
-	uint32_t *packages;		/* of each CPU that there can be, 0 if not told */
+	uint32_t *packages;		/* of each possible CPU, 0 if unknown */
 	bool ended;			/* it has an end: nothing is missing there */
 	struct kjoule_end end;
 	struct kjoule_calibration cal;	/* ticks 0: none */
@@ -75,32 +69,31 @@ struct kjoule_recording {
 	uint8_t *vdso;			/* NULL: not in the file */
 	size_t vdso_len;
 	uint64_t file_bytes;
-	bool callers;			/* chains or stacks were met */
+	bool callers;			/* there were chains or stacks */
 	uint64_t packed_len;		/* of the chunks that they came in */
 	bool left_in_file;		/* the records, see struct kjoule_stream */
 	uint64_t records_len;		/* of all streams, if not */
 	struct kjoule_damage damage;
 	uint64_t holes;			/* places where chunks are missing */
-	unsigned int unpackable;	/* chunks that did not hold what they should */
+	unsigned int unpackable;	/* chunks with invalid content */
 };
 
 /**
  * kjoule_recording_load() - read a data file
- * @path:	of kjoule_reader_open()
- * Return: 0, even if parts were damaged (see @damage and @ended); -EBADMSG when there is
- * nothing to go by; -EFBIG when it grows to more than a recording could; or as
- * kjoule_reader_open()
+ * @path: of kjoule_reader_open()
+ * Return: 0, even if parts were damaged (see @damage and @ended); -EBADMSG: what was recorded is
+ *   unknown; -EFBIG: it grows by more than a recording could; or as kjoule_reader_open()
  */
 int kjoule_recording_load(const char *path, struct kjoule_recording *rec,
 			  struct kjoule_error *err);
 /** kjoule_recording_reopen() - a reader of the same file. Return: as kjoule_reader_open() */
 int kjoule_recording_reopen(const struct kjoule_recording *rec, struct kjoule_reader **r);
-/** kjoule_recording_load_memory() - the same from a buffer, which has to stay */
+/** kjoule_recording_load_memory() - the same from a buffer, which must stay */
 int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
 				 struct kjoule_recording *rec, struct kjoule_error *err);
 /**
  * kjoule_recording_stacks() - read the file again for the stacks
- * @sink:	gets each, by CPU in order, with its number; what it returns but 0 ends it
+ * @sink: gets each, by CPU in order, with its number; ends it by returning other than 0
  * Return: 0, or as @sink or kjoule_reader_open()
  */
 int kjoule_recording_stacks(const struct kjoule_recording *rec,
@@ -111,7 +104,7 @@ void kjoule_recording_free(struct kjoule_recording *rec);
 /** kjoule_recording_source() - the session's source of a kind, or NULL */
 const struct kjoule_source_info *kjoule_recording_source(const struct kjoule_recording *rec,
 							 uint32_t kind);
-/** kjoule_recording_package() - of a CPU, 0 if not told */
+/** kjoule_recording_package() - of a CPU, 0 if unknown */
 uint32_t kjoule_recording_package(const struct kjoule_recording *rec, uint32_t cpu);
 
 #endif /* KJOULE_RECORDING_H */

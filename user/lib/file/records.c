@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Goes through a CPU's records; see records.h. What was left in the file is read chunk by chunk, by a reader of its own.
- */
+/* Reads a CPU's records, from memory or chunk by chunk from the file; see records.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,7 @@ struct kjoule_records {
 	/* in the file */
 	struct kjoule_reader *reader;	/* NULL: in memory */
 	size_t piece;			/* the next one */
-	unsigned int chunks;		/* that made no sense */
+	unsigned int chunks;		/* with invalid content */
 	struct kjoule_lost lost;
 	struct kjoule_unpacker unpacker;
 };
@@ -54,7 +52,7 @@ static int records_next_in_memory(struct kjoule_records *r, const struct kjoule_
 	return 0;
 }
 
-/* On to the next chunk; what is missing before it is a record. Return: as kjoule_records_next() */
+/* The next chunk; a record stands for missing ones. Return: as kjoule_records_next() */
 static int records_next_piece(struct kjoule_records *r, const struct kjoule_record **out)
 {
 	const struct kjoule_piece *p;
@@ -98,7 +96,7 @@ int kjoule_records_next(struct kjoule_records *r, const struct kjoule_record **o
 			if (!rec)
 				continue;
 		}
-		/* what was packed is as it should be */
+		/* the packed content is valid */
 		if (rec != &r->unpacker.last.rec) {
 			off = 0;
 			if (kjoule_record_next(rec, rec->size, &off, out) <= 0) {

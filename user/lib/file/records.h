@@ -9,22 +9,22 @@
 
 struct kjoule_records;
 
-/** kjoule_records_open() - before the first one; the recording must stay. Return: 0, or as kjoule_reader_open() */
+/** kjoule_records_open() - the recording must stay. Return: 0, or as kjoule_reader_open() */
 int kjoule_records_open(const struct kjoule_recording *rec, const struct kjoule_stream *stream,
 			struct kjoule_records **r);
 /**
  * kjoule_records_next() - the next one
- * @out:	until the next call where the recording's records are left in the file
- * Return: 1; 0 at the end; -ESTALE when the file is not what it was; -ENOMEM, or -errno of reading
+ * @out: until the next call if the records are left in the file
+ * Return: 1; 0 at the end; -ESTALE if the file has changed; -ENOMEM, or -errno of reading
  */
 int kjoule_records_next(struct kjoule_records *r, const struct kjoule_record **out);
 /**
- * kjoule_records_samples() - the next samples, as many as follow each other and are at hand
- * @out:	room for @most of them
- * Return: how many; 0: kjoule_records_next() brings what comes next, which may be a sample as well
+ * kjoule_records_samples() - the next successive samples that are in memory
+ * @out: room for @most of them
+ * Return: how many; 0: kjoule_records_next() returns what comes next, which may be a sample as well
  */
 size_t kjoule_records_samples(struct kjoule_records *r, struct kjoule_sample *out, size_t most);
-/** kjoule_records_damage() - so far: bytes behind content that was no record, and chunks that did not hold what they should */
+/** kjoule_records_damage() - so far: bytes that were no record, and invalid chunks */
 uint64_t kjoule_records_damage(const struct kjoule_records *r, unsigned int *chunks);
 /** kjoule_records_bytes() - of the records so far */
 uint64_t kjoule_records_bytes(const struct kjoule_records *r);

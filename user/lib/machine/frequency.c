@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * See frequency.h. What is kept for a process that is killed, and restoring by that, is in frequency_state.c.
- */
+/* See frequency.h. The state file for a killed process is in frequency_state.c. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,16 +12,16 @@
 #include "lib/base/array.h"
 #include "lib/machine/frequency_state.h"
 
-/* What drivers say that do not know it (CPUFREQ_ETERNAL). */
+/* Latency of drivers that do not know it (CPUFREQ_ETERNAL). */
 #define ETERNAL		UINT32_MAX
 
-/* A limit that is read back may be rounded by so much: the steps of the hardware. */
+/* A limit may be read back rounded to the hardware's steps: by at most this. */
 #define ROUNDED		0.03
 
 /* Steps of drivers without a list: those of most processors. */
 #define STEP_KHZ	100000
 
-/* Limits are looked at so often, and so much later each time, until they are those that were asked for. */
+/* Limits are read back so often, with growing delays, until they are the requested ones. */
 #define TAKEN_LOOKS	50
 #define TAKEN_WAIT_NS	2000000
 
@@ -90,8 +88,8 @@ static int limit_write(const char *path, uint32_t khz)
 }
 
 /*
- * A limit that would cross the other one is refused, or not taken until that has moved as well: whichever of the
- * two has to move first, it has its turn. Safe in a signal handler.
+ * A limit that would cross the other one is refused, or ignored until that has moved: both orders
+ * are tried. Safe in a signal handler.
  */
 static int limits_write(const char *min_path, const char *max_path, uint32_t min_khz, uint32_t max_khz)
 {
@@ -127,7 +125,7 @@ static int policy_by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The numbers of a list that are no more than the highest there is: what boost would give may be off. */
+/* The numbers of a list up to the current maximum: boost may be off. */
 static int policy_add_available(struct kjoule_policy *p, const char *text)
 {
 	const char *at = text;
@@ -186,7 +184,7 @@ static int policy_read(const char *sysfs, unsigned int number, struct kjoule_pol
 	return ret;
 }
 
-/* Policies of which all CPUs are offline cannot be read and are left out. */
+/* Policies with only offline CPUs cannot be read and are left out. */
 static int policies_scan(struct kjoule_frequency *f)
 {
 	char path[FREQUENCY_PATH];
@@ -355,7 +353,7 @@ static bool khz_is_near(uint32_t a, uint32_t b)
 	return a >= b * (1 - ROUNDED) && a <= b * (1 + ROUNDED);
 }
 
-/* Limits that are asked for come about in a worker of the kernel's, on a CPU that may be ours: it is given the time. */
+/* Limits take effect in a worker of the kernel's, on a CPU that may be ours: wait. */
 static int policy_read_limits(const struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, uint32_t *min_khz,
 			      uint32_t *max_khz)
 {
@@ -396,7 +394,7 @@ static int policy_hold(struct kjoule_frequency *f, const struct kjoule_policy *p
 	return 0;
 }
 
-/* Whoever restores knows what is ours before it is set. */
+/* A recovery must know our limits before they are set. */
 static int policy_note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, struct kjoule_error *err)
 {
 	int ret = kjoule_frequency_note(f, p->number, khz, khz);
@@ -447,7 +445,7 @@ int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *er
 			ret = kjoule_fail(err, -one, "policy%u could not be given back its limits of %u to %u kHz: %s; `kjoule sweep --restore` does it when its CPUs are online",
 					  k->number, k->min_khz, k->max_khz, strerror(-one));
 	}
-	/* what could not be restored is left to be, later */
+	/* what could not be restored stays in the file */
 	if (!ret)
 		unlink(f->state);
 	kjoule_frequency_forget(f);

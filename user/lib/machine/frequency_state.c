@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The file that outlives a process which was killed while it held a frequency: what the limits were, and what they were
- * made since. Lines of text, appended; who holds the frequency has the file locked.
+ * The state file of a process that holds a frequency: original limits, and what they were set to
+ * since. Lines of text, appended; the holder has the file locked.
  *
  *	kjoule-frequency 1
  *	boot BOOT_ID
@@ -59,8 +59,8 @@ static void boot_id_read(char *id, size_t len)
 }
 
 /*
- * Whoever restores for a process that was killed has it for a moment, and who was killed until all of it is gone: that
- * is waited for. Return: 0 or -errno
+ * Recovery holds the lock for a moment, and a killed process until all of it is gone: wait for
+ * these. Return: 0 or -errno
  */
 static int state_lock(int fd)
 {
@@ -72,7 +72,7 @@ static int state_lock(int fd)
 	return 0;
 }
 
-/* Return: a descriptor with the lock; -ENOENT; -EBUSY with who has it in @err; -errno */
+/* Return: a descriptor with the lock; -ENOENT; -EBUSY with its holder in @err; -errno */
 static int state_open_locked(const char *state, int flags, struct kjoule_error *err)
 {
 	int fd = open(state, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
@@ -85,13 +85,13 @@ static int state_open_locked(const char *state, int flags, struct kjoule_error *
 	if (fd < 0)
 		return -errno;
 	if (!state_lock(fd)) {
-		/* what anybody could have put there is not believed */
+		/* another user's file is refused */
 		if (fstat(fd, &st))
 			st.st_mode = 0;
 		else if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink)
 			return fd;
 		close(fd);
-		/* who had the lock has just removed it */
+		/* the holder of the lock has just removed it */
 		if (S_ISREG(st.st_mode) && !st.st_nlink)
 			return state_open_locked(state, flags, err);
 		return kjoule_fail(err, EPERM, "%s is not a file of yours: look at it, and remove it", state);
@@ -122,7 +122,7 @@ static int limit_paths_make(struct kjoule_frequency *f)
 	return 0;
 }
 
-/* When nobody else can hold any more: what was there since they were looked at may have been another's frequency. */
+/* Read limits again with the lock: before, they may have been another process's frequency. */
 static int policies_read_again(struct kjoule_frequency *f)
 {
 	f->kept = calloc(f->n, sizeof(*f->kept));
@@ -132,7 +132,7 @@ static int policies_read_again(struct kjoule_frequency *f)
 		struct kjoule_policy *p = &f->policies[i];
 		uint32_t min_khz, max_khz;
 
-		/* one that cannot be read now cannot be held either, which is said then */
+		/* one that cannot be read now cannot be held either, which is reported then */
 		if (!kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", &min_khz) &&
 		    !kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", &max_khz)) {
 			p->min_khz = min_khz;
@@ -188,7 +188,7 @@ int kjoule_frequency_keep(struct kjoule_frequency *f, struct kjoule_error *err)
 		ret = state_open_locked(f->state, O_CREAT, err);
 	if (ret >= 0) {
 		f->fd = ret;
-		/* somebody was killed since the last recovery: that comes first */
+		/* a process was killed since the last recovery: that comes first */
 		ret = fstat(f->fd, &st) ? -errno : st.st_size ? -EEXIST : policies_read_again(f);
 		if (!ret)
 			ret = state_write(f);
@@ -283,7 +283,7 @@ static int state_parse_line(struct story *s, const char *line)
 	return ret;
 }
 
-/* A last line that was not written whole says nothing: what it would have told was not done. */
+/* An incomplete last line is ignored: what it announces was not done. */
 static int state_read(int fd, struct story *s)
 {
 	struct stat st;
@@ -318,7 +318,7 @@ static bool khz_is_ours(const struct frequency_kept *k, uint32_t khz, uint32_t b
 	return khz == before;
 }
 
-/* " (25 to 100 MHz)" where all policies had the same limits */
+/* " (25 to 100 MHz)" if all policies had the same limits */
 static const char *limits_format_range(const struct story *s, char *buf, size_t len)
 {
 	const struct frequency_kept *first = &s->kept[0];
@@ -338,7 +338,7 @@ int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k
 
 	if (!ret)
 		ret = kjoule_frequency_read(sysfs, k->number, "scaling_max_freq", at_khz);
-	/* the folder of one whose CPUs are offline stays, and its limits with it, which cannot be read until they are back */
+	/* limits of a policy with only offline CPUs cannot be read until they are back */
 	if (ret)
 		return ret == -ENOENT ? FREQUENCY_NOTHING : ret;
 	if (min_khz == k->min_khz && *at_khz == k->max_khz)
@@ -349,7 +349,7 @@ int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k
 	return !ret ? FREQUENCY_BACK : ret == -ENOENT ? FREQUENCY_NOTHING : ret;
 }
 
-/* All that can be; of what cannot the first is told. */
+/* Restore all that is possible; report the first that is not. */
 static int limits_restore(const char *sysfs, const char *state, const struct story *s, char *said, size_t len,
 			  struct kjoule_error *err)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Units of the rings that programs have written, as a recording has them, to marks of threads; see
- * mark_decoder.h. Anything may be in them.
- */
+/* Decodes programs' untrusted rings in a recording to marks of threads; see mark_decoder.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +14,7 @@ struct ring {
 	bool known;			/* @pid and @tid, and what is defined */
 	uint32_t pid, tid;
 	uint64_t next;			/* unit that comes next */
-	uint64_t lost, explained;	/* as the ring says, and as its marks have said */
+	uint64_t lost, explained;	/* by the ring, and by its marks */
 	uint64_t last_ns;
 	uint64_t left_out;
 	uint32_t paths[NODES];		/* of nodes; NO_NODE */
@@ -40,7 +37,7 @@ int kjoule_marks_add(struct kjoule_marks *m, const struct kjoule_mark *mark)
 	return 0;
 }
 
-/* From a time on nobody knows where the ring's thread is. */
+/* From here on the position of the ring's thread is unknown. */
 static int ring_add_lost_mark(struct reading *m, struct ring *ring, uint64_t time_ns)
 {
 	return kjoule_marks_add(m->marks, &(struct kjoule_mark){ .time_ns = time_ns, .pid = ring->pid, .tid = ring->tid,
@@ -69,7 +66,7 @@ static int ring_define_region(struct reading *m, struct ring *ring,
 		m->r->damaged++;
 		return 0;
 	}
-	/* inside of one that could not be told is as unknown */
+	/* inside of an unknown region everything is unknown */
 	if (parent == KJOULE_REGIONS_UNKNOWN) {
 		ring->paths[u->node] = KJOULE_REGIONS_UNKNOWN;
 		return 0;
@@ -104,12 +101,12 @@ static int ring_decode_unit(struct reading *m, struct ring *ring,
 	if (u->kind == KJOULE_REGION_START)
 		return ring_start_thread(m, ring, u);
 	if (!ring->known) {
-		m->r->lost++;		/* what came before was in a chunk that is gone */
+		m->r->lost++;		/* what came before was in a lost chunk */
 		return 0;
 	}
 	if (u->kind == KJOULE_REGION_DEFINE)
 		return ring_define_region(m, ring, u);
-	/* where a handler came in between, by so little that it does not matter */
+	/* a handler came in between, with a negligible difference */
 	if (mark.time_ns < ring->last_ns)
 		mark.time_ns = ring->last_ns;
 	ring->last_ns = mark.time_ns;
@@ -138,7 +135,7 @@ static int ring_decode_batch(struct reading *m, const struct kjoule_region_batch
 	int ret = 0;
 
 	if (batch->first != ring->next) {
-		/* a chunk is gone, or the recorder has given up on what a program made of its ring */
+		/* a chunk is lost, or the recorder found the ring damaged */
 		if (ring->known)
 			ret = ring_add_lost_mark(m, ring, ring->last_ns);
 		/* a mark takes a unit */
@@ -189,7 +186,7 @@ static int batches_decode(struct reading *m, const uint8_t *data, size_t len)
 
 		m->r->lost += ring->lost;
 		m->r->left_out += ring->left_out;
-		/* there was no room any more to tell since when */
+		/* since when could not be noted any more */
 		if (ring->known && ring->lost > ring->explained)
 			ret = ring_add_lost_mark(m, ring, ring->last_ns);
 	}

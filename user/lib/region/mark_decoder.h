@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Between the two halves of region_timeline.h: what programs wrote becomes marks of threads (mark_decoder.c), and
- * these what can be asked (region_timeline.c).
+ * Between the halves of region_timeline.h: marks of threads from programs' rings (mark_decoder.c),
+ * and lookups in them (region_timeline.c).
  */
 #ifndef KJOULE_MARK_DECODER_H
 #define KJOULE_MARK_DECODER_H
@@ -9,13 +9,13 @@
 #include "lib/region/mark_ring.h"
 #include "lib/region/region_timeline.h"
 
-/* Beyond enum kjoule_region_kind: what the side band tells. */
+/* Beyond enum kjoule_region_kind: sideband events. */
 enum { KJOULE_MARK_FORK = 100, KJOULE_MARK_THREAD, KJOULE_MARK_EXEC, KJOULE_MARK_EXIT };
 
 struct kjoule_mark {
 	uint64_t time_ns;
 	uint32_t pid, tid;
-	uint32_t order;			/* of those at the same time */
+	uint32_t order;			/* order of those at the same time */
 	uint32_t path;			/* of KJOULE_MARK_FORK: the thread that forked */
 	uint8_t kind;
 };
@@ -34,8 +34,8 @@ int kjoule_marks_add(struct kjoule_marks *m, const struct kjoule_mark *mark);
  */
 int kjoule_marks_read(struct kjoule_marks *m, struct kjoule_regions *r, const void *batches, size_t len);
 /**
- * kjoule_regions_path() - the number of a region inside of another one; made if there is none
- * @path:	out: KJOULE_REGIONS_UNKNOWN where there can be no more
+ * kjoule_regions_path() - the number of a region inside of another one, made if necessary
+ * @path: out: KJOULE_REGIONS_UNKNOWN if there can be no more
  * Return: 0 or -ENOMEM
  */
 int kjoule_regions_path(struct kjoule_regions *r, uint32_t parent, const char *name, uint32_t *path);

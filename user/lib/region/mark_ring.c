@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The recorder's side of the memory that programs mark their regions in; see mark_ring.h. Whoever
- * may write there may write anything: all that steers this side is in its own memory.
+ * The recorder's side of the memory that programs mark their regions in; see mark_ring.h. Programs
+ * may write anything there: the state of this side is in its own memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,34 +16,34 @@
 #include <unistd.h>
 #include "lib/region/mark_ring.h"
 
-/* What is taken at once, so that nobody who writes without end keeps us from all else. */
+/* Taken at once, so that endless writers do not keep us from other work. */
 #define DRAIN_UNITS	(8u * 1024 * 1024 / sizeof(struct kjoule_region_unit))
 
-/* The command has it under a number that neither shells nor their scripts use. */
+/* The command gets it under a number that neither shells nor their scripts use. */
 #define FD_FROM		230
 
-/* Nobody will execute anything from there. Newer than the C library's headers, perhaps, and than the kernel. */
+/* Nothing is executed from there. May be newer than the C library's headers, and the kernel. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL	0x0008u
 #endif
 
-/* What is known of a ring here. */
+/* State of a ring. */
 struct side {
 	uint64_t tail;
-	uint64_t lost, left_out;	/* as told last */
-	uint64_t quiet;			/* its owner had nothing to tell since the last look */
+	uint64_t lost, left_out;	/* as last reported */
+	uint64_t quiet;			/* unchanged since the last read */
 };
 
 struct kjoule_region_area {
 	int fd;
 	uint64_t inode;
 	pid_t pid;			/* who made it */
-	uid_t user;			/* whose that was */
+	uid_t user;			/* its owner */
 	struct kjoule_region_head *head;
 	struct kjoule_region_unit *units;
 	struct kjoule_region_unit *copy;
 	struct side sides[KJOULE_REGION_RINGS];
-	uint32_t first;			/* ring that is looked at first: each has its turn */
+	uint32_t first;			/* ring that is read first: in turn */
 	uint64_t damaged;
 };
 
@@ -74,7 +74,7 @@ int kjoule_region_area_new(struct kjoule_region_area **out)
 		ret = a->copy ? -errno : -ENOMEM;
 		goto err_free;
 	}
-	/* who has it may write into it, but never take memory away under whoever has it mapped */
+	/* programs may write into it, but not shrink it under others' mappings */
 	if (ftruncate(a->fd, KJOULE_REGION_BYTES) || fcntl(a->fd, F_ADD_SEALS, KJOULE_REGION_SEALS) || fstat(a->fd, &st))
 		goto err_close;
 	p = mmap(NULL, KJOULE_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
@@ -115,13 +115,13 @@ int kjoule_region_area_hand_over(const struct kjoule_region_area *a)
 	int other_fd = a->fd, fd = fcntl(a->fd, F_DUPFD, FD_FROM);
 	char text[96];
 
-	/* who may not have as many gets what there is */
+	/* with a limit use what there is */
 	if (fd < 0)
 		fd = fcntl(a->fd, F_DUPFD, 10);
 	if (fd < 0)
 		return -errno;
 	/*
-	 * A program that has lost the descriptor looks elsewhere: not in a recorder of another user,
+	 * A program that has lost the descriptor looks elsewhere: not in another user's recorder,
 	 * nor in one with capabilities, as the kernel shows the descriptors of these to root only.
 	 * The command itself has it as well.
 	 */
@@ -134,7 +134,7 @@ int kjoule_region_area_hand_over(const struct kjoule_region_area *a)
 	return setenv(KJOULE_REGION_ENV, text, 1) ? -errno : 0;
 }
 
-/* Units [@from, @from + @n) of a ring, which may go round. */
+/* Units [@from, @from + @n) of a ring, which may wrap. */
 static void ring_copy_units(const struct kjoule_region_area *a, uint32_t ring, uint64_t from,
 			    size_t n)
 {
@@ -153,13 +153,14 @@ static int ring_drain_marks(struct kjoule_region_area *a, uint32_t i, size_t mos
 	struct kjoule_region_ring *ring = &a->head->rings[i];
 	struct side *s = &a->sides[i];
 	struct kjoule_region_batch batch = { .ring = i, .first = s->tail };
-	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);	/* B, pairs with A in region.c */
+	/* B, pairs with A in region.c */
+	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 	uint64_t n = head - s->tail;
 
 	batch.lost = __atomic_load_n(&ring->lost, __ATOMIC_RELAXED);
 	batch.left_out = __atomic_load_n(&ring->left_out, __ATOMIC_RELAXED);
 	*waited = 0;
-	/* for a moment it may be behind, where a signal handler has marked something in between */
+	/* for a moment it may be behind, if a signal handler has marked something in between */
 	if ((int64_t)n < 0)
 		n = 0;
 	if (n > KJOULE_REGION_UNITS) {
@@ -169,7 +170,7 @@ static int ring_drain_marks(struct kjoule_region_area *a, uint32_t i, size_t mos
 		return 0;
 	}
 	*waited = n;
-	/* records are not to be torn: there is another time */
+	/* do not split a record: take it the next time */
 	if (n > most)
 		n = 0;
 	if (!n && batch.lost == s->lost && batch.left_out == s->left_out)
@@ -180,11 +181,12 @@ static int ring_drain_marks(struct kjoule_region_area *a, uint32_t i, size_t mos
 	s->lost = batch.lost;
 	s->left_out = batch.left_out;
 	s->quiet = 0;
-	__atomic_store_n(&ring->tail, s->tail, __ATOMIC_RELEASE);	/* C, pairs with D in region.c */
+	/* C, pairs with D in region.c */
+	__atomic_store_n(&ring->tail, s->tail, __ATOMIC_RELEASE);
 	return sink(arg, &batch, a->copy);
 }
 
-/* Most rings are nobody's. */
+/* Most rings have no owner. */
 static bool ring_has_nothing_new(const struct kjoule_region_ring *ring, const struct side *s)
 {
 	return __atomic_load_n(&ring->head, __ATOMIC_RELAXED) == s->tail &&
@@ -224,7 +226,7 @@ void kjoule_region_area_reap(struct kjoule_region_area *a)
 
 		if (!owner || !a->sides[i].quiet++)
 			continue;
-		/* what it has told stays to be read: the next owner goes on behind it */
+		/* its units stay to be read: the next owner goes on after them */
 		if (pid <= 0 || tid <= 0 || (syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH))
 			__atomic_compare_exchange_n(&a->head->owners[i], &owner, 0, false, __ATOMIC_ACQ_REL,
 						    __ATOMIC_RELAXED);

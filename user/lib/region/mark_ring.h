@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory through which programs tell `kjoule record` their regions: its layout, and the
+ * The memory in which programs mark their regions for `kjoule record`: its layout, and the
  * recorder's side of it (mark_ring.c). The programs' side is region.c, which shares nothing with
  * the rest of libkjoule but this file.
  *
- * The recorder makes a memfd of a fixed size, sealed against becoming another, hands it to the
- * command and its children, and names it in their environment. Each thread takes a ring of its own
- * by writing itself into the table of owners, and is the only one to write there; the recorder is the
- * only one to read. Nobody waits for anybody: a mark that finds no room is lost and counted, and a
- * thread that is killed at any instruction leaves whole marks behind, and a ring that the recorder
- * gives to others.
+ * The recorder makes a memfd of a fixed, sealed size, passes it to the command and its children,
+ * and names it in their environment. Each thread takes a ring of its own by writing itself into the
+ * table of owners, and is the only writer of that; the recorder is the only reader. Both are
+ * wait-free: a mark without room is lost and counted, and a thread that is killed at any
+ * instruction leaves whole marks, and a ring that the recorder gives to others.
  *
  *	thread						recorder
  *
@@ -18,14 +17,14 @@
  *	write the units					store-release(tail, head)	(C)
  *	store-release(head, next)		(A)
  *
- *	A pairs with B: units are whole before they are read. C pairs with D: they have been read
- *	before they are overwritten.
+ * A pairs with B: units are whole before they are read. C pairs with D: they have been read before
+ * they are overwritten.
  *
- * A signal handler may mark while its thread does: it gets the units after those that are being
- * written, and whoever of the two began publishes both.
+ * A signal handler may mark while its thread does: it gets the units after those being written, and
+ * whichever of the two began publishes both.
  *
- * The recorder believes nothing of what is in there: it takes the size from its own head, copies
- * between bounds, and gives what it has copied to a reader that checks it (region_timeline.h).
+ * The recorder trusts none of the content: it takes the size from its own head, copies between
+ * bounds, and passes the copy to a reader that checks it (region_timeline.h).
  */
 #ifndef KJOULE_MARK_RING_H
 #define KJOULE_MARK_RING_H
@@ -35,8 +34,8 @@
 #include <stdint.h>
 
 /*
- * "FD:INODE:PID:FD": the number under which it was inherited, the file's, and which other process has
- * it where: the recorder, or the command
+ * "FD:INODE:PID:FD": the inherited number, the file's inode, and another process that has it with
+ * its number there: the recorder, or the command
  */
 #define KJOULE_REGION_ENV	"KJOULE_REGIONS"
 #define KJOULE_REGION_MAGIC	0x31736e6f69676572ull	/* "regions1" in little endian */
@@ -45,8 +44,9 @@
 #define KJOULE_REGION_SEALS	(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 enum kjoule_region_kind {
-	KJOULE_REGION_START = 1,	/* a thread has the ring, nothing is defined; @node 0. Then who */
-	KJOULE_REGION_DEFINE,		/* @node is @parent's child; then its name, ended by a zero */
+	/* a thread has the ring, nothing is defined; @node 0. Then its owner */
+	KJOULE_REGION_START = 1,
+	KJOULE_REGION_DEFINE,	/* @node is @parent's child; then its name, ended by a zero */
 	KJOULE_REGION_BEGIN,		/* @node was begun */
 	KJOULE_REGION_END,		/* back in @node */
 	KJOULE_REGION_UNBEGUN,		/* an end without a begin */
@@ -54,7 +54,7 @@ enum kjoule_region_kind {
 	KJOULE_REGION_CLOSE,		/* the thread ends */
 };
 
-/* What rings are made of. A record is one unit or, where it says so, several. */
+/* A ring's elements. A record is one unit or, by its @units, several. */
 struct kjoule_region_unit {
 	uint64_t time_ns;		/* CLOCK_MONOTONIC */
 	uint32_t node;			/* 0: in no region */
@@ -73,7 +73,7 @@ struct kjoule_region_ring {
 	uint64_t image;			/* of the owner: another one after an exec */
 	uint64_t next;			/* units given out */
 	uint64_t head;			/* units that may be read */
-	uint64_t lost;			/* marks that found no room */
+	uint64_t lost;			/* marks without room */
 	uint64_t left_out;		/* regions too deep, or one too many */
 	uint64_t reserved[3];
 	uint64_t tail;			/* the recorder's: units that were read */
@@ -82,13 +82,13 @@ struct kjoule_region_ring {
 
 struct kjoule_region_head {
 	uint64_t magic;
-	uint32_t head_bytes;		/* all that is before the units, as this file has it */
-	uint32_t over;			/* nobody reads any more */
-	uint64_t pid_namespace;		/* the recorder's: who is in another one is called otherwise there */
+	uint32_t head_bytes;		/* size of this structure without units */
+	uint32_t over;			/* there is no reader any more */
+	uint64_t pid_namespace;		/* the recorder's: in others it has another number */
 	uint64_t time_namespace;
 	uint32_t foreign;		/* programs that are in others */
-	uint32_t refused;		/* threads that found no ring */
-	uint32_t unmapped;		/* programs that had no room for it */
+	uint32_t refused;		/* threads without a ring */
+	uint32_t unmapped;		/* programs without address space for it */
 	uint32_t reserved0;
 	uint64_t reserved[506];
 	uint64_t owners[KJOULE_REGION_RINGS];	/* process << 32 | thread; 0: free */
@@ -104,27 +104,26 @@ _Static_assert(sizeof(struct kjoule_region_ring) == 128, "ring");
 _Static_assert(sizeof(struct kjoule_region_head) == 8192 + 128 * KJOULE_REGION_RINGS, "head");
 
 /*
- * What was read of a ring at once: KJOULE_CHUNK_REGIONS is a row of these, each with its units
- * behind it.
+ * A batch read of a ring: KJOULE_CHUNK_REGIONS is a sequence of these, each followed by its units.
  */
 struct kjoule_region_batch {
 	uint32_t ring;
 	uint32_t units;
-	uint64_t first;			/* how many units the ring had before */
-	uint64_t lost, left_out;	/* as the ring says: since it was made */
+	uint64_t first;			/* number of earlier units of the ring */
+	uint64_t lost, left_out;	/* by the ring, in total */
 };
 
 _Static_assert(sizeof(struct kjoule_region_batch) == 32, "batch");
 
-/* What became of what could not be told. */
+/* Marks that were lost, and why. */
 struct kjoule_region_counters {
-	uint64_t lost;			/* marks, for which a ring had no room */
+	uint64_t lost;			/* marks for which a ring had no room */
 	uint64_t left_out;		/* regions too deep, or one too many of a thread */
-	uint64_t unfinished;		/* units that were never written to their end: a thread was killed */
-	uint64_t damaged;		/* times that a ring's books made no sense */
-	uint32_t foreign;		/* programs in other namespaces, whose threads are called otherwise here */
-	uint32_t refused;		/* threads that found no ring */
-	uint32_t unmapped;		/* programs that had no room for the memory in their address space */
+	uint64_t unfinished;		/* units that were never finished: a thread was killed */
+	uint64_t damaged;		/* times that a ring's counters were invalid */
+	uint32_t foreign;	/* programs in other namespaces, with other thread numbers */
+	uint32_t refused;		/* threads without a ring */
+	uint32_t unmapped;		/* programs without address space for the memory */
 };
 
 struct kjoule_region_area;
@@ -137,19 +136,19 @@ typedef int (*kjoule_region_sink)(void *arg, const struct kjoule_region_batch *b
 int kjoule_region_area_new(struct kjoule_region_area **area);
 void kjoule_region_area_free(struct kjoule_region_area *area);
 /**
- * kjoule_region_area_hand_over() - have the program that this process is to execute next know it
- * To be called in a child of the process that made it. Return: 0 or -errno
+ * kjoule_region_area_hand_over() - pass it to the program that this process is to execute next
+ * Call it in a child of the process that made it. Return: 0 or -errno
  */
 int kjoule_region_area_hand_over(const struct kjoule_region_area *area);
 /**
- * kjoule_region_area_drain() - take what waits, up to some megabytes
- * @fullest:	out: the part of its units that the fullest ring had waiting, 0 to 1
- * Return: 0 nothing waits any more, 1 something may; or as @sink
+ * kjoule_region_area_drain() - take waiting units, up to some megabytes
+ * @fullest: out: the part of its units that the fullest ring had waiting, 0 to 1
+ * Return: 0: all taken, 1: there may be more; or as @sink
  */
 int kjoule_region_area_drain(struct kjoule_region_area *area, kjoule_region_sink sink, void *arg, double *fullest);
-/** kjoule_region_area_reap() - give rings of threads that are gone to others */
+/** kjoule_region_area_reap() - free rings of threads that have ended */
 void kjoule_region_area_reap(struct kjoule_region_area *area);
-/** kjoule_region_area_end() - nobody will read any more: programs need not tell */
+/** kjoule_region_area_end() - there will be no reader any more: programs can stop marking */
 void kjoule_region_area_end(struct kjoule_region_area *area);
 void kjoule_region_area_counters(const struct kjoule_region_area *area, struct kjoule_region_counters *counters);
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a program links to mark its regions; see kjoule/region.h for the interface and
- * mark_ring.h for what is written where. A library of its own, libkjoule-region.a: it needs
- * nothing of the rest.
+ * Marks regions; linked into programs; see kjoule/region.h for the interface and mark_ring.h for
+ * the memory. A library of its own, libkjoule-region.a.
  *
- * A thread has a table of the regions that it has met, by the names around them: each is told once,
- * in the thread's own ring, and marks are a time and a number. A mark says where the thread is now, so
- * that one that is lost takes nothing with it that comes after the next. All that can be interrupted
- * by a signal handler that marks something itself is written in an order that stands that.
+ * A thread has a table of its regions, by the names around them: each is defined once, in the
+ * thread's own ring, and a mark is a time and a number. A mark has the thread's position, so that a
+ * lost one affects nothing after the next. All that a signal handler with own marks can interrupt
+ * is written in an order that allows it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,29 +25,29 @@
 #define NODES		(KJOULE_REGION_PATHS_MAX + 1)	/* 0: in no region */
 #define SLOTS		(2 * NODES)			/* a power of two */
 #define NAME_BYTES	(KJOULE_REGION_NAME_MAX + 1)
-/* Kept free for signal handlers that come between looking for room and taking it. */
+/* Kept free for signal handlers between the check for room and its use. */
 #define MARGIN		64
 
 #define barrier()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 struct node {
 	uint16_t parent, depth;
-	uint32_t epoch;			/* in which its ring was told */
+	uint32_t epoch;			/* in which its ring was claimed */
 	char name[NAME_BYTES];
 };
 
 struct thread {
 	uint32_t generation;		/* of the process: another one after a fork */
 	uint32_t epoch;			/* counts the rings that it has had */
-	struct kjoule_region_ring *ring;	/* NULL: there was none to be had */
+	struct kjoule_region_ring *ring;	/* NULL: none was free */
 	struct kjoule_region_unit *units;
 	uint64_t *owner;
 	uint32_t current;		/* node that it is in */
 	uint32_t skipped;		/* begun inside of that and left out */
 	int nest;			/* writers: the thread, and handlers that interrupted it */
 	bool busy;			/* the table is being changed */
-	bool started;			/* the ring knows whose it is */
-	uint64_t lost_ns;		/* since when marks are lost, 0: they are not */
+	bool started;			/* the ring has its owner */
+	uint64_t lost_ns;		/* since when marks are lost, 0: none are */
 	uint32_t lost;
 	uint32_t n_nodes;
 	uint16_t slots[SLOTS];		/* by parent and name: node, 0: free */
@@ -60,7 +59,7 @@ int kjoule_region_wanted = 1;
 static struct kjoule_region_head *area;
 static uint32_t *generation;		/* a page that a fork empties */
 static uint32_t generations;
-static uint64_t image;			/* when it was looked for: another one for each program that is executed */
+static uint64_t image;	/* when it was looked for: different for each executed program */
 static pthread_key_t key;
 static bool has_key;
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
@@ -84,7 +83,7 @@ static uint64_t program_namespace(const char *path)
  * The process
  */
 
-/* Is that the file which the environment names? What inherits a number may have put another file there. */
+/* Is that the file named by the environment? The number may be another file's by now. */
 static bool area_is_valid(int fd, uint64_t inode)
 {
 	struct stat st;
@@ -101,7 +100,7 @@ static struct kjoule_region_head *area_map(int fd)
 	struct kjoule_region_head *head = p;
 
 	if (p == MAP_FAILED) {
-		/* its first page, to have it told */
+		/* its first page, to be checked */
 		p = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (p == MAP_FAILED)
 			return NULL;
@@ -117,7 +116,7 @@ static struct kjoule_region_head *area_map(int fd)
 	return NULL;
 }
 
-/* Where the descriptor was closed on the way, the recorder has another one. */
+/* If the descriptor was closed meanwhile, the recorder has another one. */
 static struct kjoule_region_head *area_find(const char *text)
 {
 	unsigned long long inode;
@@ -139,7 +138,7 @@ static struct kjoule_region_head *area_find(const char *text)
 	return head;
 }
 
-/* Threads of other namespaces are called otherwise by whoever samples, and clocks may differ. */
+/* Threads of other namespaces have other numbers for the sampler, and clocks may differ. */
 static bool area_is_foreign(const struct kjoule_region_head *head)
 {
 	uint64_t time = program_namespace("/proc/self/ns/time");
@@ -164,10 +163,10 @@ static uint32_t *generation_make(void)
 
 static void thread_release_ring(void *arg);
 
-/* Whoever comes first does it; who comes at the same time does it as well, for nothing. */
+/* Races are harmless: the loser's work is dropped. */
 static void area_look_for(void)
 {
-	/* not in programs that run with more rights than who started them */
+	/* not in programs that run with more rights than their caller */
 	const char *text = secure_getenv(KJOULE_REGION_ENV);
 	struct kjoule_region_head *head = text ? area_find(text) : NULL, *none = NULL;
 	uint32_t *page = head ? generation_make() : NULL, *no_page = NULL;
@@ -190,7 +189,7 @@ static void area_look_for(void)
 	__atomic_store_n(&kjoule_region_wanted, 0, __ATOMIC_RELAXED);
 }
 
-/* Before there are threads, and before somebody has closed what was inherited or emptied the environment. */
+/* Before there are threads, and before what was inherited is closed or the environment emptied. */
 static void __attribute__((constructor)) region_process_begin(void)
 {
 	int error = errno;
@@ -202,7 +201,7 @@ static void __attribute__((constructor)) region_process_begin(void)
 	errno = error;
 }
 
-/* Where this was a part of a shared object that goes: what is called when a thread ends goes with it. */
+/* Before this is unloaded with a shared object, remove what is called when a thread ends. */
 static void __attribute__((destructor)) region_process_end(void)
 {
 	if (has_key)
@@ -222,11 +221,12 @@ int kjoule_region_recorded(void)
  * A thread's ring
  */
 
-/* Room for a record of @n units. Return: its place, or UINT64_MAX where there is none */
+/* Room for a record of @n units. Return: its place, or UINT64_MAX if there is none */
 static uint64_t ring_take_units(struct thread *t, unsigned int n)
 {
 	struct kjoule_region_ring *r = t->ring;
-	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);	/* D, pairs with C in mark_ring.c */
+	/* D, pairs with C in mark_ring.c */
+	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);
 	uint64_t next = __atomic_load_n(&r->next, __ATOMIC_RELAXED);
 
 	if (next + n - tail > KJOULE_REGION_UNITS - MARGIN)
@@ -240,8 +240,8 @@ static struct kjoule_region_unit *ring_unit_at(struct thread *t, uint64_t at)
 }
 
 /*
- * Where this is the thread, or a handler that did not interrupt its writing, all that was given out is
- * written. A handler that comes between the two lines publishes more than we know of.
+ * If this is the thread, or a handler that did not interrupt its writing, all allocated units are
+ * written. A handler between the two lines publishes more than we know of.
  */
 static void ring_publish(struct thread *t)
 {
@@ -251,10 +251,12 @@ static void ring_publish(struct thread *t)
 	barrier();
 	if (--t->nest > 0)
 		return;
-	t->nest = 0;		/* a child that was forked in a handler, in the middle of this, began anew there */
+	/* a child that was forked in a handler, in the middle of this, began anew there */
+	t->nest = 0;
 	do {
 		next = __atomic_load_n(&r->next, __ATOMIC_RELAXED);
-		__atomic_store_n(&r->head, next, __ATOMIC_RELEASE);	/* A, pairs with B in mark_ring.c */
+		/* A, pairs with B in mark_ring.c */
+		__atomic_store_n(&r->head, next, __ATOMIC_RELEASE);
 		barrier();
 	} while (next != __atomic_load_n(&r->next, __ATOMIC_RELAXED));
 }
@@ -310,7 +312,7 @@ static bool ring_put_definition(struct thread *t, uint32_t node)
 	return at != UINT64_MAX;
 }
 
-/* A region and those around it, as far as its ring does not know them: outer ones first. */
+/* Define a region and those around it, if its ring does not have them: outer ones first. */
 static bool ring_define_node(struct thread *t, uint32_t node)
 {
 	while (t->nodes[node].epoch != t->epoch && node) {
@@ -325,7 +327,7 @@ static bool ring_define_node(struct thread *t, uint32_t node)
 	return true;
 }
 
-/* The ring has to know whose it is, and what was lost, before anything else. */
+/* Owner, and what was lost, come first in a ring. */
 static bool ring_get_ready(struct thread *t, uint64_t time_ns)
 {
 	if (!t->started) {
@@ -378,7 +380,7 @@ static bool thread_claim_ring(struct thread *t)
 	for (uint32_t i = 0; i < KJOULE_REGION_RINGS; i++) {
 		if (__atomic_load_n(&area->owners[i], __ATOMIC_ACQUIRE) != mine)
 			continue;
-		/* of this very program: another copy of this library, and who is right nobody could tell */
+		/* another copy of this library has it, and it is unknown which is right */
 		other |= area->rings[i].image == image;
 		found = i;
 	}
@@ -399,12 +401,12 @@ static bool thread_claim_ring(struct thread *t)
 	t->units = (struct kjoule_region_unit *)(area + 1) + (size_t)found * KJOULE_REGION_UNITS;
 	t->owner = &area->owners[found];
 	t->ring->image = image;
-	/* what somebody was killed over is not there */
+	/* a fault here would kill the program */
 	__atomic_store_n(&t->ring->next, __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	return true;
 }
 
-/* The thread ends. What marks after this, in other destructors, begins anew. */
+/* The thread ends. Later marks, in other destructors, begin anew. */
 static void thread_release_ring(void *arg)
 {
 	struct thread *t = arg;
@@ -417,7 +419,7 @@ static void thread_release_ring(void *arg)
 	munmap(t, sizeof(*t));
 }
 
-/* The ring of a thread that has none: a new one, or the only one of a process that was just forked. */
+/* A ring for a thread without one: a new one, or the only one of a process that was just forked. */
 static void thread_take_ring(struct thread *t)
 {
 	uint32_t new = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED), none = 0;
@@ -449,7 +451,7 @@ static struct thread *thread_make(void)
 	return t;
 }
 
-/* The calling thread with a ring, NULL: it has none. */
+/* The calling thread with a ring, NULL: none is free. */
 static struct thread *thread_with_ring(void)
 {
 	int error = errno;
@@ -471,7 +473,7 @@ static struct thread *thread_with_ring(void)
  * Regions
  */
 
-/* As much of a name as is kept, not cut inside of a character. */
+/* Stored length of a name, not cut inside of a character. */
 static size_t name_kept_length(const char *name)
 {
 	size_t len = strnlen(name, NAME_BYTES);
@@ -496,7 +498,7 @@ static uint32_t node_find_or_make(struct thread *t, uint32_t parent, const char 
 		if (n->parent == parent && !memcmp(n->name, name, len) && !n->name[len])
 			return t->slots[at];
 	}
-	/* a handler that interrupts this has to do without new ones */
+	/* a handler that interrupts this cannot make new ones */
 	if (t->busy || t->n_nodes == NODES || t->nodes[parent].depth == KJOULE_REGION_DEPTH_MAX)
 		return 0;
 	t->busy = true;
@@ -529,7 +531,7 @@ void kjoule_region_do_begin(const char *name)
 		__atomic_store_n(&t->ring->left_out, t->ring->left_out + 1, __ATOMIC_RELAXED);
 		return;
 	}
-	/* before the mark: a handler that comes in between finds itself inside of it, and goes back into it */
+	/* before the mark: a handler in between is inside of it, and returns to it */
 	t->current = node;
 	barrier();
 	thread_mark(t, KJOULE_REGION_BEGIN, node);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See region_timeline.h. The marks of programs (mark_decoder.c) and the side band's events are put into the order
- * of time, and walked through with the state of each thread.
+ * See region_timeline.h. The marks of programs (mark_decoder.c) and the sideband's events are
+ * sorted by time, and replayed with the state of each thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct thread {
 	uint32_t tid, pid;
 	uint32_t path;			/* where it is */
-	unsigned int own;		/* regions around it that it has begun itself */
+	unsigned int own;		/* enclosing regions that it has begun itself */
 	bool marked;			/* it marks itself */
 	uint64_t since_ns;
 	size_t n;
@@ -115,7 +115,7 @@ static int marks_add_events(struct making *m, const void *records, size_t len)
 			mark.kind = KJOULE_MARK_EXIT;
 		else
 			continue;
-		/* what is executed goes on as the process's first thread */
+		/* an executed program goes on as the process's first thread */
 		if (mark.kind == KJOULE_MARK_EXEC)
 			mark.tid = ev.pid;
 		ret = kjoule_marks_add(&m->marks, &mark);
@@ -181,7 +181,7 @@ static struct kjoule_regions_count *count_get(struct kjoule_regions *r, uint32_t
 	return c;
 }
 
-/* Its time in the region until now, as far as it was recorded. */
+/* Add its time in the region until now, within the recording. */
 static int thread_account_time(struct making *m, struct thread *t, uint64_t until_ns)
 {
 	uint64_t from = t->since_ns > m->begin_ns ? t->since_ns : m->begin_ns;
@@ -215,7 +215,7 @@ static int thread_move_to_path(struct making *m, struct thread *t, uint32_t path
 	return 0;
 }
 
-/* The thread, or the program that it ran, is at its end: what it has begun is not ended. */
+/* The thread, or its program, has ended: its regions are unended. */
 static int thread_stop(struct making *m, struct thread *t, uint64_t time_ns)
 {
 	uint32_t path = t->path;
@@ -258,7 +258,7 @@ static int thread_apply_mark(struct making *m, struct thread *t, const struct kj
 	case KJOULE_REGION_CLOSE:
 		return thread_stop(m, t, mark->time_ns);
 	}
-	/* what was begun while marks were lost is of the thread's own, as far as anybody knows */
+	/* a region begun while marks were lost is taken for the thread's own */
 	if (t->path == KJOULE_REGIONS_UNKNOWN)
 		t->own = m->r->paths[mark->path].depth;
 	return thread_move_to_path(m, t, mark->path, mark->time_ns);
@@ -270,7 +270,7 @@ static int mark_apply(struct making *m, const struct kjoule_mark *mark)
 	uint32_t path = KJOULE_REGIONS_OUTSIDE;
 	int ret;
 
-	/* who has never marked anything is nobody's child of any interest */
+	/* without any mark its children do not matter */
 	if (mark->kind >= KJOULE_MARK_FORK && mark->kind != KJOULE_MARK_FORK && !thread_find(m->r, mark->tid))
 		return 0;
 	if (mark->kind == KJOULE_MARK_FORK) {
@@ -284,7 +284,7 @@ static int mark_apply(struct making *m, const struct kjoule_mark *mark)
 	if (!t)
 		return -ENOMEM;
 	if (mark->kind >= KJOULE_MARK_FORK || mark->kind == KJOULE_REGION_START) {
-		/* a ring begins with a mark of the same moment, which says where its thread is */
+		/* a ring begins with a mark at the same time with the thread's position */
 		ret = thread_stop(m, t, mark->time_ns);
 		t->pid = mark->pid;
 		if (mark->kind == KJOULE_REGION_START) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Listens to perf's side band: one event that counts nothing on each CPU, whose
- * ring brings mmap, comm, fork and exit records stamped with CLOCK_MONOTONIC.
- * What the records mean is sideband_parse.c's business.
+ * Records perf's sideband: one event that counts nothing on each CPU, whose ring has mmap, comm,
+ * fork and exit records with CLOCK_MONOTONIC. They are decoded by sideband_parse.c.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -20,11 +19,11 @@
 #define DATA_PAGES	32	/* per CPU, a power of two */
 
 struct buffer {
-	int fd;			/* -1: the CPU is away */
+	int fd;			/* -1: the CPU is offline */
 	int cpu;
-	bool own;		/* of the process, which it stays with whatever CPUs do */
+	bool own;		/* of the process, independent of CPUs */
 	bool going, dead;	/* its CPU goes offline; has been, and is back */
-	bool unavailable;		/* cannot be had, and was counted for it */
+	bool unavailable;		/* cannot be opened, and was counted for it */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t size;
@@ -34,7 +33,7 @@ struct kjoule_sideband {
 	size_t n;
 	size_t map_len;
 	uint64_t lost;
-	uint8_t *copy;		/* records that wrap are handed over in one piece */
+	uint8_t *copy;		/* records that wrap are passed on in one piece */
 	struct buffer *buffers;
 };
 
@@ -49,7 +48,7 @@ static int event_open(uint32_t pid, int cpu)
 		.exclude_kernel = 1,
 		.mmap = 1,
 		.mmap2 = 1,
-		/* which file it was: by its path it may be another one to us, as from inside of a container */
+		/* build id of the file: the path may be another file here than in a container */
 		.build_id = 1,
 		.comm = 1,
 		.comm_exec = 1,
@@ -220,12 +219,12 @@ void kjoule_sideband_notice(struct kjoule_sideband *sb, int cpu, bool back)
 
 	if (!b || b->own || b->fd < 0)
 		return;
-	/* until it is away, and maybe found so, what there is of it is good */
+	/* until the CPU is offline, or was, its ring is valid */
 	b->dead |= back && b->going;
 	b->going = !back;
 }
 
-/* Listen on a CPU that is online. Return: 1 if it was not listened on before, 0, -errno */
+/* Open an event on an online CPU. Return: 1 if there was none before, 0, -errno */
 static int cpu_follow(struct kjoule_sideband *sb, int cpu, kjoule_sideband_sink sink, void *arg)
 {
 	struct buffer *b = buffer_find(sb, cpu);
@@ -244,9 +243,9 @@ static int cpu_follow(struct kjoule_sideband *sb, int cpu, kjoule_sideband_sink 
 	if (ret)
 		return ret;
 	buffer_close(sb, b);
-	/* everybody's: a process has children by now, which an event of its own would miss */
+	/* of all processes: this one has children by now, which an event of its own would miss */
 	ret = buffer_open(sb, b, 0, cpu);
-	/* the CPU may be away once more: the next look will tell */
+	/* the CPU may be offline again: retry at the next call */
 	if (ret && ret != -ENODEV && !b->unavailable)
 		sb->lost++;
 	b->unavailable = ret && ret != -ENODEV;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The side band: which process mapped which file where, and what it is called,
- * as perf's own records on the same clock as the samples. Taken from a perf
- * event that counts nothing (sideband.c), from /proc for what was there before
- * (sideband_proc.c), and read back by sideband_parse.c.
+ * Sideband records: mappings and names of processes, as perf's own records on the same clock as the
+ * samples. From a perf event that counts nothing (sideband.c), from /proc for earlier ones
+ * (sideband_proc.c), and decoded by sideband_parse.c.
  */
 #ifndef KJOULE_SIDEBAND_H
 #define KJOULE_SIDEBAND_H
@@ -14,34 +13,34 @@
 #include <poll.h>
 #include "lib/base/error.h"
 
-/* Takes a run of whole perf records. Return: 0 or -errno, which ends the drain. */
+/* Takes some whole perf records. Return: 0 or -errno, which ends the drain. */
 typedef int (*kjoule_sideband_sink)(void *arg, const void *records, size_t len);
 
 struct kjoule_sideband;
 
 /**
- * kjoule_sideband_open() - begin to listen, on all online CPUs
- * @pid:	a process that has not yet made threads, with all that come out of it;
- *		0: everything on the machine
+ * kjoule_sideband_open() - start, on all online CPUs
+ * @pid: a process without further threads so far, with all that come out of it; 0: everything on
+ *   the machine
  * Return: 0 or -errno
  */
 int kjoule_sideband_open(uint32_t pid, struct kjoule_sideband **sb, struct kjoule_error *err);
 /**
- * kjoule_sideband_notice() - a CPU is going offline, or (@back) has come back: for one that is away
- * for so short that a look does not find it so
+ * kjoule_sideband_notice() - a CPU is going offline, or (@back) has come back: for one that is
+ * offline too shortly to be seen by polling
  */
 void kjoule_sideband_notice(struct kjoule_sideband *sb, int cpu, bool back);
 /**
- * kjoule_sideband_follow() - listen again on CPUs that went offline and came back, and on new ones:
- * what perf has on a CPU ends with it. What waits of before is handed over first.
+ * kjoule_sideband_follow() - restart on CPUs that went offline and came back, and on new ones:
+ * perf's events on a CPU end with it. Waiting records are passed on first.
  *
- * Return: on how many it listens anew: what happened there meanwhile is to be had from
- * kjoule_sideband_proc(). Or the sink's error, -ENOMEM
+ * Return: number of restarted CPUs: for what happened there meanwhile use kjoule_sideband_proc().
+ *   Or the sink's error, -ENOMEM
  */
 int kjoule_sideband_follow(struct kjoule_sideband *sb, kjoule_sideband_sink sink, void *arg);
-/** kjoule_sideband_drain() - hand over what waits. Return: 0 or the sink's error */
+/** kjoule_sideband_drain() - pass on waiting records. Return: 0 or the sink's error */
 int kjoule_sideband_drain(struct kjoule_sideband *sb, kjoule_sideband_sink sink, void *arg);
-/** kjoule_sideband_lost() - records that perf had no room for, so far; one for a CPU that it cannot follow */
+/** kjoule_sideband_lost() - records lost by perf so far; one for a CPU that it cannot follow */
 uint64_t kjoule_sideband_lost(const struct kjoule_sideband *sb);
 /** kjoule_sideband_poll() - fill in up to @n poll entries. Return: how many there are */
 unsigned int kjoule_sideband_poll(const struct kjoule_sideband *sb, struct pollfd *fds,
@@ -49,11 +48,11 @@ unsigned int kjoule_sideband_poll(const struct kjoule_sideband *sb, struct pollf
 void kjoule_sideband_close(struct kjoule_sideband *sb);
 
 /**
- * kjoule_sideband_proc() - what is mapped already, as records with the time @time_ns
- * @pid:	one process; 0: all of them
- * @since_ns:	processes that began after this have records with the time of their beginning
- *		instead; UINT64_MAX: none
- * Return: 0, -ESRCH if @pid is gone, or the sink's error
+ * kjoule_sideband_proc() - existing mappings, as records with the time @time_ns
+ * @pid: one process; 0: all of them
+ * @since_ns: processes that began after this have records with the time of their beginning instead;
+ *   UINT64_MAX: none
+ * Return: 0, -ESRCH if @pid has ended, or the sink's error
  */
 int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, uint64_t since_ns,
 			 kjoule_sideband_sink sink, void *arg);
@@ -79,15 +78,18 @@ struct kjoule_event {
 	uint64_t start, len, offset;
 	uint64_t lost;
 	const char *text;
-	/* of a map's file, as the kernel saw it: @build_id_len bytes, or, if that is 0, the number of the file */
+	/*
+	 * of a map's file, by the kernel: @build_id_len bytes, or, if that is 0, the number of the
+	 * file
+	 */
 	const uint8_t *build_id;
 	unsigned int build_id_len;
 	uint64_t device, inode;
 };
 
 /**
- * kjoule_event_next() - walk over a buffer of records
- * Return: 1 for a record, 0 at the end, -EBADMSG when what is there is none
+ * kjoule_event_next() - iterate over a buffer of records
+ * Return: 1 for a record, 0 at the end, -EBADMSG for an invalid record
  */
 int kjoule_event_next(const void *buf, size_t len, size_t *off, struct kjoule_event *event);
 

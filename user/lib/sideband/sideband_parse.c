@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decodes perf's side band records as sideband.c asks for them: each ends with
- * the thread, the time and the CPU (sample_id_all). Lengths are checked, names are
- * only handed out if they end.
+ * Decodes perf's sideband records as requested by sideband.c: each ends with the thread, the time
+ * and the CPU (sample_id_all). Lengths are checked, and that names end.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -12,7 +11,8 @@
 #define ID_SIZE		24	/* pid, tid, time, cpu, reserved */
 
 /* In place of a file's device and inode, with PERF_RECORD_MISC_MMAP_BUILD_ID. */
-#define BUILD_ID_AT	40	/* its length, three bytes of nothing, and then as many as there may be */
+/* its length, three bytes of padding, and then room for the longest */
+#define BUILD_ID_AT	40
 #define BUILD_ID_MOST	20
 
 /* A zero terminated string inside [@at, @end) of the record. */

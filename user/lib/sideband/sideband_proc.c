@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What perf's side band cannot tell because it happened before: names and
- * mappings of running processes, read from /proc and written as the records that
- * perf would have made.
+ * Names and mappings of processes that ran before the sideband began, read from /proc and written
+ * as the records that perf would have made.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -51,7 +50,7 @@ struct walk {
 	void *arg;
 };
 
-/* When a process began, by CLOCK_MONOTONIC; not before it, which is told in steps of some ms. 0: not known */
+/* When a process began, by CLOCK_MONOTONIC, rounded up to some ms. 0: unknown */
 static uint64_t process_began_ns(uint32_t pid)
 {
 	int64_t step_ns = 1000000000 / sysconf(_SC_CLK_TCK), ticks = 0, began;
@@ -64,7 +63,7 @@ static uint64_t process_began_ns(uint32_t pid)
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	/* behind the name, which may hold anything, it is the 20th */
+	/* after the name, which may contain anything, it is the 20th */
 	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 	for (int i = 0; p && i < 20; i++)
 		p = strchr(p + 1, ' ');
@@ -156,7 +155,7 @@ static int process_put_maps(const struct walk *w, uint32_t pid)
 	return ret;
 }
 
-/* After the fork, which perf may have told of, and not later than now. */
+/* After the fork, which perf may have recorded, and not later than now. */
 static void process_set_time(struct walk *w, uint32_t pid, uint64_t now_ns)
 {
 	uint64_t ns = w->since_ns < UINT64_MAX ? process_began_ns(pid) : 0;
@@ -202,7 +201,7 @@ int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, uint64_t since_ns,
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
 		ret = process_put_records(&w, strtoul(e->d_name, NULL, 10));
-		/* Processes come and go, and some may not be looked into. */
+		/* Processes come and go, and some may not be read. */
 		if (ret == -ESRCH || ret == -EACCES || ret == -EPERM)
 			ret = 0;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a chip does under a load, from made-up slices of time: levels, and for how long it boosts.
+ * What a chip does under a load, from simulated slices of time: levels, and for how long it boosts.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #define SLICE_S	0.02
 #define MOST	4000
 
-/* A stretch of time of a made-up machine with two CPUs. */
+/* One step of the load of a simulated machine with two CPUs. */
 struct load_step {
 	double seconds, w, khz, busy;
 };
@@ -313,7 +313,9 @@ static void one_speed_is_no_boost_that_ends(void **state)
 	struct boost_course c;
 
 	(void)state;
-	/* also where the frequency wanders by less than counts, and where it does not move at all */
+	/*
+	 * also where the frequency wanders by less than counts, and where it does not move at all
+	 */
 	for (unsigned int noise = 0; noise < 3; noise++) {
 		struct machine *m = machine(noise * 0.002);
 
@@ -399,13 +401,16 @@ static void time_at_the_boost_is_known_better_than_a_slice(void **state)
 	assert_true(fabs(boost_time(m->s, m->n, 5, 16.507, 90000, 80000, false) - 5.507) < 1e-6);
 	assert_true(fabs(boost_time(m->s, m->n, 10, 16.507, 90000, 80000, false) - 0.507) < 1e-6);
 	assert_true(fabs(boost_time(m->s, m->n, 12, 16, 90000, 80000, false)) < 1e-9);
-	/* what runs slower than what is sustained does not boost, and faster is no more than all of the time */
+	/*
+	 * what runs slower than what is sustained does not boost, and faster is no more than all of
+	 * the time
+	 */
 	assert_true(fabs(boost_time(m->s, m->n, 5, 10, 85000, 80000, false) - 5) < 1e-9);
 	assert_true(fabs(boost_time(m->s, m->n, 5, 10, 110000, 95000, false)) < 1e-9);
 	free(m);
 }
 
-/* The made-up machine's speeds, without an interval. */
+/* The simulated machine's speeds, without an interval. */
 static const struct boost_judge by = { { 90000, NAN, NAN }, { 80000, NAN, NAN }, .others = 0, .cpus = 2, .tick_s = SLICE_S / 5 };
 
 static struct boost_run judge_by(const struct boost_judge *of, const struct load_step *load_steps, size_t n, double from_s, double to_s)
@@ -589,7 +594,7 @@ static void a_mixed_run_is_corrected_to_either_speed(void **state)
 			assert_true(r.as_sustained_s.lo <= work && work <= r.as_sustained_s.hi);
 		near(r.r, 1.125, 0.002);
 	}
-	/* of one that others have disturbed nobody knows */
+	/* a disturbed one has no class */
 	assert_true(isnan(judge(0.5, 0.2, 0).as_boosted_s.v));
 }
 

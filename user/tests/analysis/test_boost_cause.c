@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Why a boost ends: on made-up chips whose weighted power, temperature and time are followed in small steps.
+ * Why a boost ends: on simulated chips whose weighted power, temperature and time are followed in small steps.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The equations of the paper on thermally adaptive chips, at its own numbers. Where it prints them rounded, or disagrees
- * with itself, the formula's value is asked for.
+ * The equations of the paper on thermally adaptive chips, at its own numbers. Where it prints them
+ * rounded, or contradicts itself, the formula's value is expected.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,13 +29,16 @@ static void equation_3_gives_what_the_paper_says(void **state)
 	near(boost_equations_speedup(2, 1.25), 0.111111, 1e-6);		/* 11 % */
 	near(boost_equations_speedup(2, 3), 0.5, 1e-12);
 	near(boost_equations_speedup(10, 3), 1.5, 1e-12);
-	near(boost_equations_speedup(1, 3), 0, 1e-12);			/* nothing was gained, nothing is wrong */
+	near(boost_equations_speedup(1, 3), 0, 1e-12);	/* nothing was gained, nothing is wrong */
 }
 
 static void a_true_2x_is_observed_as_2125(void **state)
 {
 	(void)state;
-	/* the faster one just fits into the boost; its error follows from equation 3 with what was observed */
+	/*
+	 * the faster one just fits into the boost; its error follows from equation 3 with what was
+	 * observed
+	 */
 	near(boost_equations_observed(R, TB, 2 * R * TB, 2), 2.125, 1e-12);
 	near(boost_equations_speedup(2.125, R), 2.125 / 2 - 1, 1e-12);
 	/* both fit, or both are long: nearly the truth */
@@ -49,13 +52,14 @@ static void a_true_2x_is_observed_as_2125(void **state)
 static void long_runs_are_as_wrong_as_figure_5_has_it(void **state)
 {
 	(void)state;
-	near(boost_equations_steady(R, TB, 600), 0.011458, 1e-6);	/* "1 % after ten minutes" */
+	/* "1 % after ten minutes" */
+	near(boost_equations_steady(R, TB, 600), 0.011458, 1e-6);
 	near(boost_equations_steady(R, TB, 10), 0.125, 1e-12);		/* within the boost */
 	near(boost_equations_steady(3, TB, 2200), 0.05, 1e-12);
 	near(boost_equations_length(3, TB, 0.05) / 60, 36.67, 0.01);	/* "at least 37 minutes" */
 	/*
-	 * The caption asks for twenty minutes at 25 %, which the equation does not: 275 s are 5 % and twenty
-	 * minutes 1.1 %; its own curve for 12.5 % needs ten for as much.
+	 * The caption asks for twenty minutes at 25 %, which the equation does not: 275 s are 5 %
+	 * and twenty minutes 1.1 %; its own curve for 12.5 % needs ten for as much.
 	 */
 	near(boost_equations_length(1.25, TB, 0.05), 275, 1e-9);
 	near(boost_equations_length(R, TB, 0.05), 137.5, 1e-9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a chip remembers of its power, from boosts after times of idleness: on made-up chips of both kinds.
+ * What a chip remembers of its power, from boosts after times of idleness: on simulated chips of both kinds.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program whose CPU others have now and then, for short times and for long ones, and which is idle for moments: what its energy
- * comes to by the constant power model, on made-up recordings whose truth is known.
+ * A program whose CPU is taken by others now and then, and which is idle for moments: its energy by
+ * the constant power model, on simulated recordings of known truth.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static uint64_t sets(void)
 
 static const double watts[] = { [LOW] = 1.4, [HIGH] = 4.2 };
 
-/* Of what somebody else does: how often a second, for how long, and at how many watts. */
+/* Other load: how often a second, for how long, and at how many watts. */
 struct visit {
 	uint32_t block;
 	double hz, s, w;
@@ -118,7 +118,7 @@ static void unmake(struct made *m)
 	free(m->readings);
 }
 
-/* @kinds: of the blocks; @out: of each block, with nobody's in IDLE */
+/* @kinds: of the blocks; @out: of each block, unattributed energy in IDLE */
 static void solve(const struct made *m, const uint8_t *kinds, double idle_w, struct profile_group *out)
 {
 	struct profile_stream streams[2] = { { .stream = { .ticks = m->ticks, .n = m->n } },
@@ -157,10 +157,13 @@ static double program_off(const struct visit *visits, size_t n_visits, const uin
 }
 
 static const uint8_t kinds[] = { [OTHERS] = CPM_BYSTANDER, [IDLE] = CPM_IDLE, [RECORDER] = CPM_MARGINAL };
-/* as if nobody knew what else ran */
+/* as if other load were unknown */
 static const uint8_t ignorant[] = { [OTHERS] = CPM_IDLE, [IDLE] = CPM_IDLE, [RECORDER] = CPM_MARGINAL };
 
-/* What bystanders draw when they have a window for themselves says nothing of what they draw for a moment. */
+/*
+ * What bystanders draw when they have a window for themselves says nothing of what they draw for a
+ * moment.
+ */
 static void long_visits_do_not_explain_short_ones(void **state)
 {
 	static const struct visit visits[] = { { OTHERS, 15, 1.5e-3, 2.7 }, { OTHERS, 0.5, 60e-3, 4.0 } };
@@ -172,7 +175,9 @@ static void long_visits_do_not_explain_short_ones(void **state)
 	assert_true(quick() || fabs(before) > 2 * fabs(off));
 }
 
-/* No window tells what an idle moment draws: it is known from elsewhere, or the program pays for it. */
+/*
+ * No window has only an idle moment: its power is known from elsewhere, or the program pays for it.
+ */
 static void idle_moments_are_at_the_power_of_sleep(void **state)
 {
 	static const struct visit visits[] = { { OTHERS, 10, 1.5e-3, 2.5 }, { IDLE, 30, 0.3e-3, 0.5 } };
@@ -184,7 +189,10 @@ static void idle_moments_are_at_the_power_of_sleep(void **state)
 	assert_true(quick() || fabs(unknown) > 2 * fabs(off));
 }
 
-/* The recorder has the program's CPU: all but what an idle machine draws is because of it, whatever bystanders do. */
+/*
+ * The recorder has the program's CPU: all but what an idle machine draws is because of it, whatever
+ * bystanders do.
+ */
 static void the_recorder_pays_for_its_moments(void **state)
 {
 	static const struct visit visits[] = { { RECORDER, 10, 3e-3, 2.4 }, { OTHERS, 2, 20e-3, 3.0 }, { IDLE, 2, 20e-3, 0.5 } };

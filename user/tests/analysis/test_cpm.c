@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The constant power model on made-up runs whose truth is known; its intervals are in
+ * The constant power model on simulated runs of known truth; its intervals are in
  * test_cpm_intervals.c.
  */
 #include <errno.h>
@@ -34,8 +34,9 @@ static double worst_of(struct calls r)
 }
 
 /*
- * A counter that moves once between two ticks, as those of processors do at 1 kHz, and one that moves more often: where what
- * ran changes in the same interval, part of its energy is in the window next to its own.
+ * A counter that is updated once between two ticks, as those of processors are at 1 kHz, and one
+ * that is updated more often: where the code changes in the same interval, part of its energy is in
+ * the next window.
  */
 static void a_window_has_some_of_the_next_block(void **state)
 {
@@ -111,8 +112,8 @@ static void refinement_takes_the_bias_out(void **state)
 }
 
 /*
- * Lines of one loop, which no window tells apart, have the loop's power: that of what else was never alone, in another
- * loop of other power, is not theirs.
+ * Lines of one loop, inseparable in windows, have the loop's power: that of code in another loop,
+ * never alone either, is not theirs.
  */
 static void lines_of_a_loop_have_its_power(void **state)
 {
@@ -176,7 +177,7 @@ static void the_cost_of_ticks_is_taken_out(void **state)
 		profile_net(&net, 1);
 		gross = fmax(gross, fabs(g[i].time_s.v / r.time[i] - 1));
 		worst = fmax(worst, fabs(net.time_s.v / r.time[i] - 1));
-		/* the ticks spent nothing here, which is told by an irq_w of 0 */
+		/* ticks spend nothing here: irq_w is 0 */
 		assert_true(fabs(net.energy[0].w.v / r.power[i] - 1) < 0.005);
 	}
 	print_message("time off by %.2f %%, with the cost taken out %.2f %%\n", 100 * gross,
@@ -186,7 +187,9 @@ static void the_cost_of_ticks_is_taken_out(void **state)
 	calls_free(&r);
 }
 
-/* Where ticks follow more callers they take longer: of each block what its own took is taken out. */
+/*
+ * Where ticks follow more callers they take longer: of each block what its own took is taken out.
+ */
 static void ticks_that_take_longer_are_taken_out_where_they_fell(void **state)
 {
 	static const float longer[CALLS_BLOCKS] = { 0.4, 1.6, 0.7, 1.3, 1 };
@@ -301,7 +304,7 @@ static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
 	assert_true(fabs(sum - 14) < 1e-9);
 }
 
-/* What is told of each block must not depend on whether ticks come one by one or as runs. */
+/* A block's figures must not depend on whether ticks come one by one or as runs. */
 static void skipped_ticks_count_as_idle_samples(void **state)
 {
 	enum { LONG = 1000 };
@@ -422,7 +425,7 @@ static void counters_charge_only_the_cpus_that_they_count(void **state)
 	profile_free(p);
 }
 
-/* Short work between two ticks: nobody saw it, and its energy is not dropped. */
+/* Unseen work between two ticks: its energy is not dropped. */
 static void readings_without_a_tick_between_lose_no_energy(void **state)
 {
 	static struct cpm_tick a[40];

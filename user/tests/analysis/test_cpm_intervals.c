@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Intervals of the constant power model, on made-up runs whose truth is known: how often they have
- * it, and how wide they are.
- */
+/* Intervals of the constant power model, on simulated runs of known truth: coverage and width. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -105,7 +102,7 @@ static void check_coverage(const char *what, const struct coverage *c, double le
 }
 
 /*
- * A counter that moves every 2 ms, two ticks to that: what scripts/bench coverage measures on the
+ * A counter updated every 2 ms, two ticks to that: what scripts/bench coverage measures on the
  * chip.
  */
 static void check_short(double seconds, unsigned int n_blocks, double period, unsigned int runs,
@@ -138,10 +135,7 @@ static void check_short(double seconds, unsigned int n_blocks, double period, un
 	check_coverage("energy", &energy, least, widest);
 }
 
-/*
- * In half a second a block of six has some forty windows: batches of them are few, and short enough
- * to have what cancels out.
- */
+/* In half a second a block of six has some forty windows: few batches, and short. */
 static void intervals_of_short_recordings_cover_and_are_not_too_wide(void **state)
 {
 	(void)state;
@@ -153,8 +147,7 @@ static void intervals_of_short_recordings_cover_and_are_not_too_wide(void **stat
 }
 
 /*
- * A block whose power is that of its neighbours moves little at first, and no less then: that is no
- * bias.
+ * A block that draws as its neighbours moves little at first, and no less later: that is no bias.
  */
 static void no_block_has_a_bias_by_chance(void **state)
 {
@@ -180,8 +173,8 @@ static void no_block_has_a_bias_by_chance(void **state)
 #define TIMES	400
 
 /*
- * How many of TIMES intervals have the true time of two blocks, and how wide that of the first is,
- * in spreads of its error.
+ * How many of TIMES intervals cover the true time of two blocks, and the first one's width in
+ * spreads of its error.
  */
 struct paused {
 	unsigned int first, second;
@@ -189,8 +182,7 @@ struct paused {
 };
 
 /*
- * Samples of block 0 for two seconds, a part of them, or pieces of so many ticks on the mean, of
- * block 1.
+ * Samples of block 0 for two seconds, and of block 1: a part of them, or pieces of so many ticks.
  */
 static struct paused interrupt_now_and_then(double part, double piece)
 {
@@ -274,7 +266,7 @@ static void fine_blocks_have_binomial_times(void **state)
 
 /*
  * A tick costs 3 % of the time at twice to four times the blocks' power. The calibrated cost is off
- * by up to @most, as the calibration says; 0: it does not say so.
+ * by up to @most, which the calibration reports; 0: it does not.
  */
 static void solve_with_calibration_off(double said, double most)
 {

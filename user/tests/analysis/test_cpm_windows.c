@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What ran together and the windows that are made of it, held to counting tick by tick.
- */
+/* Co-running sets and their windows, compared with counting tick by tick. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -24,7 +22,9 @@ struct truth {
 	bool interpolated[STREAMS][TICKS];
 };
 
-/* Runs of all lengths, with and without silence between them; some of a CPU that is idle, some that nobody saw. */
+/*
+ * Runs of all lengths, with and without unsampled ticks between them; some idle, some interpolated.
+ */
 static void make_stream(struct tick_stream *l, struct truth *t, size_t i, uint64_t *seed)
 {
 	for (uint64_t tick = 0; tick < TICKS;) {
@@ -127,7 +127,7 @@ static void events_are_what_runs_at_each_tick(void **state)
 #define RUNS	120000
 #define WINDOWS	400
 
-/* Vectors by numbers of up to three bytes, counts from a tick to days: each window has what ran in it. */
+/* Vectors by numbers of up to three bytes, counts from a tick to days, in each window. */
 static void windows_have_what_ran_in_them(void **state)
 {
 	static const uint32_t lengths[] = { 1, 2, 200, 256, 257, 300, 65536, 65537, 70000, 1u << 29 };

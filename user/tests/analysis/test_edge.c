@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The edge-synchronised model on made-up windows whose truth is known.
+ * The edge-synchronised model on simulated windows whose truth is known.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,9 +23,10 @@
 #define QUANTUM	15.3		/* microjoule */
 
 /*
- * A program of blocks of @length seconds each, in random order, under a counter that moves each
- * UPDATE. It runs for a random part of each window and is held then. With @cost, each tick takes so
- * much of it, at @irq_w. In a part of the windows, @disturbed, something else has the CPUs for a while.
+ * A program of blocks of @length seconds each, in random order, under a counter updated each
+ * UPDATE. It runs for a random part of each window and is paused then. With @cost, each tick takes
+ * so much of it, at @irq_w. In a part of the windows, @disturbed, something else has the CPUs for a
+ * while.
  */
 struct run {
 	unsigned int n_blocks;
@@ -39,7 +40,7 @@ struct run {
 	struct kjoule_session_info session;
 };
 
-/* The program's state, which being held does not touch. */
+/* The program's state, which pauses do not change. */
 struct program {
 	unsigned int now;
 	double left;
@@ -140,7 +141,10 @@ static void run_free(struct run *r)
 	free(r->ticks);
 }
 
-/* Error of each block's power over @runs recordings: rms, and how many of the intervals hold the truth. */
+/*
+ * Error of each block's power over @runs recordings: rms, and how many of the intervals hold the
+ * truth.
+ */
 static void repeat(struct run r, unsigned int runs, double *rms, unsigned int *inside, double *width)
 {
 	*inside = 0;
@@ -236,7 +240,7 @@ static void costly_ticks(void **state)
 	check("costly ticks", r, 0.002, 1.5);
 }
 
-/* Windows that have something else in them would make the spinning and all that ran beside them cheaper. */
+/* Disturbed windows would bias the power of paused CPUs and of all other code. */
 static void disturbed_windows(void **state)
 {
 	struct run r = of_lengths(alternating, 0.2, 0.2, 0);
@@ -305,7 +309,7 @@ static void too_few_windows(void **state)
 	assert_int_equal(solve(&r, &v, &result), -ENODATA);
 	cpm_vectors_free(&v);
 	run_free(&r);
-	/* and none in which all are held */
+	/* and none in which all are paused */
 	r.n_windows = 300;
 	simulate(&r, 5);
 	for (size_t i = 0; i < r.n_windows; i++)
@@ -338,9 +342,12 @@ static void too_many_ticks(void **state)
 	run_free(&r);
 }
 
-#define PAUSED	(BLOCKS - 1)	/* the block of ticks at which a program of two blocks was held */
+#define PAUSED	(BLOCKS - 1)	/* the block of ticks at which a program of two blocks was paused */
 
-/* What the windows say of groups of blocks, of which the last is that of nothing, if spinning is known to @spin_off. */
+/*
+ * What the windows say of groups of blocks, of which the last is that of nothing, if spinning is
+ * known to @spin_off.
+ */
 static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, struct cpm_group groups[4])
 {
 	uint64_t last = r->ticks[r->n_ticks - 1].tick;
@@ -371,7 +378,7 @@ static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, 
 	free(ticks);
 }
 
-/* Of two blocks of 1.5 ticks, a little more of the one than of the other, only what they draw together is told. */
+/* Of two blocks of 1.5 ticks, one slightly longer, only the joint power is known. */
 static void short_blocks_have_no_energy_each(void **state)
 {
 	static const uint32_t each[BLOCKS] = { 0, 1, 2 }, both[BLOCKS] = { 0, 0, 2 };
@@ -430,8 +437,9 @@ static void common_errors_add_up(void **state)
 #define NEIGHBOURS	1000	/* blocks of another CPU */
 
 /*
- * One of two blocks runs beside another one each time. No such vector is there often enough to have a power, and there is room for
- * none of them: as a crowd they have one, that of what they draw together, and both CPUs' blocks have their part of it.
+ * One of two blocks runs with another one each time. No such set is frequent enough for a power,
+ * and there is room for none: all other sets have one power, and both CPUs' blocks their part of
+ * it.
  */
 static void all_other_sets_have_a_power(void **state)
 {

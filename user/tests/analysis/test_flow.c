@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Basic blocks and loops: of made up control flow, whose loops are known or found by brute force, and of machine
- * code that is decoded.
+ * Basic blocks and loops: of simulated control flow, compared with brute force, and of decoded
+ * machine code.
  */
 #include <elf.h>
 #include <errno.h>
@@ -228,7 +228,10 @@ static void deep_nests_are_no_trouble(void **state)
 	struct flow f;
 
 	(void)state;
-	/* loops inside loops inside loops, 200,000 deep: block i goes on, its partner goes back to it */
+	/*
+	 * loops inside loops inside loops, 200,000 deep: block i goes on, its partner goes back to
+	 * it
+	 */
 	for (size_t i = 0; i < n; i++)
 		insns[i] = i < n / 2 ? at(i, KJOULE_INSN_BRANCH, i + 1) : at(i, KJOULE_INSN_BRANCH, n - 1 - i);
 	assert_int_equal(flow_new(insns, n, &f), 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The mixture model on made-up runs whose truth is known. With KJOULE_MIXTURE_TABLE=RUNS in the environment the table
- * of Documentation/accuracy.rst is printed instead, of so many runs for each line.
+ * The mixture model on simulated runs of known truth. With KJOULE_MIXTURE_TABLE=RUNS in the
+ * environment the table of Documentation/accuracy.rst is printed instead, of so many runs for each
+ * line.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +21,10 @@
 
 #define TRIES	40000
 
-/* The programs that the model is for: blocks of 0.3 to 0.5 of the update period, powers as in the paper. */
+/*
+ * The programs that the model is for: blocks of 0.3 to 0.5 of the update period, powers as in the
+ * paper.
+ */
 static const struct alternating programs[] = {
 	{ .n_blocks = 2, .length = { 0.4, 0.4 }, .varies = 0.02, .power_w = { 1.68, 2.54 } },
 	{ .n_blocks = 2, .length = { 0.43, 0.37 }, .varies = 0.02, .power_w = { 1.68, 2.54 } },
@@ -102,7 +106,7 @@ static void alternating_blocks_are_right_within_5_percent(void **state)
 			struct errors e = runs_of(program(i, 10, jitter, 60), quick() ? 1 : 20, 1 + 1000 * i, true);
 
 			worst = fmax(worst, e.worst);
-			/* what runs for a whole period by chance tells its power there */
+			/* a run of a whole period by chance shows its power there */
 			if (programs[i].order == ALTERNATING_MEMORYLESS)
 				by_chance = fmax(by_chance, e.cpm);
 			else
@@ -134,7 +138,10 @@ static void sampling_does_not_pull_powers_together(void **state)
 	assert_true(worst < 0.008);
 }
 
-/* 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against energies' spread. */
+/*
+ * 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against
+ * energies' spread.
+ */
 static void intervals_cover_and_are_not_too_wide(void **state)
 {
 	unsigned int n = 0, inside = 0, recordings = 0, runs = quick() ? 1 : 84;
@@ -152,7 +159,10 @@ static void intervals_cover_and_are_not_too_wide(void **state)
 			recordings += runs;
 			width += ratio / (4 * PROGRAMS);
 			widest = fmax(widest, ratio);
-			/* of some 200 truths: what 93 % of them would not fall below but once in a thousand */
+			/*
+			 * of some 200 truths: what 93 % of them would not fall below but once in a
+			 * thousand
+			 */
 			assert_true(e.inside >= (quick() ? 0 : 0.88 * e.n));
 		}
 	}
@@ -164,7 +174,7 @@ static void intervals_cover_and_are_not_too_wide(void **state)
 	assert_true(width < 1.5);
 }
 
-/* The energies of all blocks are what the counter told, whatever they are. */
+/* The energies of all blocks add up to the counter's. */
 static void energies_add_up_to_what_was_measured(void **state)
 {
 	(void)state;
@@ -202,7 +212,10 @@ static void energies_add_up_to_what_was_measured(void **state)
 	}
 }
 
-/* Counts of ticks in runs of one length, and in two that follow each other: the formula against dice. */
+/*
+ * Counts of ticks in runs of one length, and in two that follow each other: the formula against
+ * dice.
+ */
 static void errors_of_edges_have_the_reported_covariance(void **state)
 {
 	static const double lengths[] = { 3, 3.25, 4.5, 7.9 };
@@ -289,7 +302,10 @@ static void blocks_too_short_for_the_ticks_are_merged_by_name(void **state)
 	alternating_free(&a);
 }
 
-/* Blocks of up to a tick and a half, ticks delayed at random: what is seen of them is half dice, and never believed. */
+/*
+ * Blocks of up to a tick and a half, ticks delayed at random: what is seen of them is half dice,
+ * and never believed.
+ */
 static void runs_of_about_a_tick_are_never_separated(void **state)
 {
 	static const double lengths[] = { 0.05, 0.08, 0.1, 0.12, 0.2, 0.3 };
@@ -311,7 +327,10 @@ static void runs_of_about_a_tick_are_never_separated(void **state)
 	}
 }
 
-/* The pattern comes ten times in each window: each holds as much of both, and their powers cannot be told. */
+/*
+ * The pattern comes ten times in each window: each has as much of both blocks, which are
+ * inseparable.
+ */
 static void blocks_with_equal_shares_of_windows_are_merged_by_name(void **state)
 {
 	struct alternating a = { .n_blocks = 2, .length = { 0.06, 0.04 }, .varies = 0.01, .power_w = { 1, 3 },
@@ -374,7 +393,7 @@ static void unusable_windows_are_reported(void **state)
 	assert_int_equal(s.why, SEPARABILITY_COARSE);
 	separability_free(&s);
 	alternating_free(&b);
-	/* nobody knows what ran */
+	/* unknown code */
 	a = program(0, 10, 0, 10);
 	alternating_run(&a, 1);
 	alternating_input(&a, PROFILE_CPM, &in);
@@ -386,7 +405,7 @@ static void unusable_windows_are_reported(void **state)
 	assert_true(s.windows == 0 && s.left_out > 900);
 	separability_free(&s);
 	profile_free(p);
-	/* a counter that stands still: one reading */
+	/* a stuck counter: one reading */
 	in.in.n_unknown = 0;
 	in.package.n_readings[0] = 1;
 	assert_int_equal(profile_new(&in.in, &p), 0);
@@ -446,7 +465,9 @@ static void windows_with_unknown_ticks_are_left_out(void **state)
 	alternating_free(&a);
 }
 
-/* Two CPUs at once: CPU 1 runs a block of 1 W now and then, which comes on top of what CPU 0 draws. */
+/*
+ * Two CPUs at once: CPU 1 runs a block of 1 W now and then, which comes on top of what CPU 0 draws.
+ */
 static void other_cpus_do_not_matter(void **state)
 {
 	struct alternating a = program(0, 10, 1, 60);
@@ -463,7 +484,7 @@ static void other_cpus_do_not_matter(void **state)
 	alternating_run(&a, 9);
 	per_tick = 1e6 * a.interval_s;
 	other = calloc(a.n_ticks, sizeof(*other));
-	/* a reading is of the ticks before it: for half of the time, 200 ticks at a stretch */
+	/* a reading is of the ticks before it: for half of the time, 200 ticks at once */
 	for (size_t i = 0; i < a.n_ticks; i++) {
 		for (; at < a.n_readings && a.readings[at].tick == i; at++)
 			a.readings[at].uj += extra;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What sampling takes, the interval that keeps it below a bound, and what report and record say of it.
- */
+/* Cost of sampling, the interval that keeps it below a bound, and how report and record show it. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -41,7 +39,7 @@ static void it_is_a_part_of_what_ran(void **state)
 	assert_true(isnan(overhead_all(NULL, 0)));
 }
 
-/* The recorder on a CPU of its own takes nothing; on one that is always busy all that it is awake for. */
+/* The recorder on a CPU of its own takes nothing; on one that is always busy all its wakeups. */
 static void who_records_counts_where_others_would_run(void **state)
 {
 	const struct overhead_cpu own = { .time_s = 100, .idle_s = 90, .awake_s = 10 };
@@ -54,13 +52,13 @@ static void who_records_counts_where_others_would_run(void **state)
 	assert_null(overhead_most(&own, 1));
 	assert_true(near(overhead_all(&shared, 1), 10 / 90.0, 1e-12));
 	assert_true(near(overhead_ticks(&shared, 1), 2 / 90.0, 1e-12));
-	/* half of the rest of the time there was somebody */
+	/* others ran in half of the rest of the time */
 	assert_true(near(overhead_all(&half, 1), 10 * 0.5 / 45, 1e-12));
-	/* for nine tenths of the time there was a free one beside it */
+	/* for nine tenths of the time the other CPU was idle */
 	assert_true(near(overhead_all(both, 2), (2 + 0.1 * 8) / 90.0, 1e-12));
 }
 
-/* Ticks of the chosen interval on a busy CPU take what was asked for, to a nanosecond; a shorter one takes more. */
+/* Ticks of the chosen interval take the requested part, to a nanosecond; of a shorter one more. */
 static void the_interval_keeps_the_bound(void **state)
 {
 	uint64_t ns;
@@ -105,8 +103,8 @@ static void record_chooses_within_its_limits(void **state)
 	(void)state;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
 	/*
-	 * 10 us in 1.343 ms, which is three quarters of the bound, a quarter more, and one part in
-	 * 126.618 longer
+	 * 10 us in 1.343 ms: three quarters of the bound, a quarter more, and one part in 126.618
+	 * longer
 	 */
 	assert_int_equal(ns, 1679167 + (uint64_t)(1679167 / 126.618));
 	opt.jitter_ns = 2 * MS;
@@ -124,10 +122,7 @@ static void record_chooses_within_its_limits(void **state)
 	assert_true(says(why.text, "what a tick takes is not known"));
 }
 
-/*
- * A quarter of the bound is the recorder's: it sleeps until what it has been awake is no more than
- * that.
- */
+/* A quarter of the bound is the recorder's: it sleeps to keep its wakeups within that. */
 static void the_recorder_keeps_its_part(void **state)
 {
 	struct record_options opt = { .overhead = 0.01 };
@@ -171,7 +166,7 @@ static void contradictions_are_refused(void **state)
 	assert_int_equal(args_percent("1%%", &percent), -EINVAL);
 }
 
-/* 200 ms at 1 kHz, ticks of 5 us, 2 of which they see themselves (write_recording() books 2 us). */
+/* 200 ms at 1 kHz, ticks of 5 us, 2 of which they see themselves (so in write_recording()). */
 static void write_one(const char *name, uint32_t ppm, double tick_ns, unsigned int awake_ms)
 {
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = tick_ns, .handler_ns = 2000,
@@ -243,7 +238,7 @@ static void a_report_prints_it_with_the_bound(void **state)
 	json_object_put(o);
 	assert_int_equal(kjoule("report %s", temp_path("free")), 0);
 	assert_null(strstr(out, "was asked for"));
-	/* who leaves costs out is told none */
+	/* without costs none is reported */
 	assert_int_equal(kjoule("report --raw %s", temp_path("kept")), 0);
 	assert_null(strstr(out, "# overhead"));
 }

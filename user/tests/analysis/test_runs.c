@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The average run: how often its intervals have the truth, whatever runs differ by.
- */
+/* The average run: coverage of its intervals, whatever runs differ by. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +16,9 @@
 
 static gsl_rng *rng;
 
-/* A run of 1000 ticks of 1 ms at 2 W: time known to @within_s, energy besides that to @residual_j. */
+/*
+ * A run of 1000 ticks of 1 ms at 2 W: time known to @within_s, energy besides that to @residual_j.
+ */
 static void make(struct profile_group *g, double time_s, double energy_j, double within_s, double residual_j)
 {
 	memset(g, 0, sizeof(*g));
@@ -34,7 +34,9 @@ static void make(struct profile_group *g, double time_s, double energy_j, double
 	g->energy[0].share = 1;
 }
 
-/* Coverage of time, energy and power with runs that differ by @between times what each is known to. */
+/*
+ * Coverage of time, energy and power with runs that differ by @between times what each is known to.
+ */
 static void coverage(size_t n, double between, double *covered, double *width)
 {
 	static struct profile_group g[MOST];
@@ -51,7 +53,7 @@ static void coverage(size_t n, double between, double *covered, double *width)
 			double w = 2 + gsl_ran_gaussian(rng, between * residual);
 			double sampled = t + gsl_ran_gaussian(rng, within);
 
-			/* the energy of the ticks that were found, and what its windows tell wrongly */
+			/* the energy of the found ticks, and the error of its windows */
 			make(&g[i], sampled, w * sampled + gsl_ran_gaussian(rng, residual), within, residual);
 			of[i] = &g[i];
 		}
@@ -139,7 +141,10 @@ static void an_average_of_one_is_the_run_itself(void **state)
 	assert_true(fabs(out.energy[0].w.hi - 2 - 2.0227 * 0.02) < 1e-4);
 }
 
-/* Blocks with a window or two in each run have no interval there, but there is one in how runs differ. */
+/*
+ * Blocks with a window or two in each run have no interval there, but there is one in how runs
+ * differ.
+ */
 static void what_no_run_shows_the_runs_do(void **state)
 {
 	struct profile_group g[4], out;

@@ -81,7 +81,7 @@ static void samples_have_the_task_before_them(void **state)
 	assert_int_equal(tl.cpus[0].samples[1].pid, 11);
 	assert_int_equal(tl.cpus[0].samples[1].tgid, 10);
 	assert_int_equal(tl.cpus[0].samples[2].tgid, 10);
-	/* after a hole in the file nobody knows */
+	/* after a hole in the file it is unknown */
 	assert_int_equal(tl.cpus[0].samples[3].tgid, TIMELINE_NO_TASK);
 	assert_int_equal(tl.cpus[0].n_holes, 2);
 	assert_int_equal(tl.cpus[0].holes[0].from, 2);
@@ -329,7 +329,7 @@ static void jitter_is_below_its_limit_and_repeats(void **state)
 	assert_in_range((int)(sum / 100000), 490, 509);
 }
 
-/* Times that no recording has, of a file that somebody has made up. */
+/* Impossible times, of a forged file. */
 static void the_end_of_all_times_is_after_all_ticks(void **state)
 {
 	struct kjoule_session_info s = { .t0_ns = 1000, .interval_ns = 1000000, .jitter_ns = 999999, .seed = 7 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Levels, and single series with a change, on made-up ones whose truth is known: where the change is, how sure that is, and
- * the verdict on each that is not what was asked for.
+ * Levels, and single series with a change, of known truth: where the change is, how certain, and
+ * the verdict on each other series.
  */
 #include <errno.h>
 #include <math.h>
@@ -40,7 +40,10 @@ static void test_level_covers_the_truth(void **state)
 		made_loops(&c, c.from, &seed, loops, CALIBRATION);
 		assert_int_equal(transition_level(loops, CALIBRATION, c.resolution, &l), 0);
 		inside += l.mean_ns.lo <= c.from && c.from <= l.mean_ns.hi;
-		/* those that are not within the noise, of 20 in which something else ran for up to 20 us */
+		/*
+		 * those that are not within the noise, of 20 in which something else ran for up to
+		 * 20 us
+		 */
 		assert_in_range(l.left_out, 5, 40);
 		assert_int_equal(l.n + l.left_out, CALIBRATION);
 		assert_true(l.sd_ns > 10 && l.sd_ns < 25);
@@ -66,7 +69,7 @@ static void test_drift_makes_a_level_unsure(void **state)
 	assert_true(drifting.mean_sd > 3 * still.mean_sd);
 }
 
-/* Six of ten have one length, two are shorter, two longer: their middle half tells nothing of that. */
+/* Six of ten have one length, two are shorter, two longer: the middle half does not show that. */
 static void test_loops_of_three_lengths_are_one_level(void **state)
 {
 	static const double steps[10] = { 0, 0, -1700, 0, 1700, 0, 1700, 0, -1700, 0 };
@@ -140,7 +143,7 @@ static void test_levels_that_differ_by_noise_are_not_apart(void **state)
 	assert_true(d.ns.lo <= -0.04 * 60e3 && d.ns.hi >= -0.04 * 60e3);
 	assert_int_equal(transition_levels_apart(&a, &none, &d), TRANSITION_SAME);
 	assert_int_equal(transition_levels_apart(&none, &none, NULL), TRANSITION_SAME);
-	/* 95 %: the same frequency twice is told to be another one in one of twenty cases */
+	/* 95 %: the same frequency twice counts as different in one of twenty cases */
 	for (size_t i = 0; i < runs_of(400); i++) {
 		made_level(&made_slow, 60e3, &seed, &same);
 		made_level(&made_slow, 60e3, &seed, &a);
@@ -152,7 +155,10 @@ static void test_levels_that_differ_by_noise_are_not_apart(void **state)
 
 static void test_welch_is_as_in_the_books(void **state)
 {
-	/* equal variances and sizes: twice the degrees of freedom; one that is exact: those of the other */
+	/*
+	 * equal variances and sizes: twice the degrees of freedom; one that is exact: those of the
+	 * other
+	 */
 	struct transition_difference d = transition_welch(10, 1, 9, 7, 1, 9);
 
 	(void)state;
@@ -241,7 +247,10 @@ static void check_interval(const char *what, const struct made_change *c, double
 	assert_true(good >= succeed * runs);
 	assert_true(inside >= 0.99 * good);
 	assert_true(off <= TRANSITION_OFF_MOST * loop);
-	/* errors of up to half a loop: three standard deviations of their mean, and what the first and the last bit of a loop hide */
+	/*
+	 * errors of up to half a loop: three standard deviations of their mean, and what the first
+	 * and the last bit of a loop hide
+	 */
 	assert_true(fabs(mean / good) <= (3 * 0.29 / sqrt(good) + 0.02) * loop);
 }
 
@@ -257,7 +266,7 @@ static void test_change_is_between_what_is_certain(void **state)
 	check_interval("60 to 30 us, loops without gaps, no pause", &joined, 0.98);
 	check_interval("60 to 30 us, 1 % noise", &made_slow, 0.98);
 	check_interval("1063 to 500 ns", &made_fast, 0.98);
-	/* neighbours, told apart by the loops of a few standard deviations only */
+	/* neighbours, a few standard deviations of the loops apart */
 	near.to = 57e3;
 	near.noise = 0.01;
 	check_interval("60 to 57 us, 1 % noise", &near, 0.98);
@@ -384,7 +393,7 @@ static void test_too_slow_has_no_number(void **state)
 	all_end(&of, TRANSITION_UNCONFIRMED);
 }
 
-/* Another frequency than the one asked for: a little off, in the middle, beyond. */
+/* Another frequency than the requested one: a little off, in the middle, beyond. */
 static void test_elsewhere_has_no_number_but_its_speed(void **state)
 {
 	static const double settled[] = { 0.95, 1.05, 1.5, 0.75, 1.03, 0.6 };
@@ -434,7 +443,10 @@ static void test_gap_that_hides_a_change_has_no_number(void **state)
 	made_free(&m);
 }
 
-/* The next two loops after a change take a little more than those of their level do. The change is not in them. */
+/*
+ * The next two loops after a change take a little more than those of their level do. The change is
+ * not in them.
+ */
 static void test_slow_loops_after_a_change_are_after_it(void **state)
 {
 	struct made_change c = made_slow;
@@ -469,7 +481,7 @@ static void test_slow_loops_after_a_change_are_after_it(void **state)
 	}
 }
 
-/* Interrupts were let in for 100 us, and the CPU stood still for a part of that. */
+/* Interrupts were on for 100 us, and the CPU stopped for a part of that. */
 static void test_change_between_loops_has_no_pause(void **state)
 {
 	struct trying of = trying(&made_slow);
@@ -514,7 +526,10 @@ static void test_change_between_loops_has_no_pause(void **state)
 	assert_int_equal(pair.verdicts[TRANSITION_DISTURBED], 6);
 }
 
-/* The CPU was stopped between the note of when it was asked and the request: all of the change is later. */
+/*
+ * The CPU was stopped between the note of when it was asked and the request: all of the change is
+ * later.
+ */
 static void test_call_that_was_stopped_does_not_count(void **state)
 {
 	struct trying of = trying(&made_slow);
@@ -550,7 +565,7 @@ static void test_change_within_the_call_has_no_number(void **state)
 	assert_float_equal(try_once(&of, NULL).request_ns, 100e3, 1e-9);
 }
 
-/* Noise that makes the levels overlap: known to within three loops, or not told. */
+/* Noise that makes the levels overlap: within three loops, or unknown. */
 static void test_noise_is_no_change(void **state)
 {
 	struct made_change c = made_slow;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repeats of a change put together, on made-up series whose truth is known: that medians hold it, intervals cover it, and what
- * ran at a change does not pass; beside it, how far off the paper's own ways are on the same series.
+ * Repeats of a change, on simulated series of known truth: medians are right, intervals cover,
+ * disturbed tries do not pass; and the error of the paper's own ways on the same series.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -154,7 +154,10 @@ static void test_other_pairs_cover_the_truth(void **state)
 	check_pairs(&c, pairs_of(100), "32 to 30 us, 1 % noise");
 }
 
-/* Loops that begin equally long after the request each time: the change is always at the same place of one. */
+/*
+ * Loops that begin equally long after the request each time: the change is always at the same place
+ * of one.
+ */
 static void test_loops_in_step_with_the_request_are_not_trusted(void **state)
 {
 	size_t pairs = 0, inside = 0, inside_pause = 0;
@@ -218,7 +221,10 @@ static void disturbed_tries(const struct made_change *c, size_t pairs, uint64_t 
 	}
 }
 
-/* @stolen: of the time something else runs for so much, and in 2 % of the loops at most; @at_change: of the series, around it */
+/*
+ * @stolen: of the time something else runs for so much, and in 2 % of the loops at most;
+ *   @at_change: of the series, around it
+ */
 static void check_disturbed(const char *what, const struct made_change *of, double stolen, double at_change)
 {
 	static const double lengths[] = { 1, 2, 4, 10, 40, 1000 };
@@ -236,7 +242,9 @@ static void check_disturbed(const char *what, const struct made_change *of, doub
 	}
 	printf("%s: %zu tries, %zu good, %zu of these off by more than three loops (%.2f at most); undisturbed %zu, %zu good\n",
 	       what, o.tries, o.good, o.wrong, o.worst, o.clean, o.clean_good);
-	/* where hardly a series is left alone, what is short enough may be a crowd of its own now and then */
+	/*
+	 * with hardly a good series, what is short enough may be a cluster of its own now and then
+	 */
 	assert_true(o.wrong <= (stolen > 0.1 ? 0.005 * o.good : 0));
 	assert_true(stolen > 0.1 || o.clean_good >= 0.95 * o.clean);
 	assert_true(stolen > 0.1 || o.good > o.tries / 2);
@@ -317,7 +325,9 @@ static void test_failure_has_a_reason_and_no_number(void **state)
 	assert_int_equal(p.tries, p.verdicts[TRANSITION_GOOD] ? TRANSITION_TRIES_MOST : N);
 }
 
-/* The CPU stands still for @ns from @at on: the loop that has it takes longer, and all that come after begin later. */
+/*
+ * The CPU stops for @ns from @at on: the loop with it takes longer, and all later ones begin later.
+ */
 static void stand_still(struct made_series *m, double at, double ns)
 {
 	for (size_t i = 0; i < m->s.n; i++) {
@@ -330,7 +340,7 @@ static void stand_still(struct made_series *m, double at, double ns)
 	}
 }
 
-/* Tries of two levels near each other, in which the CPU stands still at @at, give or take @spread. */
+/* Tries of two levels near each other, in which the CPU stops at @at, give or take @spread. */
 static struct transition_pair standing(double at, double spread)
 {
 	struct made_change c = made_slow;
@@ -360,8 +370,8 @@ static struct transition_pair standing(double at, double spread)
 }
 
 /*
- * A CPU that stands still some loops before the loops look changed, and does so in each try, has changed then: what the loops say
- * after that is something else. One that stands still there by chance has not.
+ * A CPU that stops some loops before the loops look changed, in each try, has changed then: the
+ * later step is something else. One that stops there by chance has not.
  */
 static void test_a_pause_next_to_the_change_is_no_chance(void **state)
 {
@@ -418,7 +428,7 @@ static void test_a_try_unlike_the_others_was_disturbed(void **state)
 {
 	(void)state;
 	assert_int_equal(unlike_the_others(another_step, 31), TRANSITION_DISTURBED);
-	/* of so few nobody knows which are the usual ones */
+	/* of so few it is unknown which are the usual ones */
 	assert_int_equal(unlike_the_others(another_step, 4), TRANSITION_GOOD);
 	assert_int_equal(unlike_the_others(longer_call, 31), TRANSITION_DISTURBED);
 	assert_int_equal(unlike_the_others(a_little_longer_call, 31), TRANSITION_GOOD);
@@ -489,7 +499,10 @@ struct range {
 	double lo, hi;
 };
 
-/* The published code: the middle half of the target's loops. The paper: the 95 % interval of their mean. */
+/*
+ * The published code: the middle half of the target's loops. The paper: the 95 % interval of their
+ * mean.
+ */
 static void peer_ranges(const struct made_change *c, uint64_t *seed, struct range *quartiles, struct range *interval)
 {
 	static double loops[10000];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the delays of a machine's pairs look like together, on made-up machines shaped like those of the FTaLaT paper.
+ * What the delays of a machine's pairs look like together, on simulated machines shaped like those of
+ * the FTaLaT paper.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +21,7 @@
 struct machine {
 	size_t n;
 	double (*delay)(size_t from, size_t to, size_t n);
-	double error;	/* standard deviation, a part of the delay; intervals tell of it */
+	double error;	/* standard deviation, a part of the delay; intervals include it */
 	double wild;	/* so many pairs are off by half */
 };
 

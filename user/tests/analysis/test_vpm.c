@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The variation-aware model on made-up readings whose truth is known: the paper's loops, a block of 1/110 of the
- * sensing interval, what cannot be told, and readings in which something else has happened.
+ * The variation-aware model on simulated readings of known truth: the paper's loops, a block of
+ * 1/110 of the sensing interval, limits, and disturbed readings.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -22,9 +22,10 @@
 #define FAR		0.3		/* of a reading that others' readings are far from */
 
 /*
- * A block of @latency seconds that draws @power. From the start of the meter to the hold @own seconds pass at @own_w,
- * whether the block runs or not: exceptions. The meter is off by @noise of its reading (standard deviation) and shows
- * multiples of @lsb. In @stalls of the readings a part of the interval is lost.
+ * A block of @latency seconds that draws @power. From the start of the meter to the pause @own
+ * seconds pass at @own_w, whether the block runs or not: exceptions. The meter is off by @noise of
+ * its reading (standard deviation) and shows multiples of @lsb. In @stalls of the readings a part
+ * of the interval is lost.
  */
 struct made {
 	double latency, power, spread;
@@ -55,7 +56,7 @@ static struct vpm_reading make_one(const struct made *m, enum vpm_kind kind, uin
 	return (struct vpm_reading){ .kind = kind, .ran_s = own + length, .power_w = round(w / m->lsb) * m->lsb };
 }
 
-/* Return: what the model tells of @m */
+/* Return: the model's result for @m */
 static struct vpm_result model(const struct made *m, uint64_t seed)
 {
 	static struct vpm_reading readings[MOST];
@@ -68,7 +69,9 @@ static struct vpm_result model(const struct made *m, uint64_t seed)
 	return r;
 }
 
-/* The largest error of @runs, in percent; @inside: out: how often the interval held the truth. */
+/*
+ * The largest error of @runs, in percent; @inside: out: how often the interval covered the truth.
+ */
 static double worst(const struct made *m, int runs, int *inside, double *half)
 {
 	double worst = 0;
@@ -145,15 +148,16 @@ static void test_own_part_cancels(void **state)
 }
 
 /*
- * Another CPU wakes up, in two of three delayed readings and in one of four others, and draws power for somewhat longer
- * than it is known to. Without a look at that the power is far too high.
+ * Another CPU wakes up, in two of three delayed readings and in one of four others, and draws power
+ * for longer than its busy time. Uncorrected the power is far too high.
  */
 static void test_busy_others(void **state)
 {
 	static struct vpm_reading readings[600];
 	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = IDLE_W, .peak_w = PEAK_W };
 	struct vpm_result with, without;
-	const double unseen = 5e-5;	/* of what the other CPU draws, on its way into and out of idleness */
+	/* of what the other CPU draws, on its way into and out of idleness */
+	const double unseen = 5e-5;
 	struct made m = usual;
 	int inside = 0;
 
@@ -212,7 +216,10 @@ static void test_interrupts(void **state)
 	printf("1.65 W beside interrupts of 2.45 W: %.4f W, %.1f us\n", r.power_w.v, 1e6 * r.latency_s.v);
 	assert_float_equal(r.power_w.v, 1.65, 0.006);
 	assert_float_equal(r.latency_s.v, 7e-3, 30e-6);
-	/* not where a run is so short that readings with one are rare and left out, and not where their power is not known */
+	/*
+	 * not where a run is so short that readings with one are rare and left out, and not where
+	 * their power is not known
+	 */
 	in.irq_interval_s = 200e-3;
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	assert_float_equal(r.power_w.v, m.power, 0.006);
@@ -222,12 +229,18 @@ static void test_interrupts(void **state)
 	assert_float_equal(r.power_w.v, m.power, 0.006);
 }
 
-/* Between two interrupts of a kind, and how long one takes: a tick of ours, and one of the kernel's. */
+/*
+ * Between two interrupts of a kind, and how long one takes: a tick of ours, and one of the
+ * kernel's.
+ */
 #define TICKS_S		4e-3
 static const double irq_s[] = { 36e-6, 68e-6 };
 #define IRQ_W		2.5
 
-/* A run, and the interrupts that fall into it, which begins at a random place between two of each kind. */
+/*
+ * A run, and the interrupts that fall into it, which begins at a random place between two of each
+ * kind.
+ */
 static struct vpm_reading make_interrupted(const struct made *m, enum vpm_kind kind, uint64_t *seed)
 {
 	struct vpm_reading r = make_one(m, kind, seed);
@@ -278,8 +291,7 @@ static void interrupt(const struct made *m, bool left, double most)
 }
 
 /*
- * Interrupts of a run are one more or less. Whatever the block's length is to the time between them, they are no part of
- * its power.
+ * Runs have one interrupt more or less. For any length of the block they are no part of its power.
  */
 static void test_some_interrupted(void **state)
 {
@@ -296,13 +308,18 @@ static void test_some_interrupted(void **state)
 	}
 	m.latency = 0.15e-3;
 	interrupt(&m, true, 0.3);
-	/* where an interrupt is neither to be seen in the time nor in the energy none is left out */
+	/*
+	 * where an interrupt is neither to be seen in the time nor in the energy none is left out
+	 */
 	m.noise = 0.0003;
 	m.spread = 0.8;
 	interrupt(&m, false, 5);
 }
 
-/* The power of blocks under a meter without noise whose steps are coarse: all undelayed readings are off by the same. */
+/*
+ * The power of blocks under a meter without noise whose steps are coarse: all undelayed readings
+ * are off by the same.
+ */
 static void test_steps(void **state)
 {
 	const double runs = 400;
@@ -334,7 +351,10 @@ static void test_steps(void **state)
 	assert_true(half < 100 * 1.96 * sqrt(2.0 / 12) * 1.5e-4 * INTERVAL / m.latency / m.power * 1.1);
 }
 
-/* Readings that are all alike but for a few with an interrupt: the middle half of them does not differ at all. */
+/*
+ * Readings that are all alike but for a few with an interrupt: the middle half of them does not
+ * differ at all.
+ */
 static void test_alike(void **state)
 {
 	struct vpm_reading readings[600];
@@ -361,7 +381,10 @@ static void test_alike(void **state)
 	assert_float_equal(r.power_w.v, m.power, 0.002 * m.power);
 }
 
-/* What is taken out for interrupts is known as well as it was calibrated, no better: power, latency and energy. */
+/*
+ * What is taken out for interrupts is known as well as it was calibrated, no better: power, latency
+ * and energy.
+ */
 static void check_calibration(double block_w, double irq_w)
 {
 	const double part = 0.05, off_part = 0.15 * part, off_w = 0.1 * irq_w, all_s = 7e-3 / (1 - part), runs = 400;
@@ -426,7 +449,10 @@ static void test_left_out(void **state)
 	assert_int_equal(vpm_left_out(&r) + r.n[VPM_DELAYED] + r.n[VPM_UNDELAYED] + r.n[VPM_PAUSED], m.n);
 }
 
-/* By how much the block's power is off with all readings where @part of one kind are FAR off: a difference of two. */
+/*
+ * By how much the block's power is off with all readings where @part of one kind are FAR off: a
+ * difference of two.
+ */
 static double shift(enum vpm_kind kind, double part, const struct made *m)
 {
 	double paused = FAR * part * PAUSED_W, times = INTERVAL / m->latency;
@@ -436,7 +462,10 @@ static double shift(enum vpm_kind kind, double part, const struct made *m)
 	return kind == VPM_PAUSED ? paused : kind == VPM_DELAYED ? times * block : -times * paused;
 }
 
-/* @far of the @each readings of one kind tell another power. @both: the interval reaches to what all of them tell */
+/*
+ * @far of the @each readings of one kind have another power. @both: the interval covers both
+ *   results
+ */
 static void scatter(enum vpm_kind kind, size_t each, size_t far, bool both)
 {
 	struct vpm_reading readings[600];
@@ -463,7 +492,10 @@ static void scatter(enum vpm_kind kind, size_t each, size_t far, bool both)
 	assert_int_equal(r.power_w.lo < all && all < r.power_w.hi, both);
 }
 
-/* Where many of them are, more than a tenth and more than three, what is left may be no fair choice: the interval has both. */
+/*
+ * Where many of them are, more than a tenth and more than three, what is left may be no fair
+ * choice: the interval has both.
+ */
 static void test_scattered(void **state)
 {
 	(void)state;
@@ -542,7 +574,7 @@ static void test_too_long(void **state)
 	assert_true(isnan(r.power_w.v));
 }
 
-/* Runs that sleep or change their CPU are the longer ones as well, and tell nothing else. */
+/* Runs that sleep or change their CPU are the longer ones as well, and show nothing else. */
 static void test_lost(void **state)
 {
 	static const struct { size_t late, moved; enum vpm_why why; } cases[] = {
@@ -577,7 +609,7 @@ static void test_too_short(void **state)
 	assert_true(isnan(model(&m, 3).power_w.v));
 }
 
-/* A block of a microsecond: the readings tell nothing, and no number is made of that. */
+/* A block of a microsecond: the readings show nothing, and there is no figure. */
 static void test_vague(void **state)
 {
 	struct made m = usual;

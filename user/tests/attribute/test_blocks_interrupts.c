@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts that ticks had to wait for, by made-up samples: how much of the time they took, and of whose.
+ * Interrupts that delayed ticks, by simulated samples: their part of the time, and of which blocks.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -34,9 +34,7 @@ static double random_part(struct made *m)
 	return (m->seed >> 11) * 0x1p-53;
 }
 
-/*
- * @calibrated: part of the time that other interrupts took in the calibration; 0: it is not known
- */
+/* @calibrated: part of the time in other interrupts in the calibration; 0: unknown */
 static struct made *make(double calibrated, uint64_t seed)
 {
 	struct made *m = calloc(1, sizeof(*m));
@@ -132,7 +130,7 @@ static void interrupts_are_those_that_they_fall_on(void **state)
 	assert_true(fabs(often - 0.07) < sqrt(c[OFTEN].variance / 4500) + m->b.input.other_error);
 	/* where none was counted it is as in the calibration */
 	assert_true(fabs(m->b.input.other * c[KERNEL].interrupted - 0.015) < 0.001);
-	/* all ticks' time is somebody's still, and more of it that of the interrupted one */
+	/* all ticks' time is attributed still, and more of it to the interrupted one */
 	assert_true(c[OFTEN].longer > 1.2 && c[SELDOM].longer < 0.3);
 	assert_true(fabs(4500 * c[OFTEN].longer + 1500 * c[SELDOM].longer + 600 * c[KERNEL].longer - 6600) < 1);
 	assert_true(fabs(4500 * c[OFTEN].shifted + 1500 * c[SELDOM].shifted + 600 * c[KERNEL].shifted) < 1e-3);
@@ -170,7 +168,7 @@ static void a_few_samples_leave_it_to_the_calibration(void **state)
 	seal(m);
 	assert_true(m->b.input.other > 0.018 && m->b.input.other <= 0.02);
 	unmake(m);
-	/* not told by the calibration, and none was met: that is no proof that there are none */
+	/* uncalibrated, and none was met: that does not prove that there are none */
 	m = make(0, 5);
 	sample(m, OFTEN, 1000, 0, KHZ);
 	seal(m);
@@ -180,7 +178,10 @@ static void a_few_samples_leave_it_to_the_calibration(void **state)
 
 #define KERNEL_TICK_NS	4000000
 
-/* Ticks of a session, where the kernel's own tick of LONG_NS comes @phase_ns after the multiples of its period. */
+/*
+ * Ticks of a session, where the kernel's own tick of LONG_NS comes @phase_ns after the multiples of
+ * its period.
+ */
 static struct made *meet_kernel_ticks(uint64_t interval_ns, uint64_t jitter_ns, uint64_t phase_ns, unsigned int n,
 				      double calibrated)
 {
@@ -213,9 +214,11 @@ static void ticks_in_step_do_not_count_as_such(void **state)
 		double least, most;	/* part of the ticks that are late, as counted */
 	} of[] = {
 		{ 1007897, 0, 300000, 0.01, 0.02 },		/* as -F has it */
-		{ 1000000, 700000, 300000, 0.02, 0.023 },	/* with the jitter more often than not */
+		/* with the jitter more often than not */
+		{ 1000000, 700000, 300000, 0.02, 0.023 },
 		{ 1000000, 700000, 800000, 0, 0 },		/* never */
-		{ 1000000, 0, 4000000 - 20000, 0, 0.25 },	/* each fourth always, which is no longer unusual */
+		/* each fourth always, which is no longer unusual */
+		{ 1000000, 0, 4000000 - 20000, 0, 0.25 },
 		{ 1000000, 0, 300000, 0, 0 },
 		{ 1500000, 0, 4000000 - 20000, 0.12, 0.13 },
 	};

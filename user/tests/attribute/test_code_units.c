@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code told apart by line, loop, block and by blocks of the user's: recordings whose samples lie in
- * the function of looped.c, and how the names of blocks are read.
+ * Code by line, loop, block and the user's blocks: recordings whose samples are in the function of
+ * looped.c, and how the names of blocks are parsed.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -154,7 +154,7 @@ static void what_was_not_sampled_has_no_number(void **state)
 	assert_true(says(err, "--block cold: no sample of what was asked for fell into it"));
 	assert_null(strstr(out, "cold"));
 	assert_int_equal(kjoule("report --comm others --block hot=a_loop_and_more %s", temp_path("usual")), 1);
-	/* a part of it is enough to be measured, but the other one is told */
+	/* a part of it is enough to be measured, but the other one is reported */
 	assert_int_equal(kjoule("report --block hot=nosuchfunction,a_loop_and_more %s", temp_path("usual")), 0);
 	assert_true(says(err, "--block hot: no sample fell into nosuchfunction"));
 	assert_true(says(out, "hot"));
@@ -202,7 +202,10 @@ static void a_budget_counts_what_is_hidden(void **state)
 	assert_null(strstr(out, "of what is below the limit"));
 }
 
-/* The paper's own case: two blocks by turns, shorter than the counter's period. Their intervals know nothing of each other. */
+/*
+ * The paper's own case: two blocks by turns, shorter than the counter's period. Their intervals
+ * know nothing of each other.
+ */
 static void a_budget_does_not_judge_what_is_mixed(void **state)
 {
 	struct json_object *doc, *row;
@@ -223,7 +226,7 @@ static void a_budget_does_not_judge_what_is_mixed(void **state)
 	}
 	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
 	free(b.data);
-	/* between the powers that they have: none is told to keep it, and none to break it */
+	/* between their powers: neither keeps nor breaks it */
 	for (int above = 0; above < 2; above++) {
 		doc = report(above ? "--by line --power-budget 2.6W" : "--by line --power-budget 1.6W", "mixed");
 		for (int i = 0; i < 2; i++) {
@@ -239,7 +242,10 @@ static void a_budget_does_not_judge_what_is_mixed(void **state)
 	}
 }
 
-/* What was met in one reading has a power without an interval: that it is within a budget is not known. */
+/*
+ * What was met in one reading has a power without an interval: that it is within a budget is not
+ * known.
+ */
 static void a_budget_does_not_judge_without_an_interval(void **state)
 {
 	struct json_object *doc, *row;
@@ -301,7 +307,10 @@ static void the_worst_case_is_wider(void **state)
 	assert_true(width[1] > width[0]);
 }
 
-/* Static functions and clones have one name at several places: whose code it is must not depend on who came first. */
+/*
+ * Static functions and clones have one name at several places: whose code it is must not depend on
+ * who came first.
+ */
 static void functions_of_one_name_are_two(void **state)
 {
 	struct view_place places[2] = {

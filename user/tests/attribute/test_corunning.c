@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * More different sets of blocks ran together than may be kept: times and energies are those that they are with all of
- * them, nearly, and what is kept stays small. Made-up CPUs whose blocks have known powers.
+ * More co-running sets than may be kept: times and energies are nearly those with all of them, and
+ * memory stays bounded. Simulated CPUs whose blocks have known powers.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,7 +29,8 @@
 #define SILENCE		(BLOCKS - 2)
 #define RECORDER	(BLOCKS - 1)
 #define PERIOD		10	/* ticks between two readings, mostly */
-#define STEADY		60	/* of 100 ticks of the second half, those with the blocks 0, 1, 2, ... */
+/* of 100 ticks of the second half, those with the blocks 0, 1, 2, ... */
+#define STEADY		60
 #define INTERVAL_NS	1e6
 
 /* Room for 50 vectors of so many members each. */
@@ -38,7 +39,7 @@ static size_t room_of_50(size_t streams)
 	return 50 * (CPM_VECTOR_BYTES + streams * CPM_MEMBER_BYTES);
 }
 
-/* What ran, and what the counter told. */
+/* The blocks of each tick, and the counter. */
 struct machine {
 	size_t n_streams;
 	uint32_t n_ticks, stays;	/* so many ticks in a row are alike */
@@ -49,7 +50,8 @@ struct machine {
 	uint8_t kinds[BLOCKS];
 	double power[BLOCKS];		/* microjoule a tick, on top of @still */
 	double still;
-	double uj[BLOCKS];		/* the truth by the model's convention: what ran shares by what each draws alone */
+	/* the truth by the model's convention: blocks share by what each draws alone */
+	double uj[BLOCKS];
 	uint64_t ticks[BLOCKS];
 	struct cpm_reading *readings;
 	size_t n_readings;
@@ -73,7 +75,7 @@ static void choose(struct machine *m, uint32_t tick, uint32_t *now, uint64_t *se
 			now[i] = i == tick / (4 * PERIOD) % m->n_streams ? tick / (4 * PERIOD) % (BLOCKS - 2) : SILENCE;
 	else if (!steady && rnd(seed) % 50 == 0)
 		now[rnd(seed) % m->n_streams] = RECORDER;
-	/* so do the windows at both ends, of which the counter does not tell all: what is told of them is what is told elsewhere */
+	/* so do the windows at both ends, which readings do not enclose: as in others */
 	if (tick / PERIOD % 23 == 7 || tick < PERIOD || tick >= m->n_ticks - PERIOD)
 		for (size_t i = 0; i < m->n_streams; i++)
 			now[i] = SILENCE;
@@ -152,7 +154,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Events are what ran at each tick, crowd or not, and each set of blocks is always the same vector. */
+/* Events have the blocks of each tick, and each set of blocks is always the same vector. */
 static void check_events(const struct machine *m, const struct cpm_vectors *v)
 {
 	struct cpm_events e;
@@ -203,7 +205,10 @@ static uint32_t steady_vector(const struct machine *m, const struct cpm_vectors 
 	return UINT32_MAX;
 }
 
-/* A few are kept, the frequent one among them though others were there before it, and all that a block runs alone in. */
+/*
+ * A few are kept, the frequent one among them though others were there before it, and all that a
+ * block runs alone in.
+ */
 static void frequent_sets_are_kept_and_the_others_counted(void **state)
 {
 	static const size_t streams[] = { 2, 3, 8, 9, STREAMS_MOST };
@@ -257,7 +262,7 @@ static void without_room_blocks_alone_are_left(void **state)
 	machine_free(&m);
 }
 
-/* A machine's profile, with so much room for what ran together. */
+/* A machine's profile, with so much room for co-running sets. */
 struct seen {
 	struct profile_stream streams[STREAMS_MOST];
 	struct profile_package package;
@@ -288,7 +293,9 @@ static void see(const struct machine *m, size_t room, enum profile_model model, 
 		s->total_uj += s->groups[b].energy[0].j.v * 1e6;
 }
 
-/* How far apart energies of blocks are at most, and from the truth with all vectors, and with 50. */
+/*
+ * How far apart energies of blocks are at most, and from the truth with all vectors, and with 50.
+ */
 struct apart {
 	double each, all, few;
 };
@@ -408,7 +415,7 @@ static void labels_of_all_other_sets_add_up_to_their_blocks(void **state)
 	machine_free(&m);
 }
 
-/* Those that are told one by one have what they have with all vectors; the last line is of all that were not kept. */
+/* Sets with a row have the figures of an unlimited table; the last row is the rest. */
 static void sets_that_were_not_kept_are_one_row(void **state)
 {
 	struct corunning all, few;
@@ -447,7 +454,7 @@ static void sets_that_were_not_kept_are_one_row(void **state)
 	assert_int_equal(few.vectors[19].n, 0);
 	corunning_free(&all);
 	corunning_free(&few);
-	/* fewer were kept than could be told */
+	/* fewer were kept than rows allowed */
 	assert_int_equal(corunning_new(s[1].p, &s[1].in, 1000, &few), 0);
 	assert_int_equal(few.vectors[few.n - 1].others, 0);
 	assert_int_equal(few.vectors[few.n - 1].ticks, profile_other_set_ticks(s[1].p));
@@ -458,7 +465,7 @@ static void sets_that_were_not_kept_are_one_row(void **state)
 	machine_free(&m);
 }
 
-/* The mixture model: a crowd is no class of blocks, and what it has is theirs all the same. */
+/* The mixture model: all other sets are no class of blocks, and their blocks get their energy. */
 static void mixture_shares_all_other_sets(void **state)
 {
 	double apart = 0, narrow = 9;
@@ -478,7 +485,7 @@ static void mixture_shares_all_other_sets(void **state)
 		const struct value *x = &s[0].groups[b].energy[0].j, *y = &s[1].groups[b].energy[0].j;
 
 		apart = fmax(apart, fabs(y->v / x->v - 1));
-		/* a crowd's power is not surer than that of any class */
+		/* the power of all other sets is not more certain than a class's */
 		narrow = fmin(narrow, (y->hi - y->lo) / (x->hi - x->lo));
 	}
 	print_message("mixture: blocks are %.1f %% apart at most, intervals at least %.2f times as wide\n", 100 * apart, narrow);
@@ -574,7 +581,10 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
 	view_close(&v);
 }
 
-/* A counter that both kinds of windows are made of anew is not counted twice: two domains, one of them half of the other. */
+/*
+ * A counter used for both kinds of windows again is not counted twice: two domains, one half of the
+ * other.
+ */
 static void all_counters_begin_anew(void **state)
 {
 	struct profile *p;
@@ -594,7 +604,8 @@ static void all_counters_begin_anew(void **state)
 		uint64_t ticks = 0;
 		double uj = 0;
 
-		assert_int_equal(profile_readings(p, d), 298);	/* of 300; what came before the first move is not known */
+		/* of 300; what came before the first move is not known */
+		assert_int_equal(profile_readings(p, d), 298);
 		assert_int_equal(domain->n_windows, 300);
 		assert_int_equal(cpm_windows_begin(domain, &c), 0);
 		while (cpm_windows_next(&c)) {

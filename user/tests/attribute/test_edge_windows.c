@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * When a CPU was held, by made-up edge windows.
- */
+/* When a CPU was paused, by simulated edge windows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +33,9 @@ static struct edge_windows_pause hold_of(const struct timeline_window *window, c
 	return only;
 }
 
-/* Who has looked for an edge in vain has run nothing from then until it was let go. */
+/*
+ * A CPU that has waited for an update in vain has run nothing from then until the end of the pause.
+ */
 static void test_search_failed(void **state)
 {
 	struct timeline_window window = {
@@ -46,7 +46,7 @@ static void test_search_failed(void **state)
 	(void)state;
 	assert_int_equal(pause.from_ns, window.seek_ns);
 	assert_int_equal(pause.to_ns, window.c_ns);
-	/* one that has not looked, or a module that did not tell of it */
+	/* one that has not waited, or a module that did not report it */
 	window.seek_ns = window.a_ns;
 	pause = hold_of(&window, &free_of_cost);
 	assert_int_equal(pause.from_ns, window.b_ns);
@@ -60,7 +60,10 @@ static void test_search_failed(void **state)
 	assert_int_equal(pause.to_ns, 0);
 }
 
-/* Interrupts that are due in a hold come after it: a tick, and one of the others however long the hold was. */
+/*
+ * Interrupts that are due in a hold come after it: a tick, and one of the others however long the
+ * hold was.
+ */
 static void test_interrupts_after_pause(void **state)
 {
 	static const struct { uint64_t paused_ns, others_ns; } pauses[] = { { 2 * MS, 30000 }, { 4 * MS, 60000 }, { 12 * MS, 60000 } };

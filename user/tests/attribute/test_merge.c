@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Several recordings as one report: made-up runs of a program whose figures, and whose differences, are known.
+ * Several recordings as one report: simulated runs of a program whose figures, and whose differences,
+ * are known.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -48,7 +49,10 @@ static double half(struct json_object *row, const char *what)
 	return (number(row, hi) - number(row, lo)) / 2;
 }
 
-/* The mean of each figure, samples of all, energy = power times time, and code joined wherever it was loaded. */
+/*
+ * The mean of each figure, samples of all, energy = power times time, and code joined wherever it
+ * was loaded.
+ */
 static void several_runs_are_an_average_run(void **unused)
 {
 	static const uint32_t ticks[] = { 10000, 10200, 9800 };
@@ -130,7 +134,7 @@ static void the_spread_between_runs_is_in_the_interval(void **unused)
 	assert_true(near(half(row, "time"), 2.776 * 0.4123 / sqrt(5), 0.003));
 	assert_true(near(half(row, "energy"), 2.776 * 0.4123 / sqrt(5) * 1.5, 0.05));
 	json_object_put(doc);
-	/* of two it cannot be told, and that is said */
+	/* of two it is unknown, and that is reported */
 	doc = report(series_files("spread", 2));
 	row = find_row(doc, "total", NULL);
 	assert_true(half(row, "time") < 0.01);
@@ -187,7 +191,7 @@ static void code_missing_in_a_run_counts_as_zero(void **unused)
 	row = find_row(doc, "function", "[kernel]");
 	assert_int_equal(number(row, "runs"), 1);
 	assert_true(near(number(row, "time_s"), 5 * (1 - 0.003) / 4, 0.003));
-	/* its power is that of the one run; nobody knows of more */
+	/* its power is that of the one run; no more are known */
 	assert_true(near(number(row, "power_package_w"), 2, 0.01));
 	/* t(3) * S / sqrt(4), S of 5, 0, 0 and 0 s; less than nothing it cannot be */
 	assert_true(near(number(row, "time_hi_s"), 1.246 + 3.182 * 2.5 / 2, 0.02));
@@ -235,7 +239,7 @@ static void acceptable_differences_are_reported(void **unused)
 	assert_true(says(out, "was recorded on CPUs 0-1"));
 }
 
-/* A counter that stood still in one run: that run has a time, and the others' energy. */
+/* A stuck counter in one run: that run has a time, and the others' energy. */
 static void a_run_without_energy_takes_none_from_the_others(void **unused)
 {
 	struct json_object *doc, *row;
@@ -264,7 +268,10 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
 	assert_true(says(out, "energy not known"));
 }
 
-/* No source at all: times, and nothing that looks like an energy. With and without one are no one measurement. */
+/*
+ * No source at all: times, and nothing that looks like an energy. With and without one are no one
+ * measurement.
+ */
 static void without_a_source_there_is_time(void **unused)
 {
 	char a[300], b[300];
@@ -290,7 +297,7 @@ static void without_a_source_there_is_time(void **unused)
 	assert_string_equal(out, "");
 }
 
-/* Where the whole machine is recorded only the command tells of a program. */
+/* Where the whole machine is recorded only the command names a program. */
 static void of_the_machine_the_commands_are_compared(void **unused)
 {
 	char a[300];
@@ -391,7 +398,7 @@ static void damaged_and_cut_files_are_reported(void **unused)
 	free(data);
 }
 
-/* Models that take the windows of one recording are of one; what was held for them is told. */
+/* Models that need the windows of one recording are of one; pauses for them are reported. */
 static void models_of_one_recording_stay_so(void **unused)
 {
 	static const char *const models[] = { "mixture", "edge" };
@@ -439,7 +446,7 @@ static void models_of_one_recording_stay_so(void **unused)
 	assert_int_equal(kjoule("diff --model cpm %s %s", plain, paused), 2);
 }
 
-/* The same instruction, loaded at another place in each run, at every grain. */
+/* The same instruction, loaded at another place in each run, at every granularity. */
 static void code_is_joined_wherever_it_was_loaded(void **unused)
 {
 	static const char *const grains[] = { "object", "function", "line", "loop", "block" };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The models of power as the report has them: recordings of blocks shorter than the counter's period, and of long ones.
+ * The models of power as the report has them: recordings of blocks shorter than the counter's
+ * period, and of long ones.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +19,7 @@
 
 #define PROGRAM	"/nonexistent/program"
 
-/* Three places that samples may be at: of the program, of the kernel, and one that is not told. */
+/* Three places of samples: in the program, in the kernel, and unknown. */
 static void put_block(struct buffer *b, uint32_t tick, uint32_t block)
 {
 	static const uint64_t ip[] = { 0x10001000, 0xffffffff81000000, 0 };
@@ -29,7 +30,7 @@ static void put_block(struct buffer *b, uint32_t tick, uint32_t block)
 		put_chain(b, 0, 0, 2, (uint64_t[]){ ip[0], 0x10002000 });
 }
 
-/* One in so many ticks is somebody else's, in record(); 0: none. */
+/* One in so many ticks is another process's, in record(); 0: none. */
 static unsigned int visits;
 
 /* @lost_at: from this tick on some samples are lost; @core: the second domain moves as well */
@@ -98,7 +99,10 @@ static struct json_object *row_of(struct json_object *doc, unsigned int block)
 	return NULL;
 }
 
-/* Others have the CPU for a tick now and then: that is in no figure of the program, and made one with none of its blocks. */
+/*
+ * Others have the CPU for a tick now and then: that is in no figure of the program, and made one
+ * with none of its blocks.
+ */
 static void bystanders_are_no_part_of_it(void **state)
 {
 	static const char *const how[] = { "--model mixture", "--model auto", "--model cpm" };
@@ -215,7 +219,7 @@ static void inseparable_blocks_have_one_row(void **state)
 	for (size_t i = 0; i < 2; i++)
 		samples += number(json_object_array_get_idx(member(merged, "members"), i), "samples");
 	assert_int_equal(samples, number(row, "samples"));
-	/* the third is long, and told */
+	/* the third is long, and separate */
 	/* (0.11 * 1 W + 0.12 * 4 W) / 0.23 */
 	assert_true(fabs(number(row, "power_package_w") / 2.565 - 1) < 0.05);
 	row = row_of(doc, 2);
@@ -227,7 +231,9 @@ static void inseparable_blocks_have_one_row(void **state)
 	assert_true(says(out, "together they are right"));
 }
 
-/* What alternates with another process within a tick is neither's; what has little time is others'. */
+/*
+ * What alternates with another process within a tick is neither's; what has little time is others'.
+ */
 static void shared_code_has_a_row_next_to_its_processes(void **state)
 {
 	struct json_object *doc = report("--model mixture", "shared"), *row;
@@ -308,7 +314,10 @@ static void vectors_have_the_powers_of_the_model(void **state)
 	assert_string_equal(out, "");
 }
 
-/* Five thousand samples in the middle are lost: the windows around are left out, the powers as right as before. */
+/*
+ * Five thousand samples in the middle are lost: the windows around are left out, the powers as
+ * right as before.
+ */
 static void lost_samples_are_left_out(void **state)
 {
 	struct json_object *doc = report("--model mixture", "holed"), *row;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What ran together: two CPUs whose turns are known, alone, together and not at all.
- */
+/* Co-running sets: two CPUs with known turns, alone, in parallel and idle. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +27,8 @@ static void record(const char *name, uint32_t target)
 	put_task(&b[0], 100, 100);
 	put_task(&b[1], 100, 100);
 	for (uint32_t k = 0; k < 8000; k++) {
-		unsigned int turn = (k / 100 + 3) % 4;	/* the end of a silence is not told */
+		/* the end of an unsampled time is not recorded */
+		unsigned int turn = (k / 100 + 3) % 4;
 
 		if (k % 10 == 0)
 			put_energy(&b[0], k, 3, uj);
@@ -114,7 +113,10 @@ static void idle_cpus_of_a_machine_are_reported(void **state)
 	assert_true(says(out, "[idle]"));
 }
 
-/* Half of the interval of the time of user code that takes turns with the kernel, every so many of which are missed. */
+/*
+ * Half of the interval of the time of user code that takes turns with the kernel, every so many of
+ * which are missed.
+ */
 static double half_width(unsigned int missed)
 {
 	struct json_object *doc;
@@ -148,7 +150,10 @@ static double half_width(unsigned int missed)
 	return half;
 }
 
-/* Where in eight missed ticks one followed the other is not known: 8^2 / 12 instead of 1 / 12 an edge. */
+/*
+ * Where in eight missed ticks one followed the other is not known: 8^2 / 12 instead of 1 / 12 an
+ * edge.
+ */
 static void missed_ticks_widen_times(void **state)
 {
 	double sure = half_width(0), less = half_width(8);
@@ -159,8 +164,8 @@ static void missed_ticks_widen_times(void **state)
 }
 
 /*
- * ALEA's section 5.2.2: a block of 0.4 update periods on one CPU between others, of 12, on both. 60 s, ten ticks to the period.
- * Return: how far off the power of the one and of the others is, at most
+ * ALEA's section 5.2.2: a block of 0.4 update periods on one CPU between others, of 12, on both. 60
+ * s, ten ticks to the period. Return: the largest error of the power of the one and of the others
  */
 static double concurrency(const char *model, uint64_t seed)
 {

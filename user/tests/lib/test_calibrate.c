@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The calibration's arithmetic on made-up rounds.
- */
+/* The calibration's arithmetic on simulated rounds. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -16,9 +14,9 @@
 #include "tests/support/synthetic.h"
 
 /*
- * A loop of 4 turns a microsecond at 1.5 W. Ticks take 3 W. What happens falls where it falls
- * in the slots of a phase, as on a machine: ticks, other interrupts, and a host that takes
- * the CPU away, during which no tick comes and the machine draws less.
+ * A loop of 4 turns a microsecond at 1.5 W. Ticks take 3 W. Events fall anywhere in the slots of a
+ * phase, as on a machine: ticks, other interrupts, and a host that takes the CPU away, during which
+ * no tick comes and the machine draws less.
  */
 #define LOOP_UW		1.5e6
 #define TICK_UW		3e6
@@ -73,7 +71,9 @@ static void phase(struct kjoule_phase *p, const struct interpolated *m, double i
 		lost = interrupted(m, interval_ns, phase, now, now + s->ns, s, &seed);
 		if (rnd_unit(&seed) < m->away_hz * s->ns * 1e-9)
 			gone = m->away_ns * rnd_unit(&seed);
-		/* what does not fit into the slot makes it longer, and ticks meanwhile are missed */
+		/*
+		 * what does not fit into the slot makes it longer, and ticks meanwhile are missed
+		 */
 		if (lost + gone > 0.99 * s->ns)
 			s->ns = lost + gone + 0.01 * s->ns;
 		/* now and then it is a tick that the host interrupts */
@@ -143,16 +143,16 @@ static void cost_of_a_tick_comes_from_rounds(void **state)
 		assert_int_equal(cal.n_domains, 2);
 		assert_true(fabs(cal.irq_uw[0] / TICK_UW - 1) < 0.03);
 		assert_true(fabs(cal.loop_uw[0] / LOOP_UW - 1) < 0.01);
-		/* a counter that did not tell its power tells none of the ticks' either */
+		/* a counter without a power has none of the ticks' either */
 		assert_true(isnan(cal.irq_uw[1]));
 		rounds_free(r, 5);
 	}
 }
 
 /*
- * A host that takes the CPU away in every second slot for up to half of it; a scheduler's tick
- * in every second one, with that host as well; slices of milliseconds; ticks of
- * processors in use now, where other interrupts are too short to be seen; deep stacks.
+ * A host that takes the CPU away in every second slot for up to half of it; a scheduler's tick in
+ * every second one, with that host as well; slices of milliseconds; ticks of current processors,
+ * where other interrupts are too short to be seen; deep stacks.
  */
 static void a_busy_host_does_not_count(void **state)
 {
@@ -192,8 +192,8 @@ static void a_busy_host_does_not_count(void **state)
 }
 
 /*
- * Where there are no ticks an interrupt takes eight times as long as where there are, and a host takes the CPU
- * away now and then: what is told is near what it takes in a recording, and said to be unsure.
+ * Without ticks an interrupt takes eight times as long as with them, and a host takes the CPU away
+ * now and then: the result is near what it takes in a recording, and marked as uncertain.
  */
 static void interrupts_that_are_longer_without_ticks_do_not_count(void **state)
 {
@@ -220,7 +220,7 @@ static void interrupts_that_are_longer_without_ticks_do_not_count(void **state)
 	}
 }
 
-/* A loop whose speed varies by more than an interrupt takes: none is told, but how much they may be. */
+/* A loop whose speed varies by more than an interrupt takes: there is only an upper bound. */
 static void an_unmeasurable_cost_has_a_bound(void **state)
 {
 	static const struct interpolated uneven = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.15 };
@@ -344,7 +344,7 @@ static void ticks_of_an_idle_cpu_have_their_energy(void **state)
 	assert_true(isnan(cal.idle_uj[1]));	/* less with more ticks: noise */
 	assert_true(fabs(cal.idle_uw[0] - 100e3) < 1e-6);
 	assert_true(isnan(cal.idle_uw[1]));	/* what its ticks draw is not known */
-	r[1].doze.uw[0] = 90e3 + 1000 * 120;	/* somebody has woken it in the other round */
+	r[1].doze.uw[0] = 90e3 + 1000 * 120;	/* something has woken it in the other round */
 	r[1].nap.uw[0] = 90e3 + 4000 * 120;
 	assert_int_equal(kjoule_calibration_solve(r, 4, &cal), 0);
 	assert_true(fabs(cal.idle_uw[0] - 90e3) < 1e-6);

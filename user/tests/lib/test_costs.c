@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a made-up recording costs whoever reads it: each of these has many of one thing, and
- * reading it takes a time that grows with their number, not with its square. What one input of any
- * kind may take is watched by the fuzz targets (fuzz/capture.c).
+ * Cost of reading simulated recordings: each has many of one thing, and reading it takes a time
+ * that grows with their number, not with its square. The limit for any single input is checked by
+ * the fuzz targets (fuzz/capture.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +21,8 @@
 #include "tests/support/tool.h"
 
 /*
- * CPU time of one run of the tool. The slowest of them takes a tenth of it (make -C user check),
- * so that a slow machine passes, and what is quadratic takes ten times as much and more.
+ * CPU time of one run of the tool. The slowest of them takes a tenth of it (make -C user check), so
+ * that a slow machine passes, and what is quadratic takes ten times as much and more.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define MOST_SECONDS	24.0

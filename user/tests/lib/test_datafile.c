@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The data file: what goes in comes out; whatever happens to the bytes, nothing
- * wrong comes out and what is good before damage is not lost.
+ * The data file: what goes in comes out; whatever happens to the bytes, nothing wrong comes out and
+ * what is good before damage is not lost.
  */
 #include <errno.h>
 #include <math.h>
@@ -356,7 +356,10 @@ static void a_full_disk_leaves_whole_chunks(void **state)
 	assert_non_null(strstr(err.text, "-o"));
 }
 
-/* A disk that the old recording fills has room for a new one in its place; nothing else can be put there. */
+/*
+ * A disk that the old recording fills has room for a new one in its place; nothing else can be put
+ * there.
+ */
 static void a_full_disk_gives_the_room_of_what_is_replaced(void **state)
 {
 	char folder[300], path[310];
@@ -476,7 +479,7 @@ static void json_chunks_go_both_ways(void **state)
 	assert_memory_equal(&cal, &cal2, sizeof(cal));
 	free(text);
 
-	/* older files tell of the first source's domains, in their order */
+	/* older files have the first source's domains, in their order */
 	static const char old[] = "{\"ticks\":99,\"tick_ns\":1,\"irq_uw\":[2500000.0,null]}";
 	assert_int_equal(kjoule_calibration_decode(old, strlen(old), &cal2), 0);
 	assert_int_equal(cal2.n_domains, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Notices and records by netlink: messages that make sense are understood, others are
- * refused; and in a guest, with the module, libkjoule gets both.
+ * Notices and records by netlink: valid messages are decoded, others refused; and in a guest, with
+ * the module, libkjoule gets both.
  */
 #include <errno.h>
 #include <poll.h>

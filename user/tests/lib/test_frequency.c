@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Holding a frequency and giving it back, in a made-up sysfs: what cpufreq has there is plain files that keep what is
- * written to them. What the kernel refuses is made up by their modes.
+ * Holding a frequency and restoring it, in a simulated sysfs: cpufreq's files are plain files that
+ * keep what is written to them. Refusals of the kernel are simulated by their modes.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -70,7 +70,10 @@ static bool limits_are(unsigned int policy, uint32_t min, uint32_t max)
 	return false;
 }
 
-/* A file keeps the rest of what was longer: a number is written as sysfs takes it, at the beginning. */
+/*
+ * A file keeps the rest of what was longer: a number is written as sysfs takes it, at the
+ * beginning.
+ */
 static int begin(void **s)
 {
 	(void)s;
@@ -126,7 +129,7 @@ static void policies_are_read(void **s)
 	kjoule_frequency_close(f);
 }
 
-/* One that the others do not have is offered to nobody; one who does not say what a change takes is not guessed for. */
+/* One that the others do not have is not offered; an unknown latency is not guessed. */
 static void what_all_have_is_offered(void **s)
 {
 	struct kjoule_frequency *f;
@@ -191,7 +194,7 @@ static void a_frequency_is_held_and_restored(void **s)
 	struct kjoule_frequency *f;
 
 	(void)s;
-	/* somebody's limits, lower than what is asked for */
+	/* another user's limits, lower than the requested ones */
 	sysfs_put("100000\n", CPUFREQ "/policy2/scaling_min_freq");
 	sysfs_put("500000\n", CPUFREQ "/policy2/scaling_max_freq");
 	f = open_it();
@@ -273,7 +276,10 @@ static void limits_set_by_others_are_left_alone(void **s)
 	assert_non_null(strstr(said, "but where somebody else has changed them since"));
 }
 
-/* As one is of which all CPUs are offline: its folder stays, and cannot be read. The others have theirs back. */
+/*
+ * As one is of which all CPUs are offline: its folder stays, and cannot be read. The others have
+ * theirs back.
+ */
 static void limits_that_cannot_be_restored_now_are_kept(void **s)
 {
 	(void)s;
@@ -299,7 +305,7 @@ static void limits_that_cannot_be_restored_now_are_kept(void **s)
 	assert_int_equal(access(state, F_OK), -1);
 }
 
-/* Between the look and the hold, and while it is held. */
+/* Between the check and the hold, and while it is held. */
 static void limits_set_meanwhile_count(void **s)
 {
 	struct kjoule_frequency *f = open_it();
@@ -378,7 +384,10 @@ static void a_state_file_of_another_user_is_refused(void **s)
 	}
 }
 
-/* What cannot be set is told, and what was set before is given back; a machine without cpufreq is told, too. */
+/*
+ * What cannot be set is reported, and what was set before is restored; a machine without cpufreq is
+ * reported, too.
+ */
 static void refusals_have_messages(void **s)
 {
 	struct kjoule_frequency *f = open_it();

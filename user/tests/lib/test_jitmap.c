@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names of code made at run time: perf's map files, as they are written, kept in a recording and found again.
+ * Names of code made at run time: perf's map files, as they are written, kept in a recording and
+ * found again.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -97,7 +98,7 @@ static void a_process_s_own_file_is_read(void **state)
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	assert_int_equal(kjoule_jitmaps_read(maps, getpid(), NULL), -ELOOP);
 	unlink(path);
-	if (!getuid()) {	/* somebody else's, who may not name our code */
+	if (!getuid()) {	/* another user's, who may not name our code */
 		write_file(path, "1000 10 not mine\n", 17);
 		assert_int_equal(chown(path, 65534, 65534), 0);
 		assert_int_equal(kjoule_jitmaps_read(maps, getpid(), NULL), -EPERM);
@@ -110,7 +111,7 @@ static void a_process_s_own_file_is_read(void **state)
 	kjoule_jitmaps_free(maps);
 }
 
-/* Whose a process was that is gone has to be known from when it was seen. */
+/* The owner of an ended process must be known from when it was seen. */
 static void a_file_of_a_process_that_is_gone_is_its_owner_s(void **state)
 {
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();

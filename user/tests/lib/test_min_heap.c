@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What keeps walks over many CPUs and many names short: the heap of streams and the index.
- */
+/* The heap of streams and the hash index, which keep walks over many CPUs and names short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that the user names are new ones that are renamed into place: what others have put there is neither written to
- * nor replaced, and nothing is lost when writing fails. Recordings, pictures and exports alike.
+ * Files that the user names are new ones that are renamed into place: what others have put there is
+ * neither written to nor replaced, and nothing is lost when writing fails. Recordings, pictures and
+ * exports alike.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,10 @@
 #define NOBODY	65534
 
 static struct kjoule_error why;
-/* Of this test: a folder, the file in it that is written, and one beside it that must stay as it is. */
+/*
+ * The test's own: a folder, the file in it that is written, and another one that must stay as it
+ * is.
+ */
 static char folder[300], wanted[320], precious[320];
 
 static int folder_new(void **state)
@@ -145,7 +149,7 @@ static void what_is_no_plain_file_is_refused(void **state)
 	assert_int_equal(write_new(wanted, 0), -EISDIR);
 }
 
-/* As in a folder that all can write to: made by somebody else, for us to write our recording into. */
+/* As in a folder that all can write to: made by another user, for our recording. */
 static void a_planted_file_is_refused(void **state)
 {
 	(void)state;
@@ -340,7 +344,7 @@ static void exports_are_checked_before(void **state)
 	assert_true(is_text(precious, "precious"));
 }
 
-/* Where no file is named, a recording that somebody else may have laid there is not read. */
+/* Without a file name, a recording that another user may have planted is not read. */
 static void the_usual_file_of_others_is_not_read(void **state)
 {
 	static const char *const verbs[] = { "report", "annotate", "script", "report --folded" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Packing records: what goes in comes out, in fewer bytes, and any content is
- * unpacked without a crash.
+ * Packing records: what goes in comes out, in fewer bytes, and any content is unpacked without a
+ * crash.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that strangers name: a FIFO, a device, or a link to one of them at each place where the tool
- * reads a file that a recording, an ELF file, DWARF or a recorded program names. None may be opened, by
- * which a watchdog would be armed and a FIFO waits; inotify tells of every open.
+ * Untrusted file names: a FIFO, a device, or a link to one of them at each place where the tool
+ * reads a file that a recording, an ELF file, DWARF or a recorded program names. None may be
+ * opened, which would arm a watchdog or wait at a FIFO; inotify reports every open.
  */
 #include <elf.h>
 #include <errno.h>
@@ -310,7 +310,10 @@ static void alternative_debug_files(void **state)
 		size_t len = strlen(name) + 1;
 
 		program_make("-Wl,--build-id");
-		/* a file of debug information with a build id that the section does not have, until it has */
+		/*
+		 * a file of debug information with a build id that the section does not have, until
+		 * it has
+		 */
 		snprintf(section, sizeof(section), "%s", name);
 		memset(section + len, 0xab, 20);
 		write_file(path_of("elf/section"), section, len + 20);
@@ -548,7 +551,10 @@ static void jit_maps(void **state)
 
 enum mounts { MOUNT_FOLDER, MOUNT_FILE, MOUNT_DEVICE, MOUNT_ROOT };
 
-/* A process with mounts of its own, and with a user namespace if it is no root. Return: its pid; 0: there are none here */
+/*
+ * A process with mounts of its own, and with a user namespace if it is no root. Return: its pid; 0:
+ * there are none here
+ */
 static pid_t stranger_start(enum mounts mounts, bool user, int *stop)
 {
 	char path[64], ready = 0;
@@ -601,7 +607,7 @@ static void mounts_of_a_recorded_process(void **state)
 		{ MOUNT_FOLDER, false, 0 },
 		{ MOUNT_FILE, false, -EXDEV },
 		{ MOUNT_DEVICE, false, -EXDEV },
-		/* what anybody may have mounted there */
+		/* what any user may have mounted there */
 		{ MOUNT_FOLDER, true, -EXDEV },
 		{ MOUNT_FILE, true, -EXDEV },
 		{ MOUNT_DEVICE, true, -EXDEV },
@@ -628,7 +634,10 @@ static void mounts_of_a_recorded_process(void **state)
 		skip();
 }
 
-/* In a child: does an analysis that root begins, of these recordings, have these rights? @fsuid: of who opens files */
+/*
+ * In a child: does an analysis that root begins, of these recordings, have these rights? @fsuid: of
+ * who opens files
+ */
 static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid, uid_t fsuid, const char *capabilities)
 {
 	int status;
@@ -719,7 +728,8 @@ static void sudo_reads_the_recording_only(void **state)
 	write_recording(path_of("closed/data"), &meta, &b, 1, elf, 1000);
 	free(b.data);
 	setenv("SUDO_UID", "65534", 1);
-	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);	/* its tracer may not look at who was root */
+	/* its tracer may not look at who was root */
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	assert_int_equal(kjoule("report %s", path_of("closed/data")), 0);
 	assert_true(says(out, "hidden"));
 	assert_int_equal(chmod(elf, 0700), 0);

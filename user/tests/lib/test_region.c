@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marking regions, from both sides: this program executes itself as one that marks, in a memory that
- * the test has made and reads as record does.
+ * Marking regions, from both sides: this program executes itself as one that marks, in a memory
+ * that the test has made and reads as record does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static pid_t start(const struct kjoule_region_area *area, const char *program, i
 	return pid;
 }
 
-/* Put together what was told, and what was read. */
+/* Compare what was reported with what was read. */
 static void take(struct kjoule_region_area *area, const struct buffer *side_band, uint64_t begin_ns)
 {
 	drain(area);
@@ -89,7 +89,9 @@ static void take(struct kjoule_region_area *area, const struct buffer *side_band
 					    side_band ? side_band->len : 0, begin_ns, now_ns(), &regions), 0);
 }
 
-/* Run a program to its end, with @each called while it runs. Return: its exit code, 128 + a signal */
+/*
+ * Run a program to its end, with @each called while it runs. Return: its exit code, 128 + a signal
+ */
 static int run(const char *program, void (*each)(struct kjoule_region_area *area, int stdin_fd, size_t bytes))
 {
 	struct kjoule_region_area *area;
@@ -128,7 +130,7 @@ static int run(const char *program, void (*each)(struct kjoule_region_area *area
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Where the thread was at the moment that it told. */
+/* Where the thread was when it reported. */
 static const char *at(size_t i)
 {
 	assert_true(i < n_reported);
@@ -262,7 +264,10 @@ static void a_program_that_is_executed_is_in_no_region(void **state)
 	(void)state;
 	assert_int_equal(run("exec", NULL), 0);
 	nothing_is_lost();
-	/* when that was the side band tells, which is not here; the program itself begins anew all the same */
+	/*
+	 * when that was is in the sideband, which is not here; the program itself begins again all
+	 * the same
+	 */
 	assert_string_equal(at(2), "outer/inner");
 	assert_string_equal(at(4), "[outside of regions]");
 	assert_int_equal(regions->unended, 2);
@@ -425,7 +430,10 @@ static void lost_marks_are_reported_and_others_stay_right(void **state)
 	assert_string_equal(at(0), "[marks lost]");
 	assert_string_equal(at(1), "whole/late");
 	assert_string_equal(at(2), "[outside of regions]");
-	/* 2 for its start, 2 and 2 for the names, 1 for the whole; an end, a begin or both by two more */
+	/*
+	 * 2 for its start, 2 and 2 for the names, 1 for the whole; an end, a begin or both by two
+	 * more
+	 */
 	assert_in_range(regions->lost, 2 * KJOULE_REGION_UNITS - (KJOULE_REGION_UNITS - 64 - 7) - 2,
 			2 * KJOULE_REGION_UNITS - (KJOULE_REGION_UNITS - 64 - 7) + 2);
 	assert_int_equal(counters.lost, regions->lost);
@@ -486,7 +494,9 @@ static void without_a_session_nothing_happens(void **state)
 	waitpid(start(area, "recorded", 0, 1), &status, 0);
 	assert_int_equal(WEXITSTATUS(status), 6);
 	kjoule_region_area_free(area);
-	/* and one that is on, found by the recorder's own number where the inherited one was closed */
+	/*
+	 * and one that is on, found by the recorder's own number where the inherited one was closed
+	 */
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	waitpid(start(area, "recorded", 0, 1), &status, 0);
 	assert_int_equal(WEXITSTATUS(status), 5);
@@ -613,7 +623,7 @@ static void a_writer_of_garbage_harms_only_itself(void **state)
 	batches.len = 0;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	head = their_area(area, &fd);
-	/* nobody can make it smaller */
+	/* it cannot be made smaller */
 	assert_int_equal(ftruncate(fd, 4096), -1);
 	assert_int_equal(errno, EPERM);
 	pid = fork();
@@ -650,7 +660,7 @@ static void a_writer_of_garbage_harms_only_itself(void **state)
 	kjoule_region_area_free(area);
 }
 
-/* What it takes from a program that nobody records is no more than a look. */
+/* In a program that is not recorded it costs no more than a check. */
 static void without_a_session_a_call_is_a_look(void **state)
 {
 	enum { ROUNDS = 1000000 };

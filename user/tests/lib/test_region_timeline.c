@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Regions as they are read and reported: marks that are made up, a recording whose phases are known,
- * and files that are not what they should be.
+ * Regions as they are read and reported: simulated marks, a recording with known regions, and
+ * invalid files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,7 +145,7 @@ static void lost_marks_are_a_gap_and_no_guess(void **state)
 	put_region_mark(&u, KJOULE_REGION_LOST, 6000, 5);
 	put_region_mark(&u, KJOULE_REGION_BEGIN, 7000, 2);
 	put_region_batch(&b, 0, 0, &u, 5);
-	/* another thread lost them at its end, with no room to tell when */
+	/* another thread lost them at its end, without room to report when */
 	u.len = 0;
 	put_a_and_b(&u, 10, 11);
 	put_region_batch(&b, 1, 0, &u, 3);
@@ -182,7 +182,7 @@ static void lost_marks_are_a_gap_and_no_guess(void **state)
 	assert_string_equal(at(10, 3500), "a/b");
 	assert_string_equal(at(10, 7500), "[marks lost]");
 	assert_string_equal(at(12, 9000), "new");
-	/* the units that are not there, and the mark of a ring that nobody knows any more */
+	/* the missing units, and the mark of an unknown ring */
 	assert_int_equal(regions->lost, 100 - 9 + 1);
 	free(u.data);
 }
@@ -335,7 +335,7 @@ static void record_with(const char *name, bool marked, bool callers)
 		put_marks(&batches);
 	put_regions(&batches, &side);
 	put_calibration(&free_of_cost);
-	/* the recorder, which is no program of anybody's, while there was no region */
+	/* the recorder, which is no target, while there was no region */
 	put_wakeup(1, before_tick(7500), before_tick(7501));
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 8000);
 	free(b.data);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What is found in a sysfs: made-up ones, in a folder of the test's own.
- */
+/* Sources in simulated sysfs folders. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +73,7 @@ static void zones_of_powercap_are_found_and_nested(void **state)
 	assert_int_equal(f->spec.range, 262143328850);
 	assert_int_equal(f->spec.class, KJOULE_DOMAIN_PACKAGE);
 	assert_non_null(strstr(f->path, "/class/powercap/intel-rapl:0/energy_uj"));
-	/* the machine has the package, the package its cores, and nobody but the machine the memory */
+	/* the machine has the package, the package its cores, and only the machine the memory */
 	assert_string_equal(f->info.inside, "powercap:intel-rapl:2");
 	assert_string_equal(find("powercap:intel-rapl:0:0")->info.inside, "powercap:intel-rapl:0");
 	assert_string_equal(find("powercap:intel-rapl:0:1")->info.inside, "powercap:intel-rapl:2");
@@ -86,7 +84,7 @@ static void zones_of_powercap_are_found_and_nested(void **state)
 
 static void a_package_counts_its_own_cpus_only(void **state)
 {
-	/* what is listed below a package is of its CPUs, too, though its name does not tell */
+	/* what is listed below a package is of its CPUs, too, though its name does not have them */
 	static const char *const zones[] = { "powercap:intel-rapl:1", "powercap:intel-rapl:1:0",
 					     "powercap:intel-rapl:1:1" };
 
@@ -234,7 +232,7 @@ static void sockets_and_no_single_core_are_the_default(void **state)
 	assert_string_equal(best_name(), "hwmon:amd_energy/energy3");
 	f = find("hwmon:amd_energy/energy3");
 	assert_int_equal(f->spec.class, KJOULE_DOMAIN_PACKAGE);
-	/* both sockets, each for its CPUs; no core beside them */
+	/* both sockets, each for its CPUs; no core with them */
 	assert_true(kjoule_sources_goes_with(find("hwmon:amd_energy/energy4"), f));
 	assert_false(kjoule_sources_goes_with(find("hwmon:amd_energy/energy1"), f));
 	assert_int_equal(kjoule_scope(&f->info, 1), KJOULE_NO_SCOPE);

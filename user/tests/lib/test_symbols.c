@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names for addresses: ELF files (this very program is one), kernel symbols,
- * build ids, address spaces over time.
+ * Names for addresses: ELF files (this very program is one), kernel symbols, build ids, address
+ * spaces over time.
  */
 #include <errno.h>
 #include <link.h>
@@ -215,7 +215,7 @@ static void kernel_functions_are_found_in_a_part_of_the_table(void **state)
 	assert_string_equal(kjoule_kallsyms_find(part, ips[0])->name, "sys_read");
 	assert_string_equal(kjoule_kallsyms_find(part, ips[1])->name, "init");
 	assert_int_equal(kjoule_kallsyms_find(part, ips[1])->end, 0xffffffffc0000040);
-	/* what was not asked for is not invented */
+	/* what was not requested is not invented */
 	assert_null(kjoule_kallsyms_find(part, 0xffffffff81000100));
 	free(sub);
 	kjoule_kallsyms_free(part);
@@ -270,7 +270,7 @@ static void address_spaces_follow_fork_exec_and_remap(void **state)
 
 	(void)state;
 	/* not in order of time: rings of several CPUs come one after another */
-	put_map(&b, 10, 500, 0x1000, 0x1000, 0, "/new");		/* hides /old from then on */
+	put_map(&b, 10, 500, 0x1000, 0x1000, 0, "/new");	/* hides /old from then on */
 	put_comm(&b, 10, 10, 1, "parent", false);
 	put_map(&b, 10, 100, 0x1000, 0x2000, 0, "/old");
 	put_fork(&b, 20, 10, 20, 300);
@@ -329,7 +329,7 @@ static void life_of(const struct event *t, int n, uint32_t pid, uint64_t time, i
 	for (int i = 0; i < n_forks; i++)
 		if (t[forks[i]].time <= time)
 			at = i;
-	/* before its first fork: who had the pid before, if anybody did */
+	/* before its first fork: the earlier process with that pid, if any */
 	for (int i = 0; at < 0 && n_forks && i <= forks[0]; i++) {
 		if (i == forks[0])
 			at = 0;
@@ -554,7 +554,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* A process that began while nobody listened is known from its beginning, not from when it was found. */
+/*
+ * A process that began before the sideband is known from its beginning, not from when it was found.
+ */
 static void processes_started_before_are_known_from_their_start(void **state)
 {
 	uint64_t before = now_ns(), after, found, times[2];
@@ -581,7 +583,7 @@ static void processes_started_before_are_known_from_their_start(void **state)
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* told in ticks of the kernel's, of 10 ms */
+	/* in ticks of the kernel's, of 10 ms */
 	assert_in_range(times[0], before, after + 20000000);
 	assert_int_equal(times[1], found);
 }
@@ -618,7 +620,10 @@ static void meet(struct kjoule_build_ids *ids, const char *path, const char *id,
 	free(b.data);
 }
 
-/* A path is one file to us and another one in a container: what the kernel says of it counts, not what lies there. */
+/*
+ * A path is one file to us and another one in a container: what the kernel says of it counts, not
+ * what lies there.
+ */
 static void build_ids_are_of_the_file_that_was_mapped(void **state)
 {
 	struct kjoule_build_ids *ids = kjoule_build_ids_new();
@@ -640,7 +645,7 @@ static void build_ids_are_of_the_file_that_was_mapped(void **state)
 	meet(ids, "/nonexistent", (const char[21]){ 1 }, 21);
 	assert_null(kjoule_build_ids_find(ids, "/nonexistent"));
 	kjoule_build_ids_free(ids);
-	/* where nothing is told it is looked for */
+	/* without an event it is looked for */
 	ids = kjoule_build_ids_new();
 	meet(ids, own, NULL, 0);
 	assert_string_equal(kjoule_build_ids_find(ids, own), hex);
@@ -694,7 +699,7 @@ static void functions_are_found_by_name(void **state)
 	symbol = kjoule_elf_named(elf, "_ZN1a1dEl", &several);
 	assert_true(symbol && !several);
 	assert_string_equal(symbol->name, "a::d(long)");
-	/* these have one name, and are told by what the file calls them */
+	/* these have one name, and are separated by what the file calls them */
 	symbol = kjoule_elf_named(elf, "r::f", &several);
 	assert_true(symbol && several);
 	symbol = kjoule_elf_named(elf, "_ZN1r1f17h0123456789abcdefE", &several);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Unwinding of stack copies: our own stack, of functions without frame pointers, taken as
- * the module takes it, has to give the return addresses that the functions saw.
+ * Unwinding of stack copies: our own stack, of functions without frame pointers, taken as the
+ * module takes it, must give the return addresses that the functions saw.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static uint64_t stack_end;
 static struct buffer side;
 static struct kjoule_maps *maps;
 
-/* Where we are, as the module would tell it. */
+/* Where we are, as the module would report it. */
 static PLAIN void take(void)
 {
 	struct kjoule_stack *s = &copy.head;
@@ -53,7 +53,7 @@ static PLAIN void take(void)
 	at = (const uint64_t *)s->reg[7];
 	for (uint32_t i = 0; i < s->bytes / 8; i++)
 		((uint64_t *)copy.data)[i] = at[i];
-	/* a stack has holes that nobody wrote; whoever reads a copy may see them */
+	/* a stack has unwritten holes; readers of a copy may see them */
 	VALGRIND_MAKE_MEM_DEFINED(copy.data, s->bytes);
 	s->rec = (struct kjoule_record){ KJOULE_RECORD_STACK, 0, 0 };
 }
@@ -214,7 +214,7 @@ static void what_was_not_mapped_or_is_another_file_ends_it(void **state)
 	kjoule_build_ids_free(ids);
 }
 
-/* Registers and stacks that nobody has meant: no crash, no end that does not come. */
+/* Random registers and stacks: no crash, and it ends. */
 static void nonsense_does_no_harm(void **state)
 {
 	static struct {

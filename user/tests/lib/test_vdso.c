@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Samples in the code that the kernel maps into every process have names, by the copy of it in the recording.
- */
+/* Samples in the vDSO have names, by the copy of it in the recording. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

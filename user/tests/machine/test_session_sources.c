@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Which sources a recording takes of those that there are: a made-up sysfs, a module that
- * is made up as well.
- */
+/* Which of the available sources a recording takes: a simulated sysfs and module. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +134,7 @@ static void a_meter_of_which_no_part_works_is_refused(void **state)
 	assert_true(says("kjoule: powercap: no part of it can be used"));
 }
 
-/* Where nothing was asked for the next best one has its turn, and at last none. */
+/* Without a request the next best one has its turn, and at last none. */
 static void by_default_what_does_not_work_gives_way_to_the_next_best(void **state)
 {
 	(void)state;
@@ -166,7 +163,7 @@ static void by_default_what_does_not_work_gives_way_to_the_next_best(void **stat
 	assert_null(strstr(heard, "time and frequency only"));
 }
 
-/* What was asked for by its name is for the session to refuse. */
+/* A source requested by name is for the session to refuse. */
 static void what_is_named_itself_is_not_left_out(void **state)
 {
 	(void)state;

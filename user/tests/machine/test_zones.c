@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Zones of powercap from a made-up sysfs to the report: what is found there is what a
- * recording says of itself, and code is charged by it.
+ * Zones of powercap from a simulated sysfs to the report: a recording's sources, which code is
+ * charged by.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,8 +70,8 @@ static void describe(struct kjoule_meta *meta, const struct zone *zones, uint32_
 }
 
 /*
- * A second on two CPUs: CPU 0 runs the program, CPU 1 the kernel. @packages: each CPU has a
- * package of its own.
+ * A second on two CPUs: CPU 0 runs the program, CPU 1 the kernel. @packages: each CPU has a package
+ * of its own.
  */
 static struct json_object *report(const char *name, const struct zone *zones, uint32_t n, bool packages)
 {
@@ -154,8 +154,8 @@ static const char *inside(struct json_object *doc, const char *name)
 }
 
 /*
- * The machine has the package, the package its cores, the machine alone the memory: what is
- * told twice is in two columns, never in one sum.
+ * The machine has the package, the package its cores, only the machine the memory: what is counted
+ * twice is in two columns, never in one sum.
  */
 static void a_domain_is_never_added_to_what_it_lies_in(void **state)
 {

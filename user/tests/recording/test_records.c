@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A recording whose records are left in the file is the same as one whose records are in memory: its timeline, its
- * samples, and the blocks that they are sorted into.
+ * A recording whose records are left in the file is the same as one whose records are in memory:
+ * its timeline, samples and blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #define TICKS	20000
 #define CPUS	3
 
-/* CPUs with all that happens to them: gaps, losses, idle times, other tasks, lateness of all sorts. */
+/* CPUs with all kinds of events: gaps, losses, idle times, other tasks, delays of all sorts. */
 static void make_stream(struct buffer *b, uint32_t cpu)
 {
 	uint64_t seed = 100 + cpu, uj[2] = { 0, 0 };
@@ -232,7 +232,10 @@ static void left_in_the_file_or_in_memory(void **state)
 	}
 }
 
-/* The blocks come with the timeline, from all CPUs in turns, and have the numbers that they have CPU by CPU. */
+/*
+ * The blocks come with the timeline, from all CPUs in turns, and have the numbers that they have
+ * CPU by CPU.
+ */
 static void gone_through_once(void **state)
 {
 	static const uint32_t targets[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made-up runs of blocks shorter than the update period of the counter, whose powers are known; for the tests of the
- * mixture model.
+ * Simulated runs of blocks shorter than the update period of the counter, of known powers; for
+ * tests of the mixture model.
  */
 #ifndef KJOULE_TEST_ALTERNATING_H
 #define KJOULE_TEST_ALTERNATING_H
@@ -18,13 +18,13 @@ enum alternating_order {
 
 /**
  * struct alternating - one CPU
- * @period_s:	of the counter, give or take 2 %
- * @ticks:	to a period, less one part in 127
- * @jitter:	by how much ticks are delayed at most, as a part of the interval
- * @length:	of each block, in periods
- * @varies:	standard deviation of a length, as a part of it
- * @power_w:	of each block
- * @true_j,@true_s: out: what each block spent and ran for
+ * @period_s: of the counter, give or take 2 %
+ * @ticks: to a period, less one part in 127
+ * @jitter: most random delay of ticks, in intervals
+ * @length: of each block, in periods
+ * @varies: relative standard deviation of a length
+ * @power_w: of each block
+ * @true_j,@true_s: out: energy and time of each block
  */
 struct alternating {
 	double period_s, ticks, jitter, total_s;

@@ -61,7 +61,7 @@ void calls_run(struct calls *r, uint64_t seed)
 			r->ticks[r->n_ticks++] = (struct cpm_tick){ .tick = k++, .block = block };
 			grid += r->T;
 			next_tick = r->jitter > 0 ? fmax(grid + r->jitter * r->T * rnd_unit(&seed), t) : grid;
-			/* the tick itself: time and energy go to nobody */
+			/* the tick itself: time and energy are not attributed */
 			dt = r->cost * (r->longer ? r->longer[block] : 1);
 			t += dt;
 			e += dt * r->irq_w;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made-up runs of a program that calls blocks at random, whose times and energies are known; for
- * the tests of the constant power model.
+ * Simulated runs of a program that calls blocks at random, of known times and energies; for tests
+ * of the constant power model.
  */
 #ifndef KJOULE_TEST_CALLS_H
 #define KJOULE_TEST_CALLS_H
@@ -17,9 +17,9 @@
 extern const uint8_t calls_kinds[CALLS_BLOCKS];
 
 /*
- * A program on one CPU: calls of random blocks, each @lo to @hi seconds long,
- * seen by a tick every @T seconds and a counter that moves every @U. With
- * @cost, every tick takes so many seconds from the program, at no energy of its own.
+ * A program on one CPU: calls of random blocks, each @lo to @hi seconds long, seen by a tick every
+ * @T seconds and a counter updated every @U. With @cost, every tick takes so many seconds from the
+ * program, at no energy of its own.
  */
 struct calls {
 	double T, U, lo, hi, total;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A function of the test itself with a loop in it, and recordings whose samples lie there: for
- * tests of what is finer than a function.
+ * A function of the test itself with a loop in it, and recordings whose samples are there: for
+ * tests of granularities below a function.
  */
 #ifndef KJOULE_TEST_LOOPED_H
 #define KJOULE_TEST_LOOPED_H
 
 #include <stdint.h>
 
-/* Lines of the loop and of what comes after, in looped.c, and an instruction of each as the file counts. */
+/*
+ * Lines of the loop and of what comes after, in looped.c, and an instruction of each as the file
+ * counts.
+ */
 struct looped {
 	int loop_line, after_line;
 	uint64_t loop, after;
@@ -31,10 +34,10 @@ struct looped_code {
 /** looped_function() - a function of the test's, after looped_setup() */
 struct looped_code looped_function(const char *name);
 /**
- * looped_record() - 9 s at 1 kHz: 100 ticks of the loop at 1 W, 100 of what comes after at 2 W, 100 in the
- *		     kernel at 1 W, and so on; with some noise
- * @exe:	the file that is said to be mapped
- * @flags:	of the samples in the function
+ * looped_record() - 9 s at 1 kHz: 100 ticks of the loop at 1 W, 100 of what comes after at 2 W, 100
+ * in the kernel at 1 W, and so on; with some noise
+ * @exe: the mapped file
+ * @flags: of the samples in the function
  */
 void looped_record(const char *name, const char *exe, uint32_t flags);
 /** looped_setup() - for cmocka: recordings "usual" and "precise" */

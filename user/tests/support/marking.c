@@ -179,7 +179,9 @@ static int signals(void)
 	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) || timer_settime(timer, 0, &often, NULL))
 		return 1;
 	while (now_ns() < end || rounds <= 100 || handled <= 100) {
-		/* never more than the reader can take: a millisecond's worth, and wait until it has */
+		/*
+		 * never more than the reader can take: a millisecond's worth, and wait until it has
+		 */
 		working = 1;
 		for (from = now_ns(); now_ns() < from + 1000000 && rounds % 512 != 511; rounds++) {
 			kjoule_region_begin("a");
@@ -240,7 +242,7 @@ static int stepped(void)
 	_exit(handled == MARKING_STEPS && write(STDOUT_FILENO, inside, sizeof(inside)) == sizeof(inside) ? 0 : 3);
 }
 
-/* More than a ring takes, and nobody reads meanwhile. */
+/* More than a ring takes, without a reader meanwhile. */
 static int too_much(void)
 {
 	kjoule_region_begin("whole");

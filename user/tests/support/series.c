@@ -12,7 +12,7 @@
 
 static uint64_t state = 1;
 
-/* It ran from tick @k - 10 on, and was held from just before @k - 4 to just before @k. */
+/* It ran from tick @k - 10 on, and was paused from just before @k - 4 to just before @k. */
 static void put_window(struct buffer *b, uint32_t k, uint64_t uj)
 {
 	uint64_t now = 1000000000ull + k * 1000000ull - 500000;

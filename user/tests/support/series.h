@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Made-up recordings of several runs of one program, for the tests of what puts them together or compares them.
- */
+/* Simulated recordings of several runs of one program, for tests of averages and comparisons. */
 #ifndef KJOULE_TEST_SERIES_H
 #define KJOULE_TEST_SERIES_H
 
@@ -12,17 +10,17 @@
 #define SERIES_OBJECT	"/nonexistent/program"
 
 /**
- * struct series_run - blocks of some ticks by turns, user code and the kernel at 2 W, with some noise
- * @turn:	ticks of a block on the mean, some more and some less, at random, and a third one takes part that belongs to
- *		no object and draws 3 W; 0: 100 of each
- * @phase:	at which tick of the turns it begins; the counter moves every 10 ticks
- * @watt:	of the user code
- * @exe:	the program; NULL: SERIES_OBJECT
- * @start:	where it was loaded; 0: at 0x10000000
- * @offset:	of the code in the file; 0: some addresses of no name
+ * struct series_run - alternating blocks of some ticks, user code and the kernel at 2 W, with noise
+ * @turn: mean ticks of a block, at random, with a third block that belongs to no object and draws 3
+ *   W; 0: 100 of each
+ * @phase: at which tick of the turns it begins; the counter is updated every 10 ticks
+ * @watt: of the user code
+ * @exe: the program; NULL: SERIES_OBJECT
+ * @start: where it was loaded; 0: at 0x10000000
+ * @offset: of the code in the file; 0: some addresses of no name
  * @kernel_only: no user code at all
- * @paused:	in each 100 ticks an edge window holds the CPU at the ticks 46 to 49
- * @no_source:	of energy; with @no_energy there is one that stands still
+ * @paused: in each 100 ticks an edge window pauses the CPU at the ticks 46 to 49
+ * @no_source: of energy; with @no_energy there is a stuck one
  */
 struct series_run {
 	const char *name, *exe, *argument, *build_id;

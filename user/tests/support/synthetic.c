@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Made-up recordings; see synthetic.h.
+ * Simulated recordings; see synthetic.h.
  */
 #include <assert.h>
 #include <dirent.h>

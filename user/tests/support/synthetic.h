@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made-up recordings with a known truth, for the tests: records of a program that
- * runs blocks of known power, and data files around them.
+ * Simulated recordings of known truth, for tests: records of a program that runs blocks of known
+ * power, and data files around them.
  */
 #ifndef KJOULE_TEST_SYNTHETIC_H
 #define KJOULE_TEST_SYNTHETIC_H
@@ -38,18 +38,26 @@ void put_chain(struct buffer *b, uint32_t flags, unsigned int kernel, unsigned i
 /* a perf record of a process that has mapped a file */
 void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
 	     uint64_t offset, const char *path);
-/* the same, with what the kernel tells of the file */
+/* the same, with what the kernel reports of the file */
 void put_map_of(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
 		uint64_t offset, const char *path, const uint8_t *build_id, uint8_t build_id_len);
 
-/* the same: the thread @tid of @pid was forked by @ptid of @ppid, or ended, or executed a program */
+/*
+ * the same: the thread @tid of @pid was forked by @ptid of @ppid, or ended, or executed a program
+ */
 void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid);
 void put_exit_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
 void put_exec_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
-/* the thread has another name from then on, as prctl(PR_SET_NAME) gives it or, @exec, the program that it executed */
+/*
+ * the thread has another name from then on, as prctl(PR_SET_NAME) gives it or, @exec, the program
+ * that it executed
+ */
 void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name, bool exec);
 
-/* units of a program that marks regions, enum kjoule_region_kind; put_region_batch() makes a batch of them */
+/*
+ * units of a program that marks regions, enum kjoule_region_kind; put_region_batch() makes a batch
+ * of them
+ */
 void put_region_start(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
 void put_region_define(struct buffer *b, uint32_t node, uint32_t parent, const char *name);
 void put_region_mark(struct buffer *b, unsigned int kind, uint64_t time_ns, uint32_t node);
@@ -62,27 +70,36 @@ void make_meta(struct kjoule_meta *meta, uint32_t n_cpus, uint64_t interval_ns, 
 struct kjoule_source_info *add_source(struct kjoule_meta *meta, const char *name, uint32_t kind,
 				      uint32_t quantity, const char *domain);
 
-/* In the next file that is written: the recorder was awake. */
+/* Add a wakeup of the recorder to the next file that is written. */
 void put_wakeup(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
 
 /* In the next file that is written: marks of regions, and more side band. */
 void put_regions(const struct buffer *batches, const struct buffer *more_side_band);
 
-/* In the next file that is written: another calibration than the usual one, or, without ticks, none. */
+/*
+ * In the next file that is written: another calibration than the usual one, or, without ticks,
+ * none.
+ */
 void put_calibration(const struct kjoule_calibration *cal);
 
-/* In the next file that is written: the program lies here instead of at 0x10000000, and has this build id. */
+/*
+ * In the next file that is written: the program lies here instead of at 0x10000000, and has this
+ * build id.
+ */
 void put_program(uint64_t start, const char *build_id);
 
 /* In the next file that is written: the command ended with this code instead of 0. */
 void put_exit_code(int code);
 
-/* In the next file that is written: a copy of the kernel's code in every process, to stay until then. */
+/*
+ * In the next file that is written: a copy of the kernel's code in every process, to stay until
+ * then.
+ */
 void put_vdso(const void *image, size_t len);
 
 /*
- * write_recording() - a data file: meta, @n streams (CPU 0 on) in chunks of some
- * kilobytes, side band that maps @exe as process 100, stats, calibration, end.
+ * write_recording() - a data file: meta, @n streams (CPU 0 on) in chunks of some kilobytes,
+ * sideband that maps @exe as process 100, stats, calibration, end.
  */
 void write_recording(const char *path, const struct kjoule_meta *meta, const struct buffer *streams,
 		     uint32_t n, const char *exe, uint64_t end_tick);
@@ -93,7 +110,10 @@ void write_file(const char *path, const void *data, size_t len);
 /* A name in a directory of the test's own, removed at exit. */
 const char *temp_path(const char *name);
 
-/* Standard error goes into a file, from the first to the second, which has the text; the caller frees it. */
+/*
+ * Standard error goes into a file, from the first to the second, which has the text; the caller
+ * frees it.
+ */
 void stderr_capture(void);
 char *stderr_release(void);
 /* The same of standard output. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A made-up sysfs in a folder of the test's own, for what looks for sources there.
- */
+/* A simulated sysfs in a folder of the test's own, for scans of sources. */
 #ifndef KJOULE_TEST_SYSFS_H
 #define KJOULE_TEST_SYSFS_H
 

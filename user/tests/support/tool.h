@@ -23,7 +23,7 @@ struct json_object *member(struct json_object *o, const char *key);
 struct json_object *find_row(struct json_object *doc, const char *kind, const char *object);
 /* The row of a function. */
 struct json_object *find_named(struct json_object *doc, const char *function);
-/* NAN if it is not told. */
+/* NAN if it is not known. */
 double number(struct json_object *row, const char *key);
 bool near(double a, double b, double by);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A made-up CPU that changes its frequency, and a loop that is timed on it over and over: series of known truth for the
+ * A simulated CPU that changes its frequency, and a loop timed on it: series of known truth for the
  * tests of transition*.c.
  */
 #ifndef KJOULE_TEST_TRANSITIONS_H
@@ -11,21 +11,23 @@
 #define MADE_STEPS	4
 
 /**
- * struct made_change - what happens, times in nanoseconds
- * @from,@to:	what the loop takes before and after
- * @noise:	standard deviation of a loop, a part of it
- * @resolution:	of the clock
- * @gap:	between two loops, always
- * @request:	what the request's call takes
- * @latency:	from the request to the change, spread evenly by @spread on either side
- * @pause:	the CPU stands still so long from then on
- * @n_steps:	after that change, others: @step_after the one before, to @step each; the last is to @to
- * @slice,@irq:	each @slice interrupts are let in for up to @irq; 0: none
+ * struct made_change - the simulated events, times in nanoseconds
+ * @from,@to: time of a loop before and after
+ * @noise: relative standard deviation of a loop
+ * @resolution: of the clock
+ * @gap: between two loops, always
+ * @request: length of the request's call
+ * @latency: from the request to the change, spread evenly by @spread on either side
+ * @pause: the CPU stops so long from then on
+ * @n_steps: after that change, others: @step_after the one before, to @step each; the last is to
+ *   @to
+ * @slice,@irq: each @slice interrupts are on for up to @irq; 0: never
  * @stray,@stray_ns: in so many of the loops something else runs, for up to so long
- * @at_change,@at_change_ns: in so many of the series something else runs around the change, from up to two loops before it
- * @dither:	the first loop after the request begins up to a loop later
- * @timeout:	the series ends then; 0: none
- * @after:	loops after the last change
+ * @at_change,@at_change_ns: in so many of the series something else runs around the change, from up
+ *   to two loops before it
+ * @dither: the first loop after the request begins up to a loop later
+ * @timeout: the series ends then; 0: none
+ * @after: loops after the last change
  */
 struct made_change {
 	double from, to, noise, resolution, gap;
@@ -41,7 +43,7 @@ struct made_change {
 
 /**
  * struct made_series - a series and its truth
- * @disturbed:	something else ran around the change, or interrupts did
+ * @disturbed: something else ran around the change, or interrupts did
  */
 struct made_series {
 	struct transition_loop *loops;
@@ -52,7 +54,9 @@ struct made_series {
 
 #define MADE_MOST	20000
 
-/* Large and fast loops as those of an emulated and of a real CPU: 47 and 100 MHz, 1.6 and 3.4 GHz. */
+/*
+ * Large and fast loops as those of an emulated and of a real CPU: 47 and 100 MHz, 1.6 and 3.4 GHz.
+ */
 extern const struct made_change made_slow, made_fast;
 
 double made_normal(uint64_t *seed);
