@@ -47,7 +47,8 @@ static int blocks_add_reading_pauses(struct blocks *b, const struct view *v)
 			const struct kjoule_vpm_reading *r = &cpu->readings[k];
 			struct edge_windows_pause *h;
 
-			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > EDGE_WINDOWS_LONGEST_NS ||
+			if (r->stop_ns < until || r->stop_ns == r->ready_ns ||
+			    r->ready_ns - r->stop_ns > EDGE_WINDOWS_LONGEST_NS ||
 			    r->ready_ns < begin || r->ready_ns > end)
 				continue;
 			h = kjoule_array_grow(&c->pauses, &c->n, sizeof(*h));
@@ -161,7 +162,8 @@ int blocks_new(struct view *v, struct code_units *units, bool raw, struct blocks
 		b->input.irq_w[d] = known ? v->rec.cal.irq_uw[index] * 1e-6 : NAN;
 		b->input.idle_uj[d] = known ? v->rec.cal.idle_uj[index] : NAN;
 		b->input.idle_w[d] = known ? v->rec.cal.idle_uw[index] * 1e-6 : NAN;
-		b->input.tick_less_w[d] = blocks_tick_less(v, b->input.irq_w[d], b->input.idle_w[d]);
+		b->input.tick_less_w[d] = blocks_tick_less(v, b->input.irq_w[d],
+							   b->input.idle_w[d]);
 	}
 	b->input.paused = b->paused;
 	b->input.streams = b->streams;

@@ -113,8 +113,8 @@ int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *function);
 /** blocks_marks() - how the region that a block is was marked; NULL: it is none, or unknown */
-const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
-						uint32_t function);
+const struct kjoule_regions_count *blocks_marks(const struct blocks *b,
+						const struct kjoule_regions *r, uint32_t function);
 /** blocks_is_unattributed() - a function that stands for what is not the target */
 static inline bool blocks_is_unattributed(const struct blocks *b, uint32_t function)
 {

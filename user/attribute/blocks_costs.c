@@ -73,7 +73,8 @@ double blocks_tick_less(const struct view *v, double irq_w, double idle_w)
 				  fmax(blocks_tick_cost_excess(v, cpu), 0);
 		}
 	}
-	return all > 0 && idle_w > 0 && idle_w < irq_w ? fmin(longer / all, 1) * (irq_w - idle_w) / 2 : 0;
+	return all > 0 && idle_w > 0 && idle_w < irq_w ? fmin(longer / all, 1) * (irq_w - idle_w) /
+	       2 : 0;
 }
 
 /* The part of the time in other interrupts, where samples cannot be, and twice its error. */
@@ -139,7 +140,8 @@ static bool blocks_compare_tick_costs(const struct blocks *b, struct profile_cos
 
 		if (!f->timed)
 			continue;
-		costs[i].longer = fmax(1 + (n * (double)f->took_ns / f->timed - own_ns) / tick_ns, 0);
+		costs[i].longer =
+			fmax(1 + (n * (double)f->took_ns / f->timed - own_ns) / tick_ns, 0);
 		any = true;
 	}
 	return any;

@@ -106,7 +106,8 @@ static int delay_add_sample(struct blocks *b, struct blocks_delay *l,
 int blocks_delay_add(struct blocks *b, uint32_t block, const struct timeline_sample *s)
 {
 	struct blocks_function *f = &b->functions[block];
-	struct blocks_late late = { .tick = s->tick, .block = block, .slowness = s->freq_khz ? 1e3f / s->freq_khz : 1 };
+	struct blocks_late late = { .tick = s->tick, .block = block, .slowness = s->freq_khz ?
+				    1e3f / s->freq_khz : 1 };
 
 	/* kernel code with interrupts off delays ticks by itself */
 	if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_SWITCH))
@@ -210,7 +211,8 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 	b->late_scale = 1;
 	if (!all.user)
 		return;
-	step = blocks_phases_step(&b->phases, &v->rec.meta.session, v->tl.end_tick, all.late, all.user);
+	step = blocks_phases_step(&b->phases, &v->rec.meta.session, v->tl.end_tick, all.late,
+				  all.user);
 	if (!(part > 0) && step.met && !step.seen) {
 		/* only how often ticks meet what they are in step with is known */
 		b->input.other = fmin(step.others, MOST);
@@ -236,7 +238,8 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 	more = fmax(b->input.other - MOST, 0);
 	b->input.other -= more;
 	/* none of a few may be one of more */
-	b->input.other_error = more + TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / met);
+	b->input.other_error = more + TWICE * b->input.other / sqrt(prior + all.late + 1) +
+			       (all.late ? 0 : 1.0 / met);
 }
 
 /* Delayed samples that a block would have at the rate of all others. */

@@ -51,7 +51,8 @@ int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_hash_index_next(&b->index->processes, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&b->index->processes, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE) {
 		p = &b->processes[i];
 		if (p->pid == like->pid && p->kind == like->kind && p->outside == like->outside &&
 		    !strcmp(p->comm, like->comm)) {
@@ -114,8 +115,8 @@ int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *
 	     (b->index->room - 1);
 	while (b->index->slots[at]) {
 		f = &b->functions[b->index->slots[at] - 1];
-		if (f->process == like->process && f->unit == like->unit && !strcmp(f->symbol, like->symbol) &&
-		    !strcmp(f->object, like->object)) {
+		if (f->process == like->process && f->unit == like->unit &&
+		    !strcmp(f->symbol, like->symbol) && !strcmp(f->object, like->object)) {
 			*out = b->index->slots[at] - 1;
 			return 0;
 		}
@@ -133,8 +134,8 @@ int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *out)
 {
-	return blocks_find(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
-							   .kernel = kernel }, out);
+	return blocks_find(b, &(struct blocks_function){ .process = process, .symbol = symbol,
+							 .object = object, .kernel = kernel }, out);
 }
 
 bool blocks_process_is_outside(const struct blocks_process *p)
@@ -205,9 +206,11 @@ static int lookup_find_block(struct blocks *b, struct view *v, const struct time
 		return ret;
 	}
 	ret = code_units_find(b->units, &place, kernel, &unit, part);
-	return ret ? ret : blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
-								       .object = unit->object, .kernel = kernel,
-								       .unit = unit }, out);
+	return ret ?
+	       ret :
+	       blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+							 .object = unit->object, .kernel = kernel,
+							 .unit = unit }, out);
 }
 
 /* The units of regions, one for each path. */
@@ -219,8 +222,9 @@ static int lookup_make_regions(struct blocks *b, const struct view *v)
 	if (!b->regions)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_paths; i++)
-		b->regions[i] = (struct code_unit){ .kind = CODE_UNIT_REGION, .name = r->paths[i].text, .object = "",
-						     .function = "", .depth = r->paths[i].depth };
+		b->regions[i] = (struct code_unit){ .kind = CODE_UNIT_REGION,
+						    .name = r->paths[i].text, .object = "",
+						    .function = "", .depth = r->paths[i].depth };
 	return 0;
 }
 
@@ -228,8 +232,10 @@ static int lookup_find_region(struct blocks *b, const struct timeline_sample *s,
 			      uint32_t region, uint32_t *out)
 {
 	const struct code_unit *unit = &b->regions[region];
-	int ret = blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
-							      .object = "", .unit = unit, .region = region }, out);
+	int ret = blocks_find(b,
+			      &(struct blocks_function){ .process = process, .symbol = unit->name,
+							 .object = "", .unit = unit,
+							 .region = region }, out);
 
 	if (ret)
 		return ret;
@@ -238,8 +244,8 @@ static int lookup_find_region(struct blocks *b, const struct timeline_sample *s,
 	return 0;
 }
 
-const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
-						uint32_t function)
+const struct kjoule_regions_count *blocks_marks(const struct blocks *b,
+						const struct kjoule_regions *r, uint32_t function)
 {
 	const struct blocks_function *f = &b->functions[function];
 
@@ -276,8 +282,8 @@ static int lookup_find_process(struct blocks *b, const struct view *v,
 	return ret;
 }
 
-int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sample *s, struct blocks_near *near,
-		     uint32_t *out)
+int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sample *s,
+		     struct blocks_near *near, uint32_t *out)
 {
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL, outside = false;
 	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
@@ -313,8 +319,9 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		*out = code_range->function;
 		part = NULL;
 		if (!v->region)
-			*near = (struct blocks_near){ code_range->start, code_range->len, b->index->known_from,
-						      b->index->known_until, s->tgid, *out };
+			*near = (struct blocks_near){ code_range->start, code_range->len,
+						      b->index->known_from, b->index->known_until,
+						      s->tgid, *out };
 	} else if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
 	    b->index->cache[slot].process == process && b->index->cache[slot].layout == layout &&
 	    b->index->cache[slot].kernel == kernel &&
@@ -354,7 +361,8 @@ static int lookup_rebuild_index(struct blocks *b)
 	ret = lookup_grow_index(b);
 	for (size_t i = 0; i < b->n_processes && !ret; i++)
 		ret = kjoule_hash_index_add(&index->processes,
-				       kjoule_hash_text(b->processes[i].pid, b->processes[i].comm), i);
+				       kjoule_hash_text(b->processes[i].pid, b->processes[i].comm),
+				       i);
 	return ret;
 }
 

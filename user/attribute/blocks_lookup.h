@@ -23,16 +23,20 @@ struct blocks_near {
 /* Recently used ranges, by address. One for each reader of samples; zeroed at first. */
 #define BLOCKS_NEAR	2048
 
-static inline struct blocks_near *blocks_near_slot(struct blocks_near *all, const struct timeline_sample *s)
+static inline struct blocks_near *blocks_near_slot(struct blocks_near *all,
+						   const struct timeline_sample *s)
 {
 	return &all[((s->ip >> 5) ^ (s->ip >> 16) ^ s->tgid * 37u) % BLOCKS_NEAR];
 }
 
 /** blocks_is_near() - is it the function of this sample? The caller then counts one sample more */
-static inline bool blocks_is_near(const struct blocks_near *near, const struct timeline_sample *s, uint64_t time_ns)
+static inline bool blocks_is_near(const struct blocks_near *near, const struct timeline_sample *s,
+				  uint64_t time_ns)
 {
-	return s->ip - near->start < near->len && s->tgid == near->tgid && time_ns >= near->from_ns &&
-	       time_ns < near->until_ns && !(s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE));
+	return s->ip - near->start < near->len && s->tgid == near->tgid &&
+	       time_ns >= near->from_ns &&
+	       time_ns < near->until_ns &&
+	       !(s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE));
 }
 
 /**
@@ -40,8 +44,8 @@ static inline bool blocks_is_near(const struct blocks_near *near, const struct t
  * @near: out: the range around it
  * Return: 0 or -ENOMEM
  */
-int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sample *s, struct blocks_near *near,
-		     uint32_t *function);
+int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sample *s,
+		     struct blocks_near *near, uint32_t *function);
 /** blocks_reorder() - function i becomes to[i], processes follow. Return: 0 or -ENOMEM */
 int blocks_reorder(struct blocks *b, const uint32_t *to);
 

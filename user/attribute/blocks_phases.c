@@ -57,7 +57,8 @@ static void phases_draw_ticks(const struct kjoule_session_info *session, uint64_
 
 	memset(due, 0, BLOCKS_PERIODS * sizeof(*due));
 	for (uint64_t k = 0; k < DRAWS; k++) {
-		uint64_t ns = timeline_due(session, (uint64_t)(kjoule_jitter(1, k, UINT32_MAX) * 0x1p-32 * n));
+		uint64_t ns =
+		timeline_due(session, (uint64_t)(kjoule_jitter(1, k, UINT32_MAX) * 0x1p-32 * n));
 
 		for (unsigned int i = 0; i < BLOCKS_PERIODS; i++)
 			due[i][phases_bin_of(i, ns)]++;
@@ -97,7 +98,8 @@ static struct peak phases_find_peak(const uint32_t *late, const double *due, uns
 			p.due += due[(first + i) % BLOCKS_PHASES];
 		}
 		chance = all * p.due / DRAWS;
-		p.clear = p.due > 0 && p.late >= LEAST_LATE ? (p.late - chance) / sqrt(chance + 1) : 0;
+		p.clear = p.due > 0 && p.late >= LEAST_LATE ?
+			  (p.late - chance) / sqrt(chance + 1) : 0;
 		if (p.clear > best.clear)
 			best = p;
 	}
@@ -126,7 +128,8 @@ static struct blocks_step phases_measure_peak(const struct peak *peak, const uin
 				    .seen = phases_peak_is_seen(peak, due) };
 	double sum = 0;
 
-	step.others = fmax(all_late - peak->late, 0) / (all * fmax(1 - peak->due / DRAWS, 1.0 / DRAWS));
+	step.others = fmax(all_late - peak->late, 0) /
+		      (all * fmax(1 - peak->due / DRAWS, 1.0 / DRAWS));
 	for (unsigned int i = 0; i < peak->n; i++) {
 		unsigned int b = (peak->first + i) % BLOCKS_PHASES;
 		double here = all * due[b] / DRAWS;
@@ -139,8 +142,9 @@ static struct blocks_step phases_measure_peak(const struct peak *peak, const uin
 	return step;
 }
 
-struct blocks_step blocks_phases_step(const struct blocks_phases *p, const struct kjoule_session_info *session,
-				      uint64_t end_tick, double late, double all)
+struct blocks_step blocks_phases_step(const struct blocks_phases *p,
+				      const struct kjoule_session_info *session, uint64_t end_tick,
+				      double late, double all)
 {
 	double due[BLOCKS_PERIODS][BLOCKS_PHASES];
 	struct blocks_step step = { 0 };
@@ -150,7 +154,8 @@ struct blocks_step blocks_phases_step(const struct blocks_phases *p, const struc
 		return step;
 	phases_draw_ticks(session, end_tick, due);
 	for (unsigned int i = 0; i < BLOCKS_PERIODS; i++) {
-		double width = p->over ? LENGTH * p->over_ns / p->over / periods_ns[i] * BLOCKS_PHASES : 1;
+		double width = p->over ? LENGTH * p->over_ns / p->over / periods_ns[i] *
+			       BLOCKS_PHASES : 1;
 		struct peak peak;
 
 		if (phases_unevenness(due[i]) < UNEVEN)

@@ -40,7 +40,8 @@ void blocks_phases_add(struct blocks_phases *p, uint64_t due_ns, unsigned int n)
  * blocks_phases_step() - are ticks in step with interrupts?
  * @late,@all: delayed samples, as counted, and all
  */
-struct blocks_step blocks_phases_step(const struct blocks_phases *p, const struct kjoule_session_info *session,
-				      uint64_t end_tick, double late, double all);
+struct blocks_step blocks_phases_step(const struct blocks_phases *p,
+				      const struct kjoule_session_info *session, uint64_t end_tick,
+				      double late, double all);
 
 #endif /* KJOULE_BLOCKS_PHASES_H */

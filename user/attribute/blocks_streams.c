@@ -80,7 +80,8 @@ static int maker_put_sample(struct blocks *b, struct maker *m, const struct time
 	int ret = 0;
 
 	if (s->tick > m->next)
-		ret = missed_ticks_attribute(&m->gaps, m->stream, m->next, s->tick, m->before, block);
+		ret = missed_ticks_attribute(&m->gaps, m->stream, m->next, s->tick,
+					     m->before, block);
 	m->next = s->tick + 1;
 	/* due while the CPU was paused, and taken after it: tick and sample are the pause's */
 	if (!ret && missed_ticks_is_paused(&m->gaps, s->tick)) {
@@ -93,7 +94,10 @@ static int maker_put_sample(struct blocks *b, struct maker *m, const struct time
 	}
 	m->before = block;
 	ret = ret ? ret : blocks_delay_add(b, block, s);
-	return ret ? ret : missed_ticks_put(m->stream, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
+	return ret ?
+	       ret :
+	       missed_ticks_put(m->stream, &(struct cpm_tick){ .tick = s->tick, .block = block },
+				s->freq_khz);
 }
 
 static void blocks_add_took_ns(struct blocks_function *f, uint32_t took_ns)
@@ -138,8 +142,9 @@ static int maker_put_samples(struct blocks *b, struct view *v, struct maker *m,
 		if (ret)
 			break;
 		if (!tick_stream_more(&m->stream->packed, s->tick, block, s->freq_khz))
-			ret = tick_stream_put(&m->stream->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
-				       s->freq_khz);
+			ret = tick_stream_put(&m->stream->packed,
+					      &(struct cpm_tick){ .tick = s->tick, .block = block },
+					      s->freq_khz);
 	}
 	return ret;
 }
@@ -230,7 +235,9 @@ static int blocks_make_cpu_streams(struct blocks *b, struct view *v, const struc
 		struct maker *m = &makers[i];
 
 		if (v->tl.cpus[i].next_tick > m->next)
-			ret = missed_ticks_attribute(&m->gaps, m->stream, m->next, v->tl.cpus[i].next_tick, m->before, UINT32_MAX);
+			ret = missed_ticks_attribute(&m->gaps, m->stream, m->next,
+						     v->tl.cpus[i].next_tick,
+						     m->before, UINT32_MAX);
 		if (!ret)
 			ret = missed_ticks_seal(m->stream);
 		b->interpolated += m->gaps.interpolated;
@@ -300,7 +307,8 @@ static int recorder_put_tick(struct blocks *b, struct missed_ticks_stream *l, ui
 			     uint32_t block)
 {
 	b->filled++;
-	return missed_ticks_put_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .interpolated = true });
+	return missed_ticks_put_run(l, tick, tick + 1,
+				    (struct cpm_tick){ .block = block, .interpolated = true });
 }
 
 /*
@@ -346,8 +354,9 @@ static int recorder_make_stream(struct blocks *b, struct view *v, bool apart, ui
 	sampled_exit(&sampled);
 	if (!ret)
 		ret = missed_ticks_seal(l);
-	b->streams[b->input.n_streams++] = (struct profile_stream){ .stream = missed_ticks_stream(l), .freq_khz = l->freq,
-							       .shadow = true };
+	b->streams[b->input.n_streams++] =
+		(struct profile_stream){ .stream = missed_ticks_stream(l), .freq_khz = l->freq,
+					 .shadow = true };
 	return ret;
 }
 
@@ -373,7 +382,8 @@ static int blocks_find_unknown_ticks(struct blocks *b, bool system, uint32_t idl
 			const struct cpm_tick *t = &c.t;
 			struct mixture_range *u;
 
-			if (b->streams[l].shadow || !t->interpolated || (system && t->block == idle))
+			if (b->streams[l].shadow || !t->interpolated ||
+			    (system && t->block == idle))
 				continue;
 			u = kjoule_array_grow(&b->unknown, &n, sizeof(*u));
 			if (!u)
@@ -385,7 +395,8 @@ static int blocks_find_unknown_ticks(struct blocks *b, bool system, uint32_t idl
 	if (n)
 		qsort(b->unknown, n, sizeof(*b->unknown), unknown_range_by_begin);
 	for (size_t i = 0; i < n; i++) {
-		struct mixture_range *last = b->input.n_unknown ? &b->unknown[b->input.n_unknown - 1] : NULL;
+		struct mixture_range *last = b->input.n_unknown ?
+					     &b->unknown[b->input.n_unknown - 1] : NULL;
 
 		if (last && b->unknown[i].from <= last->to)
 			last->to = b->unknown[i].to > last->to ? b->unknown[i].to : last->to;

@@ -126,7 +126,8 @@ static int callgraph_label_missed(struct builder *w, const struct cpm_tick *tick
 		else if (far < n && ticks[far].block == ticks[i].block)
 			labels[i] = labels[far];
 		else
-			ret = calltree_child(&w->c->tree, CALLTREE_ROOT, ticks[i].block, &labels[i]);
+			ret = calltree_child(&w->c->tree, CALLTREE_ROOT, ticks[i].block,
+					     &labels[i]);
 	}
 	return ret;
 }

@@ -83,7 +83,8 @@ static bool unit_place_is_same(const struct code_unit *a, const struct code_unit
 static int unit_find_or_add(struct code_units *g, char *name, const struct code_unit *like,
 			    struct code_unit **out)
 {
-	uint64_t hash = kjoule_hash_text(kjoule_hash_text(like->kind, like->object), name ? name : "");
+	uint64_t hash = kjoule_hash_text(kjoule_hash_text(like->kind, like->object),
+					 name ? name : "");
 	struct code_unit *unit, **slot;
 	size_t probe = 0;
 	uint32_t i;
@@ -135,15 +136,18 @@ static char *unit_format_text(const char *fmt, ...)
 static int unit_of_function(struct lookup *l, enum code_unit_miss why, struct code_unit **unit)
 {
 	struct code_unit like = { .kind = CODE_UNIT_FUNCTION, .object = l->place->object,
-				   .function = l->place->symbol, .start = l->place->start, .end = l->place->end,
-				   .around = l->place->start, .around_end = l->place->end, .miss = why };
+				   .function = l->place->symbol, .start = l->place->start,
+				   .end = l->place->end,
+				   .around = l->place->start, .around_end = l->place->end,
+				   .miss = why };
 
 	return unit_find_or_add(l->g, strdup(l->place->symbol), &like, unit);
 }
 
 static int unit_of_object(struct lookup *l, struct code_unit **unit)
 {
-	struct code_unit like = { .kind = CODE_UNIT_OBJECT, .object = l->place->object, .function = "" };
+	struct code_unit like = { .kind = CODE_UNIT_OBJECT, .object = l->place->object,
+				  .function = "" };
 
 	return unit_find_or_add(l->g, strdup(unit_object_name(l->place->object)), &like, unit);
 }
@@ -151,8 +155,9 @@ static int unit_of_object(struct lookup *l, struct code_unit **unit)
 /* "a.c:12 inner <- a.c:30 outer": what was inlined, and where it was called. */
 static int unit_of_line(struct lookup *l, struct code_unit **unit)
 {
-	struct code_unit like = { .kind = CODE_UNIT_LINE, .object = l->place->object, .function = l->place->symbol,
-				   .around = l->place->start, .around_end = l->place->end };
+	struct code_unit like = { .kind = CODE_UNIT_LINE, .object = l->place->object,
+				  .function = l->place->symbol, .around = l->place->start,
+				  .around_end = l->place->end };
 	char *text = NULL;
 	size_t len;
 	FILE *f;
@@ -253,8 +258,9 @@ static char *unit_format_line(struct lookup *l, uint64_t address, struct code_un
 
 static int unit_of_flow(struct lookup *l, struct code_unit **unit)
 {
-	struct code_unit like = { .kind = l->g->kind, .object = l->place->object, .function = l->place->symbol,
-				   .around = l->place->start, .around_end = l->place->end };
+	struct code_unit like = { .kind = l->g->kind, .object = l->place->object,
+				  .function = l->place->symbol, .around = l->place->start,
+				  .around_end = l->place->end };
 	const struct view_place *p = l->place;
 	const struct flow_loop *loop = NULL;
 	struct function *f;
@@ -297,7 +303,8 @@ static int unit_of_flow(struct lookup *l, struct code_unit **unit)
 static int unit_of_address(struct lookup *l, struct address *a)
 {
 	struct code_units *g = l->g;
-	struct user_blocks_code code = { l->place->object, l->place->symbol, l->place->address, l->lines, 0 };
+	struct user_blocks_code code = { l->place->object, l->place->symbol, l->place->address,
+					 l->lines, 0 };
 	struct user_block *block = NULL;
 
 	if (l->o->code && g->lines)
@@ -331,7 +338,8 @@ static struct object *unit_object_known(struct code_units *g, const char *name, 
 	return NULL;
 }
 
-int code_units_code(struct code_units *g, const char *object, uint64_t start, uint64_t end, struct code_units_code *code)
+int code_units_code(struct code_units *g, const char *object, uint64_t start, uint64_t end,
+		    struct code_units_code *code)
 {
 	struct object *o = unit_object_known(g, object, false);
 	struct function *f;
@@ -357,7 +365,8 @@ static int unit_find_object(struct code_units *g, const struct view_place *place
 	if (*out)
 		return 0;
 	path = strdup(place->object);
-	if (!path || kjoule_hash_index_add(&g->by_path, kjoule_hash_text(kernel, place->object), g->n_objects)) {
+	if (!path || kjoule_hash_index_add(&g->by_path, kjoule_hash_text(kernel, place->object),
+					   g->n_objects)) {
 		free(path);
 		return -ENOMEM;
 	}
@@ -375,8 +384,8 @@ static int unit_find_object(struct code_units *g, const struct view_place *place
 	return 0;
 }
 
-int code_units_find(struct code_units *g, const struct view_place *place, bool kernel, const struct code_unit **unit,
-	       struct user_blocks_part **part)
+int code_units_find(struct code_units *g, const struct view_place *place, bool kernel,
+		    const struct code_unit **unit, struct user_blocks_part **part)
 {
 	struct lookup l = { .g = g, .place = place };
 	/*
@@ -392,7 +401,8 @@ int code_units_find(struct code_units *g, const struct view_place *place, bool k
 	if (ret)
 		return ret;
 	hash = kjoule_hash_text(key, key ? "" : place->symbol);
-	while ((i = kjoule_hash_index_next(&l.o->by_address, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&l.o->by_address, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE) {
 		a = &l.o->addresses[i];
 		if (a->address == key && (key || !strcmp(a->symbol, place->symbol)))
 			goto out;

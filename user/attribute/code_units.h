@@ -11,7 +11,8 @@
 #include "recording/view.h"
 
 /* CODE_UNIT_REGION: a region that the program has marked; blocks_lookup.c makes these units. */
-enum code_unit_kind { CODE_UNIT_FUNCTION, CODE_UNIT_OBJECT, CODE_UNIT_LINE, CODE_UNIT_LOOP, CODE_UNIT_BLOCK, CODE_UNIT_NAMED, CODE_UNIT_REGION };
+enum code_unit_kind { CODE_UNIT_FUNCTION, CODE_UNIT_OBJECT, CODE_UNIT_LINE, CODE_UNIT_LOOP,
+		      CODE_UNIT_BLOCK, CODE_UNIT_NAMED, CODE_UNIT_REGION };
 
 /* Why code is counted as its function instead of something finer. */
 enum code_unit_miss {
@@ -70,12 +71,13 @@ void code_units_free(struct code_units *g);
  * @part: out: of a named block, NULL otherwise
  * Return: 0 or -ENOMEM
  */
-int code_units_find(struct code_units *g, const struct view_place *place, bool kernel, const struct code_unit **unit,
-	       struct user_blocks_part **part);
+int code_units_find(struct code_units *g, const struct view_place *place, bool kernel,
+		    const struct code_unit **unit, struct user_blocks_part **part);
 /**
  * code_units_code() - the code of a function that code_units_find() has returned
  * Return: 0; -ENODATA: unavailable; -ENOMEM
  */
-int code_units_code(struct code_units *g, const char *object, uint64_t start, uint64_t end, struct code_units_code *code);
+int code_units_code(struct code_units *g, const char *object, uint64_t start, uint64_t end,
+		    struct code_units_code *code);
 
 #endif /* KJOULE_CODE_UNITS_H */

@@ -129,7 +129,8 @@ static void edge_windows_join_pauses(struct edge_windows_cpu *c)
 		struct edge_windows_pause *last = n ? &c->pauses[n - 1] : NULL;
 
 		if (last && c->pauses[i].from_ns <= last->to_ns)
-			last->to_ns = c->pauses[i].to_ns > last->to_ns ? c->pauses[i].to_ns : last->to_ns;
+			last->to_ns = c->pauses[i].to_ns > last->to_ns ? c->pauses[i].to_ns :
+				      last->to_ns;
 		else
 			c->pauses[n++] = c->pauses[i];
 	}
@@ -188,7 +189,8 @@ static void edge_windows_compare_cpu(const struct timeline *tl, struct edge_wind
 		if (!e || e->spin || edge_windows_end_ns(e) != t->c_ns)
 			continue;
 		apart = t->b_ns > e->b_ns ? t->b_ns - e->b_ns : e->b_ns - t->b_ns;
-		e->failed |= (t->flags & KJOULE_WINDOW_FAILED) || apart > (t->c_ns - t->a_ns) / APART;
+		e->failed |= (t->flags & KJOULE_WINDOW_FAILED) ||
+			     apart > (t->c_ns - t->a_ns) / APART;
 	}
 }
 
@@ -215,7 +217,8 @@ static int edge_windows_add_leaders(const struct timeline *tl, const struct edge
 		/* right after a pause, or after the wait for the update */
 		*e = edge_window_convert(t, cost,
 					 t->a_ns == c_ns ? paused_ns : t->from_ns - t->seek_ns);
-		paused_ns = t->c_ns - (t->flags & KJOULE_WINDOW_SPIN && t->a_ns == c_ns ? t->b_ns - paused_ns : t->b_ns);
+		paused_ns = t->c_ns - (t->flags & KJOULE_WINDOW_SPIN && t->a_ns == c_ns ? t->b_ns -
+				       paused_ns : t->b_ns);
 		c_ns = t->c_ns;
 		/* of a window without an update only its pause is known */
 		if (e->failed)
@@ -224,7 +227,8 @@ static int edge_windows_add_leaders(const struct timeline *tl, const struct edge
 	return 0;
 }
 
-int edge_windows_new(const struct timeline *tl, const struct edge_windows_cost *cost, struct edge_windows *w)
+int edge_windows_new(const struct timeline *tl, const struct edge_windows_cost *cost,
+		     struct edge_windows *w)
 {
 	int ret = 0;
 
@@ -238,7 +242,8 @@ int edge_windows_new(const struct timeline *tl, const struct edge_windows_cost *
 	for (size_t i = 0; i < w->n && !ret; i++)
 		edge_windows_sort(w, &w->scopes[i]);
 	for (size_t i = 0; i < tl->n_cpus && !ret; i++) {
-		struct edge_windows_scope *s = (struct edge_windows_scope *)edge_windows_of(w, &tl->cpus[i]);
+		struct edge_windows_scope *s =
+		(struct edge_windows_scope *)edge_windows_of(w, &tl->cpus[i]);
 
 		if (s)
 			edge_windows_compare_cpu(tl, s, &tl->cpus[i]);
@@ -260,15 +265,18 @@ void edge_windows_free(struct edge_windows *w)
 	memset(w, 0, sizeof(*w));
 }
 
-const struct edge_windows_scope *edge_windows_of(const struct edge_windows *w, const struct timeline_cpu *cpu)
+const struct edge_windows_scope *edge_windows_of(const struct edge_windows *w,
+						 const struct timeline_cpu *cpu)
 {
 	for (size_t i = 0; i < w->n && cpu->n_windows; i++)
-		if (w->scopes[i].scope == cpu->windows[0].scope && w->scopes[i].domain == cpu->windows[0].domain)
+		if (w->scopes[i].scope == cpu->windows[0].scope &&
+		    w->scopes[i].domain == cpu->windows[0].domain)
 			return &w->scopes[i];
 	return NULL;
 }
 
-const struct edge_windows_pause *edge_windows_next(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at)
+const struct edge_windows_pause *edge_windows_next(const struct edge_windows_cpu *c,
+						   uint64_t time_ns, size_t *at)
 {
 	while (*at < c->n && c->pauses[*at].to_ns <= time_ns)
 		++*at;

@@ -56,16 +56,19 @@ struct edge_windows_cost {
  * @tl: with its session
  * Return: 0 or -ENOMEM; none is no error
  */
-int edge_windows_new(const struct timeline *tl, const struct edge_windows_cost *cost, struct edge_windows *w);
+int edge_windows_new(const struct timeline *tl, const struct edge_windows_cost *cost,
+		     struct edge_windows *w);
 void edge_windows_free(struct edge_windows *w);
 /** edge_windows_of() - those that a CPU took part in, NULL if it did not */
-const struct edge_windows_scope *edge_windows_of(const struct edge_windows *w, const struct timeline_cpu *cpu);
+const struct edge_windows_scope *edge_windows_of(const struct edge_windows *w,
+						 const struct timeline_cpu *cpu);
 /**
  * edge_windows_next() - the pause of a CPU at a time, or the next one
  * @at: 0 at first; for times that only grow
  * Return: NULL at the end
  */
-const struct edge_windows_pause *edge_windows_next(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at);
+const struct edge_windows_pause *edge_windows_next(const struct edge_windows_cpu *c,
+						   uint64_t time_ns, size_t *at);
 /** edge_windows_is_paused() - was the CPU paused at a time? @at: as there */
 bool edge_windows_is_paused(const struct edge_windows_cpu *c, uint64_t time_ns, size_t *at);
 

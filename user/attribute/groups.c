@@ -16,7 +16,8 @@ static int groups_make_level(const struct blocks *b, enum groups_level level,
 {
 	uint32_t *group_of = calloc(b->n_functions + 1, sizeof(*group_of));
 
-	l->n_groups = level == GROUPS_TOTAL ? 1 : level == GROUPS_PROCESSES ? at->n_processes : at->n_functions;
+	l->n_groups = level == GROUPS_TOTAL ? 1 : level == GROUPS_PROCESSES ? at->n_processes :
+		      at->n_functions;
 	l->out = calloc(l->n_groups + 1, sizeof(*l->out));
 	l->group_of = group_of;
 	if (!group_of || !l->out)
@@ -25,7 +26,8 @@ static int groups_make_level(const struct blocks *b, enum groups_level level,
 		uint32_t process = b->functions[i].process;
 
 		/* all but the target, and in the total also the recorder and pauses */
-		if (blocks_is_unattributed(b, i) || (level == GROUPS_TOTAL && (i == b->recorder || i == b->paused)))
+		if (blocks_is_unattributed(b, i) ||
+		    (level == GROUPS_TOTAL && (i == b->recorder || i == b->paused)))
 			group_of[i] = UINT32_MAX;
 		else if (level == GROUPS_TOTAL)
 			group_of[i] = 0;
@@ -40,8 +42,10 @@ static int groups_make_level(const struct blocks *b, enum groups_level level,
 int groups_new(const struct blocks *b, const struct profile *p, const struct groups_places *at,
 		      struct groups *g)
 {
-	static const enum groups_level order[] = { GROUPS_TOTAL, GROUPS_PROCESSES, GROUPS_FUNCTIONS };
-	const struct groups_places own = { .n_processes = b->n_processes, .n_functions = b->n_functions };
+	static const enum groups_level order[] = { GROUPS_TOTAL, GROUPS_PROCESSES,
+						   GROUPS_FUNCTIONS };
+	const struct groups_places own = { .n_processes = b->n_processes,
+					   .n_functions = b->n_functions };
 	struct profile_level levels[3] = { 0 };
 	int ret = 0;
 
@@ -75,7 +79,8 @@ void groups_free(struct groups *g)
 	memset(g, 0, sizeof(*g));
 }
 
-double groups_weight(const struct profile_group *g, const struct profile_group *all, unsigned int n_domains)
+double groups_weight(const struct profile_group *g, const struct profile_group *all,
+		     unsigned int n_domains)
 {
 	if (!n_domains || isnan(all->energy[0].j.v) || !(all->time_s.v > 0))
 		return g->time_s.v;

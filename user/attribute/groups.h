@@ -51,7 +51,8 @@ void region_marks_add(struct region_marks *m, const struct kjoule_regions_count 
  * groups_weight() - joules of the first domain, for groups of unknown energy at the mean power of
  * @all; seconds if that is unknown: joules are not comparable to seconds
  */
-double groups_weight(const struct profile_group *g, const struct profile_group *all, unsigned int n_domains);
+double groups_weight(const struct profile_group *g, const struct profile_group *all,
+		     unsigned int n_domains);
 
 /* A block's power is mixed with its neighbours' below this share of its windows. */
 #define GROUPS_PURE	0.85

@@ -14,7 +14,8 @@ uint32_t *blocks_pools(const struct blocks *b)
 	uint32_t *pools = calloc(b->n_functions + 1, sizeof(*pools));
 
 	for (uint32_t i = 0; pools && i < b->n_functions; i++)
-		pools[i] = b->processes[b->functions[i].process].pid ? b->functions[i].process : UINT32_MAX;
+		pools[i] = b->processes[b->functions[i].process].pid ?
+			   b->functions[i].process : UINT32_MAX;
 	return pools;
 }
 
@@ -134,8 +135,10 @@ static int inseparable_merge_blocks(struct blocks *b, const struct separation *s
 			one.object = "";
 	}
 	if (s->pool[unit] == UINT32_MAX)
-		ret = blocks_process(b, &(struct blocks_process){ .comm = little ? others : "[not separable]",
-								  .kind = CPM_BUSY, .outside = true }, &one.process);
+		ret = blocks_process(b,
+				     &(struct blocks_process){ .comm = little ? others :
+							       "[not separable]", .kind = CPM_BUSY,
+							       .outside = true }, &one.process);
 	if (!ret && one.unit) {
 		one.unit = inseparable_make_unit(b, one.unit, one.symbol, one.object);
 		ret = one.unit ? 0 : -ENOMEM;

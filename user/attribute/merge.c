@@ -89,7 +89,8 @@ static const char *merge_partial_reason(const struct view *v)
 
 static int merge_run_describe(struct merge_run *r, const struct view *v)
 {
-	const struct kjoule_source_info *f = kjoule_recording_source(&v->rec, KJOULE_KIND_FREQUENCY);
+	const struct kjoule_source_info *f =
+		kjoule_recording_source(&v->rec, KJOULE_KIND_FREQUENCY);
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const char *id, *program = view_program(v, &id);
 	struct stat st;
@@ -161,7 +162,8 @@ static int merge_compare_run(struct merge *m, const struct merge_run *r, struct 
 	for (size_t i = 0; i < m->n; i++)
 		if (merge_same(&m->runs[i], r))
 			return kjoule_fail(err, EXDEV,
-					   "%.200s is the same recording as %.200s: its samples would count twice", r->path,
+					   "%.200s is the same recording as %.200s: its samples would count twice",
+					   r->path,
 					   m->runs[i].path);
 	if (!merge_program_is_same(f, r))
 		ret = kjoule_fail(err, EXDEV,
@@ -175,7 +177,8 @@ static int merge_compare_run(struct merge *m, const struct merge_run *r, struct 
 				  "%s is a recording of `%s`, %s of `%s`: different programs are no one average; see `kjoule diff`",
 				  r->path, r->command, f->path, f->command);
 	else if (strcmp(f->command, r->command))
-		ret = merge_note(&m->notes, "%s was run as `%s`, %s as `%s`", r->path, r->command, f->path, f->command);
+		ret = merge_note(&m->notes, "%s was run as `%s`, %s as `%s`", r->path, r->command,
+				 f->path, f->command);
 	if (!ret && f->target != r->target)
 		ret = kjoule_fail(err, EXDEV, "%s is a recording of a %s, %s of a %s: they do not tell of the same",
 				  r->path,
@@ -189,15 +192,19 @@ static int merge_compare_run(struct merge *m, const struct merge_run *r, struct 
 				 kjoule_cpus_format(&r->cpus, cpus[0], sizeof(cpus[0])), f->path,
 				 kjoule_cpus_format(&f->cpus, cpus[1], sizeof(cpus[1])));
 	if (!ret && strcmp(f->host, r->host))
-		ret = merge_note(&m->notes, "%s was recorded on %s, %s on %s", r->path, r->host, f->path, f->host);
+		ret = merge_note(&m->notes, "%s was recorded on %s, %s on %s", r->path, r->host,
+				 f->path, f->host);
 	else if (!ret && strcmp(f->kernel, r->kernel))
-		ret = merge_note(&m->notes, "%s was recorded on %s, %s on %s", r->path, r->kernel, f->path, f->kernel);
-	if (!ret && strcmp(f->frequency ? f->frequency : "none", r->frequency ? r->frequency : "none"))
+		ret = merge_note(&m->notes, "%s was recorded on %s, %s on %s", r->path, r->kernel,
+				 f->path, f->kernel);
+	if (!ret &&
+	    strcmp(f->frequency ? f->frequency : "none", r->frequency ? r->frequency : "none"))
 		ret = merge_note(&m->notes, "%s has its frequency from %s, %s from %s", r->path,
 				 r->frequency ? r->frequency : "none",
 				 f->path, f->frequency ? f->frequency : "none");
 	if (!ret && f->calibrated != r->calibrated)
-		ret = merge_note(&m->notes, "of %s and %s only one knows what a tick costs", r->path, f->path);
+		ret = merge_note(&m->notes, "of %s and %s only one knows what a tick costs",
+				 r->path, f->path);
 	return ret;
 }
 
@@ -210,7 +217,8 @@ static const char *merge_domain_names(const struct kjoule_domain_info *const *in
 
 	snprintf(buf, len, "no energy");
 	for (unsigned int d = 0; d < n && at < len; d++)
-		at += snprintf(buf + at, len - at, "%s%s (%s)", d ? ", " : "", info[d]->name, sources[d]);
+		at += snprintf(buf + at, len - at, "%s%s (%s)", d ? ", " : "", info[d]->name,
+			       sources[d]);
 	return buf;
 }
 
@@ -234,7 +242,8 @@ static int merge_compare_domains(struct merge *m, const struct view *v, const st
 	for (unsigned int d = 0; d < m->n_domains; d++) {
 		mine[d] = &m->domains[d];
 		sources[d] = m->sources[d];
-		same = same && !strcmp(m->domains[d].name, b->domains[d]->name) && !strcmp(sources[d], theirs[d]);
+		same = same && !strcmp(m->domains[d].name, b->domains[d]->name) &&
+		       !strcmp(sources[d], theirs[d]);
 	}
 	if (same)
 		return 0;
@@ -272,13 +281,16 @@ static int merge_add_marks(struct merge *m, const struct view *v, const struct b
 	for (size_t i = 0; i < r->n_counts && !ret; i++) {
 		const struct kjoule_regions_count *c = &r->counts[i];
 
-		for (size_t k = 0; k < b->n_processes && !ret && !met[i] && c->path > KJOULE_REGIONS_UNKNOWN; k++) {
+		for (size_t k = 0; k < b->n_processes && !ret && !met[i] &&
+		     c->path > KJOULE_REGIONS_UNKNOWN; k++) {
 			uint32_t place;
 
 			if (b->processes[k].pid != c->pid ||
-			    b->processes[k].outside != (v->region && !kjoule_regions_inside(r, c->path, v->region)))
+			    b->processes[k].outside !=
+			    (v->region && !kjoule_regions_inside(r, c->path, v->region)))
 				continue;
-			ret = merge_region_place(m->names, &b->regions[c->path], process_of[k], &place);
+			ret = merge_region_place(m->names, &b->regions[c->path], process_of[k],
+						 &place);
 			if (!ret && marks)
 				region_marks_add(&marks[place], c);
 		}
@@ -301,13 +313,15 @@ static int merge_add_execution_order(const struct blocks *b, const uint32_t *fun
 		groups[i] = b->input.kinds[i] == CPM_BUSY ? function_of[i] : COURSE_NONE;
 	r->elapsed_s = calloc(n_functions + 1, sizeof(*r->elapsed_s));
 	if (!ret && r->elapsed_s)
-		ret = execution_order_elapsed(streams, b->input.n_streams, groups, n_functions, r->elapsed_s);
+		ret = execution_order_elapsed(streams, b->input.n_streams, groups, n_functions,
+					      r->elapsed_s);
 	else
 		ret = -ENOMEM;
 	for (uint32_t i = 0; i < n_functions && !ret; i++)
 		r->elapsed_s[i] *= b->input.interval_ns * 1e-9;
 	if (!ret)
-		ret = execution_order_steps(streams, b->input.n_streams, groups, &r->steps, &r->n_steps);
+		ret = execution_order_steps(streams, b->input.n_streams, groups, &r->steps,
+					    &r->n_steps);
 	free(groups);
 	free(streams);
 	return ret;
@@ -327,7 +341,8 @@ static int merge_add_figures(struct merge *m, struct view *v, const struct block
 		const struct kjoule_session_info *s = &v->rec.meta.session;
 
 		alias.object = r->program;
-		alias.comm = view_comm(v, s->pid, s->pid, v->rec.ended ? v->rec.end.stop_ns : INT64_MAX);
+		alias.comm = view_comm(v, s->pid, s->pid,
+				       v->rec.ended ? v->rec.end.stop_ns : INT64_MAX);
 		if (!m->names->object) {
 			m->names->object = merge_text(m->names, strrchr(r->program, '/') + 1);
 			m->names->comm = merge_text(m->names, alias.comm);
@@ -342,7 +357,8 @@ static int merge_add_figures(struct merge *m, struct view *v, const struct block
 		ret = profile_new(&b->input, &p);
 	if (!ret)
 		ret = groups_new(b, p, &(struct groups_places){
-			m->names->b.n_processes, m->names->b.n_functions, process_of, function_of }, &r->groups);
+			m->names->b.n_processes, m->names->b.n_functions, process_of, function_of },
+			&r->groups);
 	if (!ret && b->regions) {
 		r->groups.marks = calloc(r->groups.n_functions + 1, sizeof(*r->groups.marks));
 		ret = r->groups.marks ? merge_add_marks(m, v, b, process_of, function_of,
@@ -411,7 +427,9 @@ static int merge_compare_windows(struct merge *m, const struct merge_run *r)
 
 	if (m->n && !m->runs[0].paused != !r->paused)
 		return merge_note(&m->notes, "%s was recorded with %s, %s without: only the one's CPUs were held again and again, and it took longer",
-				  r->paused ? r->path : first, r->paused ? r->paused : m->runs[0].paused, r->paused ? first : r->path);
+				  r->paused ? r->path : first,
+				  r->paused ? r->paused : m->runs[0].paused,
+				  r->paused ? first : r->path);
 	return m->n || !r->paused ? 0 :
 	       merge_note(&m->notes, BLOCKS_PAUSED, r->path, r->paused);
 }
@@ -540,10 +558,13 @@ static int merge_note_exits(struct merge *m)
 		alike += m->runs[i].exit_code == m->runs[0].exit_code;
 	if (m->n > 1 && alike == m->n)
 		return m->runs[0].exit_code <= 0 ? 0 :
-		       merge_note(&m->notes, "the command of all recordings ended with exit code %d", m->runs[0].exit_code);
+		       merge_note(&m->notes,
+				  "the command of all recordings ended with exit code %d",
+				  m->runs[0].exit_code);
 	for (size_t i = 0; i < m->n && !ret; i++)
 		if (m->runs[i].exit_code > 0)
-			ret = merge_note(&m->notes, "the command of %s ended with exit code %d", m->runs[i].path, m->runs[i].exit_code);
+			ret = merge_note(&m->notes, "the command of %s ended with exit code %d",
+					 m->runs[i].path, m->runs[i].exit_code);
 	return ret;
 }
 
@@ -554,7 +575,8 @@ static int merge_note_partial(struct merge *m)
 	for (size_t i = 0; i < m->n && !ret; i++)
 		if (m->runs[i].partial)
 			ret = merge_note(&m->notes, "%s is not a whole run%s: %s", m->runs[i].path,
-					 m->runs[i].left_out ? " and is left out" : "", m->runs[i].partial);
+					 m->runs[i].left_out ? " and is left out" : "",
+					 m->runs[i].partial);
 	return ret;
 }
 

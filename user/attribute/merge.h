@@ -119,7 +119,8 @@ bool merge_same(const struct merge_run *a, const struct merge_run *b);
 /** merge_average() - of the first @n runs that are not left out. Return: 0, -ENODATA, -ENOMEM */
 int merge_average(struct merge *m, size_t n, struct groups *out);
 /** merge_note() - add a remark. Return: 0 or -ENOMEM */
-int merge_note(struct merge_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int merge_note(struct merge_notes *notes, const char *fmt,
+	       ...) __attribute__((format(printf, 2, 3)));
 
 void merge_notes_free(struct merge_notes *notes);
 

@@ -34,7 +34,8 @@ const char *merge_text(struct merge_names *names, const char *text)
 	char *copy, **slot;
 	uint32_t i;
 
-	while ((i = kjoule_hash_index_next(&names->by_text, hash, &probe)) != KJOULE_HASH_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&names->by_text, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE)
 		if (!strcmp(names->texts[i], text))
 			return names->texts[i];
 	copy = strdup(text);
@@ -103,7 +104,8 @@ static int merge_unit_place(struct merge_names *names, const struct merge_alias 
 
 	if (!object)
 		return -ENOMEM;
-	while ((i = kjoule_hash_index_next(&names->by_unit, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&names->by_unit, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE) {
 		*out = names->units[i];
 		if (merge_unit_is_same(names, *out, like, object))
 			return 0;
@@ -136,9 +138,10 @@ static int merge_unit_place(struct merge_names *names, const struct merge_alias 
 static int merge_process_place(struct merge_names *names, const struct merge_alias *alias,
 			       const struct blocks_process *p, uint32_t *out)
 {
-	bool program = names->join == MERGE_NAMES && alias->comm && p->pid && !strcmp(p->comm, alias->comm);
-	struct blocks_process like = { .comm = merge_text(names, program ? names->comm : p->comm), .kind = p->kind,
-				       .outside = p->outside };
+	bool program = names->join == MERGE_NAMES && alias->comm && p->pid &&
+		       !strcmp(p->comm, alias->comm);
+	struct blocks_process like = { .comm = merge_text(names, program ? names->comm : p->comm),
+				       .kind = p->kind, .outside = p->outside };
 
 	return like.comm ? blocks_process(&names->b, &like, out) : -ENOMEM;
 }
@@ -164,10 +167,12 @@ static int merge_function_place(struct merge_names *names, const struct merge_al
 	return 0;
 }
 
-int merge_region_place(struct merge_names *names, const struct code_unit *region, uint32_t process, uint32_t *out)
+int merge_region_place(struct merge_names *names, const struct code_unit *region, uint32_t process,
+		       uint32_t *out)
 {
 	const struct merge_alias none = { NULL, NULL };
-	const struct blocks_function like = { .symbol = region->name, .object = region->object, .unit = region };
+	const struct blocks_function like = { .symbol = region->name, .object = region->object,
+					      .unit = region };
 
 	return merge_function_place(names, &none, &like, process, out);
 }

@@ -26,6 +26,7 @@ int merge_places(struct merge_names *names, const struct merge_alias *alias, con
  * @process: its number among all
  * Return: 0 or -ENOMEM
  */
-int merge_region_place(struct merge_names *names, const struct code_unit *region, uint32_t process, uint32_t *out);
+int merge_region_place(struct merge_names *names, const struct code_unit *region, uint32_t process,
+		       uint32_t *out);
 
 #endif /* KJOULE_MERGE_NAMES_H */

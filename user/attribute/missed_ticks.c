@@ -33,7 +33,8 @@ int missed_ticks_seal(struct missed_ticks_stream *l)
 
 struct cpm_stream missed_ticks_stream(const struct missed_ticks_stream *l)
 {
-	return l->apart ? (struct cpm_stream){ .ticks = l->ticks, .n = l->n } : (struct cpm_stream){ .packed = &l->packed };
+	return l->apart ? (struct cpm_stream){ .ticks = l->ticks, .n = l->n } :
+	       (struct cpm_stream){ .packed = &l->packed };
 }
 
 int missed_ticks_rename(struct missed_ticks_stream *l, const uint32_t *to, size_t n)
@@ -50,7 +51,8 @@ void missed_ticks_free(struct missed_ticks_stream *l)
 	tick_stream_free(&l->packed);
 }
 
-int missed_ticks_put_run(struct missed_ticks_stream *l, uint64_t from, uint64_t to, struct cpm_tick tick)
+int missed_ticks_put_run(struct missed_ticks_stream *l, uint64_t from, uint64_t to,
+			 struct cpm_tick tick)
 {
 	int ret = 0;
 
@@ -67,13 +69,16 @@ int missed_ticks_put_run(struct missed_ticks_stream *l, uint64_t from, uint64_t 
 
 bool missed_ticks_is_paused(struct missed_ticks *f, uint64_t tick)
 {
-	return f->pauses->n && edge_windows_is_paused(f->pauses, timeline_due(f->session, tick), &f->pause);
+	return f->pauses->n && edge_windows_is_paused(f->pauses, timeline_due(f->session, tick),
+						      &f->pause);
 }
 
-int missed_ticks_put_paused(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from, uint64_t to)
+int missed_ticks_put_paused(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from,
+			    uint64_t to)
 {
 	f->let_go = to;
-	return missed_ticks_put_run(l, from, to, (struct cpm_tick){ .block = f->paused, .interpolated = true });
+	return missed_ticks_put_run(l, from, to,
+				    (struct cpm_tick){ .block = f->paused, .interpolated = true });
 }
 
 /* Missed ticks [from, to): half of them to the sample @before, half to the one @after. */
@@ -134,7 +139,8 @@ static int missed_ticks_put_bystander(struct missed_ticks *f, struct missed_tick
 			end = timeline_first(f->session, recorders ? w->end_ns : w->begin_ns);
 		end = end < to ? end : to;
 		if (!recorders)
-			ret = missed_ticks_put_run(l, from, end, (struct cpm_tick){ .block = f->bystander });
+			ret = missed_ticks_put_run(l, from, end,
+						   (struct cpm_tick){ .block = f->bystander });
 		from = end;
 	}
 	return ret;
@@ -145,7 +151,8 @@ static int missed_ticks_put_unsampled(struct missed_ticks *f, struct missed_tick
 				      uint64_t from, uint64_t to, uint64_t *lost)
 {
 	uint64_t n = *lost < to - from ? *lost : to - from;
-	int ret = missed_ticks_put_run(l, from, from + n, (struct cpm_tick){ .block = f->lost, .interpolated = true });
+	int ret = missed_ticks_put_run(l, from, from + n,
+				       (struct cpm_tick){ .block = f->lost, .interpolated = true });
 
 	*lost -= n;
 	if (!ret && f->system)
@@ -178,14 +185,17 @@ static uint64_t missed_ticks_paused_until(struct missed_ticks *f, uint64_t from,
 /* Up to where a gap has nothing to do with the next pause. */
 static uint64_t missed_ticks_until_pause(struct missed_ticks *f, uint64_t from, uint64_t to)
 {
-	const struct edge_windows_pause *h = edge_windows_next(f->pauses, timeline_due(f->session, from), &f->pause);
+	const struct edge_windows_pause *h = edge_windows_next(f->pauses,
+							       timeline_due(f->session, from),
+							       &f->pause);
 	uint64_t first = h ? timeline_first(f->session, h->from_ns) : to;
 
-	return first < to && first > from + MISSED_TICKS_INTERPOLATED_MOST ? first - MISSED_TICKS_INTERPOLATED_MOST : to;
+	return first < to && first > from + MISSED_TICKS_INTERPOLATED_MOST ?
+	       first - MISSED_TICKS_INTERPOLATED_MOST : to;
 }
 
-int missed_ticks_attribute(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from, uint64_t to,
-		uint32_t before, uint32_t after)
+int missed_ticks_attribute(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from,
+			   uint64_t to, uint32_t before, uint32_t after)
 {
 	const struct timeline_cpu *cpu = f->cpu;
 	uint64_t lost = 0;

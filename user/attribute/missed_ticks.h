@@ -81,7 +81,8 @@ struct cpm_stream missed_ticks_stream(const struct missed_ticks_stream *l);
 int missed_ticks_rename(struct missed_ticks_stream *l, const uint32_t *to, size_t n);
 void missed_ticks_free(struct missed_ticks_stream *l);
 /** missed_ticks_put_run() - ticks [from, to) without samples: @tick has what is known of them */
-int missed_ticks_put_run(struct missed_ticks_stream *l, uint64_t from, uint64_t to, struct cpm_tick tick);
+int missed_ticks_put_run(struct missed_ticks_stream *l, uint64_t from, uint64_t to,
+			 struct cpm_tick tick);
 /**
  * missed_ticks_attribute() - ticks [from, to) have no sample
  * @before,@after: the blocks of the neighbouring samples, UINT32_MAX if there is none
@@ -89,11 +90,12 @@ int missed_ticks_put_run(struct missed_ticks_stream *l, uint64_t from, uint64_t 
  * Each is in a gap, skipped, in a hole or without a record, and then idle or not the target.
  * Return: 0 or -ENOMEM
  */
-int missed_ticks_attribute(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from, uint64_t to, uint32_t before,
-	       uint32_t after);
+int missed_ticks_attribute(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from,
+			   uint64_t to, uint32_t before, uint32_t after);
 
 /** missed_ticks_put_paused() - ticks [from, to) in or after a pause. Return: 0 or -ENOMEM */
-int missed_ticks_put_paused(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from, uint64_t to);
+int missed_ticks_put_paused(struct missed_ticks *f, struct missed_ticks_stream *l, uint64_t from,
+			    uint64_t to);
 /**
  * missed_ticks_is_paused() - was the CPU paused when a tick was due? Ticks are requested in order
  */

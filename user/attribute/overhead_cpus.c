@@ -8,13 +8,15 @@ double overhead_cpus_recorder_s(const struct view *v, uint32_t cpu)
 	double s = 0;
 
 	for (size_t i = 0; i < v->rec.n_wakeups; i++)
-		if (v->rec.wakeups[i].cpu == cpu && v->rec.wakeups[i].end_ns > v->rec.wakeups[i].begin_ns)
+		if (v->rec.wakeups[i].cpu == cpu &&
+		    v->rec.wakeups[i].end_ns > v->rec.wakeups[i].begin_ns)
 			s += (v->rec.wakeups[i].end_ns - v->rec.wakeups[i].begin_ns) * 1e-9;
 	return s;
 }
 
 /* The CPUs' counters, with each tick's cost. Return: how many; *cpus is the caller's to free */
-size_t overhead_cpus_gather(const struct view *v, const struct blocks *b, struct overhead_cpu **cpus)
+size_t overhead_cpus_gather(const struct view *v, const struct blocks *b,
+			    struct overhead_cpu **cpus)
 {
 	size_t n = 0;
 
@@ -27,7 +29,8 @@ size_t overhead_cpus_gather(const struct view *v, const struct blocks *b, struct
 				continue;
 			(*cpus)[n++] = (struct overhead_cpu){
 				.cpu = s->cpu, .ticks = s->produced, .time_s = view_duration_s(v),
-				.idle_s = s->idle_ns * 1e-9, .taken_s = s->produced * b->streams[k].tick_ns * 1e-9,
+				.idle_s = s->idle_ns * 1e-9,
+				.taken_s = s->produced * b->streams[k].tick_ns * 1e-9,
 				.awake_s = overhead_cpus_recorder_s(v, s->cpu),
 			};
 		}

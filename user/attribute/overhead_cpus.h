@@ -10,7 +10,8 @@
 /** overhead_cpus_recorder_s() - how long the recorder ran on a CPU */
 double overhead_cpus_recorder_s(const struct view *v, uint32_t cpu);
 /** overhead_cpus_gather() - Return: how many CPUs there are; *cpus is the caller's to free */
-size_t overhead_cpus_gather(const struct view *v, const struct blocks *b, struct overhead_cpu **cpus);
+size_t overhead_cpus_gather(const struct view *v, const struct blocks *b,
+			    struct overhead_cpu **cpus);
 /** overhead_cpus_all() - over all CPUs, see overhead_all(). NAN: unknown */
 double overhead_cpus_all(const struct view *v, const struct blocks *b);
 

@@ -15,8 +15,9 @@
 /* Ticks with less random delay than this part of the interval may be in step with a program. */
 #define FREE_OF_STEP	0.5
 
-static const char *const names[] = { [MODEL_CPM] = "cpm", [MODEL_EDGE] = "edge", [MODEL_MIXTURE] = "mixture",
-				     [MODEL_VPM] = "vpm", [MODEL_AUTO] = "auto" };
+static const char *const names[] = { [MODEL_CPM] = "cpm", [MODEL_EDGE] = "edge",
+				     [MODEL_MIXTURE] = "mixture", [MODEL_VPM] = "vpm",
+				     [MODEL_AUTO] = "auto" };
 
 const char *power_model_name(const struct power_model *m)
 {
@@ -35,7 +36,8 @@ static void power_model_explain_choice(const struct blocks *b, const struct mode
 	const char *block = c->block < b->n_functions ? b->functions[c->block].symbol : "";
 	char runs[160];
 
-	snprintf(runs, sizeof(runs), "%.64s runs for %.1f ticks at a time, and the counter moves every %.0f", block,
+	snprintf(runs, sizeof(runs),
+		 "%.64s runs for %.1f ticks at a time, and the counter moves every %.0f", block,
 		 c->run_ticks, c->period_ticks);
 	switch (c->reason) {
 	case MODEL_ALL_COARSE:
@@ -49,15 +51,18 @@ static void power_model_explain_choice(const struct blocks *b, const struct mode
 		snprintf(m->reason, sizeof(m->reason), "there is no energy to be told");
 		break;
 	case MODEL_PACKAGES:
-		snprintf(m->reason, sizeof(m->reason), "several packages have counters, and mixture works with one only, though %s", runs);
+		snprintf(m->reason, sizeof(m->reason),
+			 "several packages have counters, and mixture works with one only, though %s",
+			 runs);
 		break;
 	case MODEL_SLOW_TICKS:
 		snprintf(m->reason, sizeof(m->reason), "mixture needs %d ticks between two moves of the counter, better 10, though %s; record at a higher rate",
 			 MODEL_TICKS, runs);
 		break;
 	case MODEL_FEW_WINDOWS:
-		snprintf(m->reason, sizeof(m->reason), "mixture needs %d moves of the counter, and there are %" PRIu64 ", though %s; record for longer",
-			 MIXTURE_WINDOWS, c->windows, runs);
+		snprintf(m->reason, sizeof(m->reason),
+			 "mixture needs %d moves of the counter, and there are %" PRIu64
+			 ", though %s; record for longer", MIXTURE_WINDOWS, c->windows, runs);
 		break;
 	case MODEL_NOTHING_RAN:
 		snprintf(m->reason, sizeof(m->reason), "nothing ran for long enough to tell how long at a time");
@@ -82,7 +87,8 @@ static void power_model_explain_refusal(const struct blocks *b, const struct sep
 		break;
 	case SEPARABILITY_FEW:
 		snprintf(m->reason, sizeof(m->reason), "it needs %d windows of the counter of which all is known, and there are %" PRIu64
-			 " (%" PRIu64 " were left out: samples lost or missed in them, or the recorder); record for longer",
+			 " (%" PRIu64
+			 " were left out: samples lost or missed in them, or the recorder); record for longer",
 			 MIXTURE_WINDOWS, s->windows, s->left_out);
 		break;
 	case SEPARABILITY_COARSE:
@@ -108,7 +114,8 @@ static int power_model_set_fates(const struct blocks *b, const struct separation
 
 		if (to != i && s->fate[i] > m->fate[to])
 			m->fate[to] = s->fate[i];
-		m->n_inseparable += to != i && s->fate[i] != SEPARABILITY_LITTLE && b->functions[i].samples;
+		m->n_inseparable += to != i && s->fate[i] != SEPARABILITY_LITTLE &&
+				    b->functions[i].samples;
 	}
 	return 0;
 }
@@ -189,7 +196,8 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 out:
 	if (others[0]) {
 		memcpy(reason, m->reason, sizeof(reason));
-		snprintf(m->reason, sizeof(m->reason), "%s%.*s", others, (int)(sizeof(reason) - sizeof(others)), reason);
+		snprintf(m->reason, sizeof(m->reason), "%s%.*s", others,
+			 (int)(sizeof(reason) - sizeof(others)), reason);
 	}
 	b->input.one_silence = false;
 	separability_free(&s);
@@ -210,7 +218,8 @@ static int power_model_count_unmeasured(const struct cpm_vectors *v, const struc
 	int ret = count ? cpm_counts(d, count) : -ENOMEM;
 
 	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
-		for (uint32_t k = v->first[i]; k < v->first[i + 1] && !cpm_is_other_set(v, i); k++) {
+		for (uint32_t k = v->first[i]; k < v->first[i + 1] && !cpm_is_other_set(v, i);
+		     k++) {
 			of[v->members[k]].all += count[i];
 			of[v->members[k]].unknown[e->why[i]] += count[i];
 		}
@@ -282,10 +291,13 @@ const char *power_model_note(const struct power_model *m, uint32_t function)
 
 	if (m->why && function < m->n_whys)
 		return whys[m->why[function]];
-	return m->fate && function < m->n_fates && m->fate[function] ? notes[m->fate[function]] : NULL;
+	return m->fate && function < m->n_fates && m->fate[function] ?
+	       notes[m->fate[function]] : NULL;
 }
 
-bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t merged)
+bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block,
+			 uint32_t merged)
 {
-	return m->merged && block < m->n_merged && m->merged[block] == merged && block != merged && b->functions[block].samples;
+	return m->merged && block < m->n_merged && m->merged[block] == merged && block != merged &&
+	       b->functions[block].samples;
 }

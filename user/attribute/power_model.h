@@ -53,6 +53,7 @@ const char *power_model_asked(const struct power_model *m);
 const char *power_model_note(const struct power_model *m, uint32_t function);
 
 /** power_model_is_part() - is a block a part of @merged? */
-bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t merged);
+bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block,
+			 uint32_t merged);
 
 #endif /* KJOULE_POWER_MODEL_H */

@@ -23,7 +23,8 @@ int recorder_wakeups_find(const struct kjoule_recording *rec, struct recorder_wa
 		return -ENOMEM;
 	for (size_t i = 0; i < rec->n_wakeups; i++)
 		if (missed_ticks_wakeup_is_sound(&rec->wakeups[i]))
-			a->times[n++] = (struct recorder_wakeup){ rec->wakeups[i].begin_ns, rec->wakeups[i].end_ns };
+			a->times[n++] = (struct recorder_wakeup){ rec->wakeups[i].begin_ns,
+								  rec->wakeups[i].end_ns };
 	qsort(a->times, n, sizeof(*a->times), wakeup_by_begin);
 	/* a file may have overlapping ones: merge them */
 	for (size_t i = 0; i < n; i++) {

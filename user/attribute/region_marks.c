@@ -67,7 +67,8 @@ int region_marks_check(const struct view *v, const char *path, struct kjoule_err
 	if (!v->region && !v->by_region)
 		return 0;
 	if (!r->marks)
-		return kjoule_fail(err, ENOENT, "%s: no program has marked a region%s", path, v->rec.end.regions.foreign ?
+		return kjoule_fail(err, ENOENT, "%s: no program has marked a region%s", path,
+				   v->rec.end.regions.foreign ?
 				   ": those that tried are in another namespace of processes or of time, where threads and clocks are others" :
 				   region_marks_are_possible(v) ?
 				   "; see kjoule_region(3) for how one does" :
@@ -78,8 +79,8 @@ int region_marks_check(const struct view *v, const char *path, struct kjoule_err
 	if (!v->region)
 		return 0;
 	there = region_marks_list_paths(v, region_is_entered);
-	kjoule_fail(err, ESRCH, "%s: --region %.100s: never entered in this recording; it has %s", path, v->region,
-		    there ? there : "none");
+	kjoule_fail(err, ESRCH, "%s: --region %.100s: never entered in this recording; it has %s",
+		    path, v->region, there ? there : "none");
 	free(there);
 	return -ESRCH;
 }
@@ -96,26 +97,36 @@ char *region_marks_missing(const struct view *v)
 		return NULL;
 	if (r->unended) {
 		which = region_marks_list_paths(v, region_is_unended);
-		fprintf(f, "%" PRIu64 " begun and not ended, when a thread, its program or the recording did: %s\n",
+		fprintf(f,
+			"%" PRIu64
+			" begun and not ended, when a thread, its program or the recording did: %s\n",
 			r->unended, which ? which : "?");
 		free(which);
 	}
 	if (r->unbegun)
 		fprintf(f, "%" PRIu64 " ends without a begin\n", r->unbegun);
 	if (r->lost || b->unfinished)
-		fprintf(f, "%" PRIu64 " marks lost: programs mark faster than record reads; where nobody knows is [marks lost]\n",
+		fprintf(f,
+			"%" PRIu64
+			" marks lost: programs mark faster than record reads; where nobody knows is [marks lost]\n",
 			r->lost + b->unfinished);
 	if (r->left_out)
-		fprintf(f, "%" PRIu64 " left out, their time is with the one around: too deep, or too many different ones\n",
+		fprintf(f,
+			"%" PRIu64
+			" left out, their time is with the one around: too deep, or too many different ones\n",
 			r->left_out);
 	if (b->refused)
 		fprintf(f, "%u threads could mark none: there was no ring for them\n", b->refused);
 	if (b->foreign)
-		fprintf(f, "%u programs could mark none: they are in another namespace of processes or of time\n", b->foreign);
+		fprintf(f,
+			"%u programs could mark none: they are in another namespace of processes or of time\n",
+			b->foreign);
 	if (b->unmapped)
-		fprintf(f, "%u programs could mark none: they may not have so much address space\n", b->unmapped);
+		fprintf(f, "%u programs could mark none: they may not have so much address space\n",
+			b->unmapped);
 	if (r->damaged || b->damaged)
-		fprintf(f, "%" PRIu64 " times what programs wrote made no sense\n", r->damaged + b->damaged);
+		fprintf(f, "%" PRIu64 " times what programs wrote made no sense\n",
+			r->damaged + b->damaged);
 	if (fclose(f) || !len) {
 		free(text);
 		return NULL;

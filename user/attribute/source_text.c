@@ -24,7 +24,8 @@ static char *source_text_read_plain(const struct source_file *file, size_t *len)
 		return NULL;
 	if (!fstat(fd, &st) && st.st_size > 0 && st.st_size <= BYTES_MOST)
 		text = malloc(st.st_size);
-	while (text && *len < (size_t)st.st_size && (n = read(fd, text + *len, st.st_size - *len)) > 0)
+	while (text && *len < (size_t)st.st_size &&
+	       (n = read(fd, text + *len, st.st_size - *len)) > 0)
 		*len += n;
 	close(fd);
 	return text;

@@ -50,7 +50,8 @@ static int user_block_parse_part(const char *text, struct user_blocks_part *part
 		*why = "expected FILE:FROM-TO (lines), OBJECT:0xFROM-0xTO (addresses) or a function";
 		return -EINVAL;
 	}
-	if (part->kind == USER_BLOCKS_ADDRESSES ? part->from >= part->to : !part->from || part->from > part->to) {
+	if (part->kind == USER_BLOCKS_ADDRESSES ? part->from >= part->to : !part->from ||
+	    part->from > part->to) {
 		*why = part->kind == USER_BLOCKS_ADDRESSES ? "the addresses have to rise: 0xFROM-0xTO, the last one excluded" :
 		       "the lines have to rise, from 1";
 		return -EINVAL;
@@ -65,7 +66,8 @@ static struct user_block *user_block_find_or_add(struct user_blocks *named, cons
 	struct user_block *block;
 
 	for (size_t i = 0; i < named->n; i++)
-		if (strlen(named->blocks[i].name) == len && !memcmp(named->blocks[i].name, name, len))
+		if (strlen(named->blocks[i].name) == len &&
+		    !memcmp(named->blocks[i].name, name, len))
 			return &named->blocks[i];
 	block = kjoule_array_grow(&named->blocks, &named->n, sizeof(*block));
 	if (!block)
@@ -110,14 +112,18 @@ int user_blocks_add(struct user_blocks *named, const char *text, const char **wh
 	return ret;
 }
 
-int user_blocks_add_code(struct user_blocks *named, const char *name, const char *object, uint64_t from, uint64_t to)
+int user_blocks_add_code(struct user_blocks *named, const char *name, const char *object,
+			 uint64_t from, uint64_t to)
 {
 	struct user_block *block = user_block_find_or_add(named, name, strlen(name));
-	struct user_blocks_part *part = block ? kjoule_array_grow(&block->parts, &block->n, sizeof(*part)) : NULL;
+	struct user_blocks_part *part = block ?
+					kjoule_array_grow(&block->parts, &block->n, sizeof(*part)) :
+					NULL;
 
 	if (!part)
 		return -ENOMEM;
-	*part = (struct user_blocks_part){ .kind = USER_BLOCKS_CODE, .where = strdup(object), .from = from, .to = to };
+	*part = (struct user_blocks_part){ .kind = USER_BLOCKS_CODE, .where = strdup(object),
+					   .from = from, .to = to };
 	if (part->where)
 		return 0;
 	block->n--;
@@ -144,7 +150,8 @@ static bool user_block_path_ends_in(const char *path, const char *end)
 	if (!path)
 		return false;
 	len = strlen(path);
-	return len >= n && !strcmp(path + len - n, end) && (len == n || end[0] == '/' || path[len - n - 1] == '/');
+	return len >= n && !strcmp(path + len - n, end) &&
+	       (len == n || end[0] == '/' || path[len - n - 1] == '/');
 }
 
 static bool user_block_part_has(const struct user_blocks_part *part,
@@ -155,7 +162,8 @@ static bool user_block_part_has(const struct user_blocks_part *part,
 		if (kjoule_name_is(code->symbol, part->where))
 			return true;
 		for (size_t i = 0; i < code->n_lines; i++)
-			if (code->lines[i].function && !strcmp(code->lines[i].function, part->where))
+			if (code->lines[i].function &&
+			    !strcmp(code->lines[i].function, part->where))
 				return true;
 		return false;
 	case USER_BLOCKS_LINES:
@@ -168,14 +176,16 @@ static bool user_block_part_has(const struct user_blocks_part *part,
 		return code->address && code->address >= part->from && code->address < part->to &&
 		       user_block_path_ends_in(code->object, part->where);
 	case USER_BLOCKS_CODE:
-		return code->address && code->address >= part->from && code->address < part->to && code->object &&
+		return code->address && code->address >= part->from && code->address < part->to &&
+		       code->object &&
 		       !strcmp(code->object, part->where);
 	}
 	return false;
 }
 
-struct user_block *user_blocks_find(const struct user_blocks *named, const struct user_blocks_code *code,
-			       struct user_blocks_part **part)
+struct user_block *user_blocks_find(const struct user_blocks *named,
+				    const struct user_blocks_code *code,
+				    struct user_blocks_part **part)
 {
 	for (size_t i = 0; i < named->n; i++) {
 		for (size_t k = 0; k < named->blocks[i].n; k++) {

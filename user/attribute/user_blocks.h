@@ -43,7 +43,8 @@ struct user_blocks {
  */
 int user_blocks_add(struct user_blocks *named, const char *text, const char **why);
 /** user_blocks_add_code() - code of a known place. Return: 0, -ENOMEM */
-int user_blocks_add_code(struct user_blocks *named, const char *name, const char *object, uint64_t from, uint64_t to);
+int user_blocks_add_code(struct user_blocks *named, const char *name, const char *object,
+			 uint64_t from, uint64_t to);
 void user_blocks_free(struct user_blocks *named);
 
 /* Properties of an instruction. */
@@ -55,8 +56,9 @@ struct user_blocks_code {
 };
 
 /** user_blocks_find() - the first block that has the instruction, and its part; or NULL */
-struct user_block *user_blocks_find(const struct user_blocks *named, const struct user_blocks_code *code,
-			       struct user_blocks_part **part);
+struct user_block *user_blocks_find(const struct user_blocks *named,
+				    const struct user_blocks_code *code,
+				    struct user_blocks_part **part);
 /** user_blocks_needs_lines() - do some parts need lines of source? */
 bool user_blocks_needs_lines(const struct user_blocks *named);
 

@@ -92,7 +92,9 @@ static void load_work_turn(struct worker *w, unsigned int turn, double part)
 		load_do_pass(w, w->load->kind, n++);
 		atomic_store_explicit(&w->passes, n, memory_order_relaxed);
 		if (part < 1 && kjoule_now_ns() - begin >= part * CPU_LOAD_TURN_NS) {
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, (1 - part) * CPU_LOAD_TURN_NS }, NULL);
+			clock_nanosleep(CLOCK_MONOTONIC, 0,
+					&(struct timespec){ 0, (1 - part) * CPU_LOAD_TURN_NS },
+					NULL);
 			begin = 0;
 		}
 	}
@@ -152,7 +154,8 @@ unsigned int cpu_load_threads(const struct cpu_load *l)
 
 static size_t load_memory_of_each(unsigned int threads)
 {
-	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / MEMORY_PART / threads;
+	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) /
+			MEMORY_PART / threads;
 	size_t bytes = READS * LINE;
 
 	while (2 * bytes <= most && bytes < MEMORY_MOST)
@@ -190,8 +193,8 @@ static int load_worker_start(struct cpu_load *l, struct worker *w, int cpu)
 	return -ret;
 }
 
-int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsigned int threads, struct cpu_load **out,
-	     struct kjoule_error *err)
+int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsigned int threads,
+		 struct cpu_load **out, struct kjoule_error *err)
 {
 	unsigned int n = threads ? threads : kjoule_cpus_count(cpus);
 	struct cpu_load *l = calloc(1, sizeof(*l));
@@ -218,7 +221,8 @@ int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsign
 		if (ret) {
 			/* its memory is no thread's */
 			free(l->workers[i].memory);
-			kjoule_fail(err, -ret, "starting the load on CPU %d: %s", cpu, strerror(-ret));
+			kjoule_fail(err, -ret, "starting the load on CPU %d: %s", cpu,
+				    strerror(-ret));
 		}
 	}
 	if (ret) {

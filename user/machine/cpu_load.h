@@ -25,8 +25,8 @@ struct cpu_load;
  * @threads: how many, round robin over the CPUs; 0: one for each CPU
  * Return: 0 or -errno with the reason in @err
  */
-int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsigned int threads, struct cpu_load **l,
-	     struct kjoule_error *err);
+int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsigned int threads,
+		 struct cpu_load **l, struct kjoule_error *err);
 /**
  * cpu_load_go() - start
  * @part: of the time, in turns of CPU_LOAD_TURN_NS; 1: all of it, 0: rest

@@ -22,7 +22,8 @@ static void frequency_guard_restore(const void *what)
 		syslog(LOG_ERR, "%s", err.text);
 }
 
-int frequency_guard_start(struct guardian *g, const struct kjoule_frequency *f, struct kjoule_error *err)
+int frequency_guard_start(struct guardian *g, const struct kjoule_frequency *f,
+			  struct kjoule_error *err)
 {
 	return guardian_start(g, frequency_guard_restore, f, "the CPUs' frequencies", err);
 }

@@ -11,6 +11,7 @@
  * reported as not
  * Return: 0: it watches; -errno with the reason in @err
  */
-int frequency_guard_start(struct guardian *g, const struct kjoule_frequency *f, struct kjoule_error *err);
+int frequency_guard_start(struct guardian *g, const struct kjoule_frequency *f,
+			  struct kjoule_error *err);
 
 #endif /* KJOULE_FREQUENCY_GUARD_H */

@@ -90,8 +90,8 @@ static int guardian_wait_ready(int fd)
 	return n == 1 ? 0 : n < 0 ? -errno : -ECHILD;
 }
 
-int guardian_start(struct guardian *g, void (*give_back)(const void *what), const void *what, const char *name,
-		   struct kjoule_error *err)
+int guardian_start(struct guardian *g, void (*give_back)(const void *what), const void *what,
+		   const char *name, struct kjoule_error *err)
 {
 	sigset_t all, old;
 	int ends[2], ret;
@@ -121,8 +121,9 @@ int guardian_start(struct guardian *g, void (*give_back)(const void *what), cons
 		return 0;
 	guardian_end(g);
 fail:
-	return kjoule_fail(err, -ret, "starting the process that would give %s back if this one was killed: %s; nothing was changed", name,
-			   strerror(-ret));
+	return kjoule_fail(err, -ret,
+			   "starting the process that would give %s back if this one was killed: %s; nothing was changed",
+			   name, strerror(-ret));
 }
 
 void guardian_leave(struct guardian *g)

@@ -30,8 +30,8 @@ struct guardian {
  * @name: of what is restored, for @err
  * Return: 0: it watches; -errno with the reason in @err
  */
-int guardian_start(struct guardian *g, void (*give_back)(const void *what), const void *what, const char *name,
-		   struct kjoule_error *err);
+int guardian_start(struct guardian *g, void (*give_back)(const void *what), const void *what,
+		   const char *name, struct kjoule_error *err);
 /** guardian_end() - after all was restored */
 void guardian_end(struct guardian *g);
 /** guardian_leave() - leave the rest to it, as if this process was killed, and wait for it */

@@ -101,7 +101,8 @@ static int session_sources_add_frequency(struct session_sources *s,
 static int session_sources_add_kernel(struct session_sources *s, const struct offer *o,
 				      const struct kjoule_source_info *info, const struct wish *w)
 {
-	struct kjoule_source_spec spec = { .origin = KJOULE_ORIGIN_REGISTERED, .period_ns = w->period_ns };
+	struct kjoule_source_spec spec = { .origin = KJOULE_ORIGIN_REGISTERED,
+					   .period_ns = w->period_ns };
 	char what[96];
 	struct kjoule_error err;
 	int ret;
@@ -186,8 +187,8 @@ static int session_sources_add_usable(struct session_sources *s, const struct of
 		}
 	}
 	if (left_out)
-		cmd_warn("%zu domains of %s are left out: a session takes %u sources", left_out, meter,
-			 SESSION_SOURCES);
+		cmd_warn("%zu domains of %s are left out: a session takes %u sources", left_out,
+			 meter, SESSION_SOURCES);
 	return ret;
 }
 
@@ -290,7 +291,8 @@ static int session_sources_add_wish(struct session_sources *s, const struct offe
 			ret = -ERANGE;
 		*at = '\0';
 		if (ret)
-			ret = cmd_usage("record", "--source %s: the time between two readings is %s; expected 1ms to 1h, with a unit",
+			ret = cmd_usage("record",
+					"--source %s: the time between two readings is %s; expected 1ms to 1h, with a unit",
 					text, ret == -ERANGE ? "out of range" : "not understood");
 	}
 	if (!ret)
@@ -361,7 +363,8 @@ static int session_sources_add_wanted(struct session_sources *s, struct offer *o
 		free(name);
 		more = wanted[len];
 		if (more && wanted[len] != ',')
-			return cmd_usage("record", "--source: a comma is missing before %s", wanted + len);
+			return cmd_usage("record", "--source: a comma is missing before %s",
+					 wanted + len);
 		wanted += len + more;
 	}
 	/* other sources were not mentioned */
@@ -404,10 +407,11 @@ static int session_sources_try(const struct kjoule_source_spec *spec, const char
 	return kjoule_session_try(&params, what, err);
 }
 
-int session_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
-			struct session_sources **out)
+int session_sources_open(const char *wanted, struct kjoule_ctl *ctl,
+			 const struct kjoule_session_params *like, struct session_sources **out)
 {
-	struct kjoule_session_params params = { .interval_ns = like->interval_ns, .cpus = like->cpus,
+	struct kjoule_session_params params = { .interval_ns = like->interval_ns,
+						.cpus = like->cpus,
 						.ring_bytes = like->ring_bytes };
 	struct sources_offer offer = { .sysfs = KJOULE_SYSFS, .try = session_sources_try,
 				       .arg = &params };
@@ -478,7 +482,8 @@ void session_sources_warn(const struct kjoule_session_info *session, uint64_t in
 				 src->name, src->overruns, src->reads, src->period_ns * 1e-6);
 	}
 	if (in_ticks)
-		cmd_warn("%" PRIu64 " readings at ticks failed: what sources counted meanwhile may be missing",
+		cmd_warn("%" PRIu64
+			 " readings at ticks failed: what sources counted meanwhile may be missing",
 			 in_ticks);
 }
 

@@ -46,8 +46,8 @@ int session_sources_choose(const char *wanted, const struct sources_offer *offer
  * session_sources_open() - the same of this machine's
  * @like: a session that would have them: its interval, CPUs and rings
  */
-int session_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
-			struct session_sources **out);
+int session_sources_open(const char *wanted, struct kjoule_ctl *ctl,
+			 const struct kjoule_session_params *like, struct session_sources **out);
 /** session_sources_describe() - add user space's knowledge to a session's description */
 void session_sources_describe(const struct session_sources *s, struct kjoule_session_info *session);
 /**

@@ -49,12 +49,14 @@ static bool view_may_wait(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 
-	return v->rec.ended && v->rec.end.stop_ns > s->t0_ns && !s->edge_duty && !s->vpm.interval_ns;
+	return v->rec.ended && v->rec.end.stop_ns > s->t0_ns && !s->edge_duty &&
+	       !s->vpm.interval_ns;
 }
 
 const char *view_why_not(int error)
 {
-	return error == -ESTALE ? "changed while it was read; is it being recorded again?" : strerror(-error);
+	return error == -ESTALE ? "changed while it was read; is it being recorded again?" :
+	       strerror(-error);
 }
 
 int view_load(struct view *v)
@@ -104,20 +106,24 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 	for (size_t i = 0; i < v->rec.n_streams && !v->rec.left_in_file && !ret; i++) {
 		const struct kjoule_stream *stream = &v->rec.streams[i];
 
-		ret = timeline_add(&v->tl, stream->cpu, kjoule_recording_package(&v->rec, stream->cpu),
-				   stream->records, stream->len, max_tick);
+		ret = timeline_add(&v->tl, stream->cpu,
+				   kjoule_recording_package(&v->rec, stream->cpu), stream->records,
+				   stream->len, max_tick);
 	}
 	if (!ret && !v->rec.left_in_file)
 		timeline_finish(&v->tl);
 	if (!ret)
-		ret = kjoule_maps_new(v->rec.side_band, v->rec.side_band_len, &v->maps, &v->side_band_skipped);
+		ret = kjoule_maps_new(v->rec.side_band, v->rec.side_band_len, &v->maps,
+				      &v->side_band_skipped);
 	if (!ret)
-		ret = kjoule_regions_new(v->rec.regions, v->rec.regions_len, v->rec.side_band, v->rec.side_band_len,
-					 s->t0_ns, v->rec.ended && v->rec.end.stop_ns > s->t0_ns ? v->rec.end.stop_ns :
+		ret = kjoule_regions_new(v->rec.regions, v->rec.regions_len, v->rec.side_band,
+					 v->rec.side_band_len, s->t0_ns, v->rec.ended &&
+					 v->rec.end.stop_ns > s->t0_ns ? v->rec.end.stop_ns :
 					 view_time(v, v->tl.end_tick, 0), &v->regions);
 	if (ret) {
 		view_close(v);
-		return kjoule_fail(err, -ret, "%s: %s", path ? path : KJOULE_DATA_FILE, view_why_not(ret));
+		return kjoule_fail(err, -ret, "%s: %s", path ? path : KJOULE_DATA_FILE,
+				   view_why_not(ret));
 	}
 	view_use_live_kernel(v);
 	return 0;
@@ -165,7 +171,8 @@ static bool view_file_is_newer(const struct view *v, const char *file)
 
 	if (v->rec.ended && v->rec.end.stop_ns > meta->clock_ns)
 		ended_ns += v->rec.end.stop_ns - meta->clock_ns;
-	return !stat(file, &st) && st.st_mtim.tv_sec >= 0 && (uint64_t)st.st_mtim.tv_sec > ended_ns / 1000000000ull;
+	return !stat(file, &st) && st.st_mtim.tv_sec >= 0 && (uint64_t)st.st_mtim.tv_sec >
+	       ended_ns / 1000000000ull;
 }
 
 static struct view_object *view_find_object(struct view *v, const char *path)
@@ -192,7 +199,8 @@ static struct view_object *view_find_object(struct view *v, const char *path)
 		return NULL;
 	}
 	o->path = name;
-	o->file = kjoule_vdso_is(path) ? view_vdso(v) : path[0] != '/' || path[1] == '/' ? NULL : name;
+	o->file = kjoule_vdso_is(path) ? view_vdso(v) : path[0] != '/' || path[1] == '/' ?
+		  NULL : name;
 	build_id = kjoule_build_ids_find(v->rec.build_ids, path);
 	/* //anon: no file */
 	o->error = o->file ? kjoule_elf_open(o->file, build_id, &o->elf) : -ENODATA;
@@ -239,7 +247,8 @@ static void view_find_same_part(const struct view *v, const struct kjoule_map *m
 		low = map->start;
 	if (high <= ip || high - map->start > map->len)
 		high = map->start + map->len;
-	if (kjoule_maps_find(v->maps, pid, time_ns, low) != map || kjoule_maps_find(v->maps, pid, time_ns, high - 1) != map)
+	if (kjoule_maps_find(v->maps, pid, time_ns, low) != map ||
+	    kjoule_maps_find(v->maps, pid, time_ns, high - 1) != map)
 		return;
 	place->same_start = low;
 	place->same_len = high - low;
@@ -304,7 +313,8 @@ int view_code(struct view *v, const char *path, uint64_t address, const char **f
 void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place)
 {
 	if (s->flags & KJOULE_SAMPLE_IP_HIDDEN) {
-		*place = (struct view_place){ .symbol = "[hidden]", .object = "[kernel]", .offset = s->ip };
+		*place = (struct view_place){ .symbol = "[hidden]", .object = "[kernel]",
+					      .offset = s->ip };
 		return;
 	}
 	view_resolve_at(v, s->tgid, view_time(v, s->tick, s->late_ns), s->ip,
@@ -343,7 +353,8 @@ uint64_t view_start_ns(const struct view *v)
 	return s->t0_ns - s->first_tick * s->interval_ns;
 }
 
-int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns, struct kjoule_error *err)
+int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns,
+	     struct kjoule_error *err)
 {
 	struct kjoule_session_info *s = &v->rec.meta.session;
 	uint64_t from, end;
@@ -356,12 +367,14 @@ int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns,
 	end = v->tl.end_tick;
 	from = from_ns / s->interval_ns < end ? timeline_first(s, s->t0_ns + from_ns) : end;
 	if (from >= end)
-		return kjoule_fail(err, ENODATA, "%s: --from %.9g s: the recording has %.9g s", path, from_ns * 1e-9, whole_s);
+		return kjoule_fail(err, ENODATA, "%s: --from %.9g s: the recording has %.9g s",
+				   path, from_ns * 1e-9, whole_s);
 	if (to_ns / s->interval_ns < end && timeline_first(s, s->t0_ns + to_ns) < end)
 		end = timeline_first(s, s->t0_ns + to_ns);
 	if (from >= end)
-		return kjoule_fail(err, ENODATA, "%s: there is no tick between %.9g s and %.9g s: they are %.9g s apart", path,
-				   from_ns * 1e-9, to_ns * 1e-9, s->interval_ns * 1e-9);
+		return kjoule_fail(err, ENODATA,
+				   "%s: there is no tick between %.9g s and %.9g s: they are %.9g s apart",
+				   path, from_ns * 1e-9, to_ns * 1e-9, s->interval_ns * 1e-9);
 	v->cut = true;
 	v->whole_s = whole_s;
 	v->from_ns = from_ns;
@@ -465,19 +478,22 @@ int view_complain_file(const struct view *v, const char *path)
 		cmd_warn("%s: has no end: the recording was cut short; what it has is used", path);
 	if (d->chunks || d->missing) {
 		cmd_warn("%s: %u chunks damaged or missing%s%s; the rest is used", path,
-			 d->missing > d->chunks ? d->missing : d->chunks, d->chunks ? ", first: " : "",
+			 d->missing > d->chunks ? d->missing : d->chunks, d->chunks ? ", first: " :
+			 "",
 			 d->first);
 		code = EXIT_FAILED;
 	}
 	if (v->tl.damaged || v->tl.disorder || v->side_band_skipped || v->rec.unpackable) {
-		cmd_warn("%s: %u chunks, %" PRIu64 " bytes of records, %" PRIu64 " out of order, %zu bytes of side band make no sense and are left out",
+		cmd_warn("%s: %u chunks, %" PRIu64 " bytes of records, %" PRIu64
+			 " out of order, %zu bytes of side band make no sense and are left out",
 			 path, v->rec.unpackable, v->tl.damaged, v->tl.disorder,
 			 v->side_band_skipped);
 		code = EXIT_FAILED;
 	}
 	if (v->rec.end.ring_damaged || v->tl.backwards) {
-		cmd_warn("%s: %" PRIu64 " times what was in a ring made no sense and was skipped, %" PRIu64 " energy readings were below the one before and are left out",
-			 path, v->rec.end.ring_damaged, v->tl.backwards);
+		cmd_warn("%s: %" PRIu64 " times what was in a ring made no sense and was skipped, %"
+			 PRIu64 " energy readings were below the one before and are left out", path,
+			 v->rec.end.ring_damaged, v->tl.backwards);
 		code = EXIT_FAILED;
 	}
 	return code;

@@ -110,7 +110,8 @@ const char *view_vdso(struct view *v);
  *   the end
  * Return: 0; -ENODATA with the reason in @err: no tick is in it
  */
-int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns, struct kjoule_error *err);
+int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns,
+	     struct kjoule_error *err);
 /** view_start_ns() - CLOCK_MONOTONIC that --from and --to are counted from */
 uint64_t view_start_ns(const struct view *v);
 /** view_time() - CLOCK_MONOTONIC of a record */

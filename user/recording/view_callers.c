@@ -82,7 +82,8 @@ static int view_stacks_list(struct view *v, struct view_stacks *s)
 			const struct kjoule_stack *in_file = sample->callers ?
 				cpu->callers[sample->callers - 1].stack : NULL;
 			struct unwound *u = in_file && in_file->rec.flags & KJOULE_STACK_IN_FILE ?
-					    view_stacks_find(s, cpu->cpu, view_stack_number(in_file)) :
+					    view_stacks_find(s, cpu->cpu,
+							     view_stack_number(in_file)) :
 					    NULL;
 
 			if (!u)

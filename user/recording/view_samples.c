@@ -38,7 +38,8 @@ static int view_samples_open_stream(const struct view *v, size_t i, struct timel
 		s->to = v->cut ? v->cut_to : UINT64_MAX;
 	}
 	if (!ret && tl) {
-		ret = timeline_walk_new(tl, stream->cpu, kjoule_recording_package(&v->rec, stream->cpu), v->max_tick,
+		ret = timeline_walk_new(tl, stream->cpu,
+					kjoule_recording_package(&v->rec, stream->cpu), v->max_tick,
 					false, &s->walk);
 	} else if (!ret) {
 		s->nothing.session = v->tl.session;
@@ -258,7 +259,8 @@ static size_t view_load_count_in_slice(const struct view_load *l, const struct v
 	return n;
 }
 
-int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sample **samples, size_t *n)
+int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sample **samples,
+		   size_t *n)
 {
 	struct view_samples *s;
 	size_t i;

@@ -16,7 +16,8 @@ int view_load_open(struct view *v, struct view_load **l);
  * @samples,@n: out: some of them, until the next call
  * Return: 1; 0: there are none; -ESTALE: the file has changed; or -errno
  */
-int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sample **samples, size_t *n);
+int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sample **samples,
+		   size_t *n);
 /** view_load_close() - the timeline is complete, for timeline_finish() */
 void view_load_close(struct view_load *l);
 /** view_load_end() - @v was read, or never will be: the timeline is there */

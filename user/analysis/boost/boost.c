@@ -66,7 +66,8 @@ static struct value slices_mean(const struct boost_slice *s, size_t n, size_t of
 	return v;
 }
 
-struct boost_level boost_level(const struct boost_slice *slices, size_t n, double from_s, double to_s)
+struct boost_level boost_level(const struct boost_slice *slices, size_t n, double from_s,
+			       double to_s)
 {
 	struct boost_level l = { .from_s = from_s, .to_s = to_s };
 	size_t begin = 0, end;
@@ -83,14 +84,15 @@ struct boost_level boost_level(const struct boost_slice *slices, size_t n, doubl
 	return l;
 }
 
-double boost_time(const struct boost_slice *slices, size_t n, double from_s, double to_s, double boosted, double sustained,
-		  bool by_work)
+double boost_time(const struct boost_slice *slices, size_t n, double from_s, double to_s,
+		  double boosted, double sustained, bool by_work)
 {
 	double sum = 0, part = 1;
 
 	for (size_t i = 0; i < n; i++) {
 		double v = by_work ? slices[i].work : slices[i].khz;
-		double begin = fmax(slices[i].t_s, from_s), end = fmin(slices[i].t_s + slices[i].len_s, to_s);
+		double begin = fmax(slices[i].t_s, from_s),
+			end = fmin(slices[i].t_s + slices[i].len_s, to_s);
 
 		if (end <= begin)
 			continue;
@@ -146,11 +148,16 @@ static void dips_leave_out(struct load_part *p)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->n_steps; i++) {
-		struct step *before = kept > 1 ? &s[kept - 2] : NULL, *dip = kept ? &s[kept - 1] : NULL;
+		struct step *before = kept > 1 ? &s[kept - 2] : NULL,
+		*dip = kept ? &s[kept - 1] : NULL;
 
-		if (before && step_length(dip) < LEAST_SLICES && step_length(before) >= LEAST_SLICES && step_length(&s[i]) >= LEAST_SLICES &&
+		if (before && step_length(dip) < LEAST_SLICES &&
+		    step_length(before) >= LEAST_SLICES && step_length(&s[i]) >= LEAST_SLICES &&
 		    fabs(before->mean - s[i].mean) < BOOST_LEAST * fmax(before->mean, s[i].mean)) {
-			before->mean = (before->mean * step_length(before) + s[i].mean * step_length(&s[i])) / (step_length(before) + step_length(&s[i]));
+			before->mean =
+				(before->mean * step_length(before) +
+				 s[i].mean * step_length(&s[i])) /
+				(step_length(before) + step_length(&s[i]));
 			before->end = s[i].end;
 			kept--;
 			continue;
@@ -175,7 +182,8 @@ static size_t ramp_skip(const struct load_part *p)
 	size_t first = 0;
 
 	while (first + 1 < p->n_steps &&
-	       (s[first].end <= EDGE || (s[first].end <= RAMP * p->n && s[first].mean < s[first + 1].mean)))
+	       (s[first].end <= EDGE ||
+		(s[first].end <= RAMP * p->n && s[first].mean < s[first + 1].mean)))
 		first++;
 	return first;
 }
@@ -233,7 +241,8 @@ static bool slices_prevail(size_t slices, const struct behind *b)
 /* Does @sustained with @r mean a boost that ended? A passing change does not. */
 static enum boost_verdict load_verdict(const struct behind *b, double r)
 {
-	bool ends = b->last_slower || slices_prevail(b->slower, b), rises = b->last_faster || slices_prevail(b->faster, b);
+	bool ends = b->last_slower || slices_prevail(b->slower, b),
+		rises = b->last_faster || slices_prevail(b->faster, b);
 
 	if (ends && speed_is_below(1, r))
 		return BOOST_ENDS;
@@ -263,21 +272,23 @@ static void load_judge(const struct load_part *p, struct boost_course *c)
 	}
 	for (size_t i = first; i <= last && c->n_levels < BOOST_LEVELS; i++)
 		c->levels[c->n_levels++] = steps_level(p, i, i);
-	c->tb_s.v = slice_start_s(p, p->steps[first].end) - (first ? slice_start_s(p, p->steps[first].begin) : p->begin_s);
+	c->tb_s.v = slice_start_s(p, p->steps[first].end) -
+		    (first ? slice_start_s(p, p->steps[first].begin) : p->begin_s);
 	c->tb_s.lo = c->tb_s.v - p->slices[0].len_s;
 	c->tb_s.hi = c->tb_s.v + p->slices[0].len_s;
 	c->last_s = slice_start_s(p, p->steps[from].begin) - p->begin_s;
 }
 
-int boost_course(const struct boost_slice *slices, size_t n, double begin_s, double end_s, double loaded,
-		 struct boost_course *c)
+int boost_course(const struct boost_slice *slices, size_t n, double begin_s, double end_s,
+		 double loaded, struct boost_course *c)
 {
 	struct load_part p = { .begin_s = begin_s };
 	double busy = 0;
 	size_t known = 0;
 	int ret;
 
-	*c = (struct boost_course){ .verdict = BOOST_UNKNOWN, .tb_s = { NAN, NAN, NAN }, .last_s = NAN, .r = NAN, .r_work = NAN, .busy = NAN };
+	*c = (struct boost_course){ .verdict = BOOST_UNKNOWN, .tb_s = { NAN, NAN, NAN },
+				    .last_s = NAN, .r = NAN, .r_work = NAN, .busy = NAN };
 	while (n && slices[0].t_s < begin_s - 1e-9) {
 		slices++;
 		n--;
@@ -302,7 +313,8 @@ int boost_course(const struct boost_slice *slices, size_t n, double begin_s, dou
 		c->verdict = BOOST_IDLE;
 		return 0;
 	}
-	ret = load_find_steps(&p, c->by_work ? offsetof(struct boost_slice, work) : offsetof(struct boost_slice, khz));
+	ret = load_find_steps(&p, c->by_work ? offsetof(struct boost_slice, work) :
+			      offsetof(struct boost_slice, khz));
 	if (!ret) {
 		dips_leave_out(&p);
 		load_judge(&p, c);

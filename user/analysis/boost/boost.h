@@ -95,8 +95,8 @@ struct boost_course {
  * @loaded: CPUs that it was to keep busy
  * Return: 0 (look at @c->verdict) or -ENOMEM
  */
-int boost_course(const struct boost_slice *slices, size_t n, double begin_s, double end_s, double loaded,
-		 struct boost_course *c);
+int boost_course(const struct boost_slice *slices, size_t n, double begin_s, double end_s,
+		 double loaded, struct boost_course *c);
 
 /**
  * boost_time() - seconds at the boosted speed, the rest being at the sustained one
@@ -105,10 +105,11 @@ int boost_course(const struct boost_slice *slices, size_t n, double begin_s, dou
  * A slice in which the speed changes counts for (v - sustained) / (boosted - sustained), limited to
  * 0..1. An unknown slice is like the one before; before the first known one it counts as boosted.
  */
-double boost_time(const struct boost_slice *slices, size_t n, double from_s, double to_s, double boosted, double sustained,
-		  bool by_work);
+double boost_time(const struct boost_slice *slices, size_t n, double from_s, double to_s,
+		  double boosted, double sustained, bool by_work);
 
 /** boost_level() - of the slices that lie wholly in this time */
-struct boost_level boost_level(const struct boost_slice *slices, size_t n, double from_s, double to_s);
+struct boost_level boost_level(const struct boost_slice *slices, size_t n, double from_s,
+			       double to_s);
 
 #endif /* KJOULE_BOOST_H */

@@ -9,7 +9,8 @@
 #define TAUS	60
 
 static const char *const quantity_names[BOOST_QUANTITIES] = { "power", "temperature", "time" };
-static const char *const cause_names[BOOST_CAUSES] = { "power", "temperature", "time", "both", "one_of", "other" };
+static const char *const cause_names[BOOST_CAUSES] = { "power", "temperature", "time", "both",
+						       "one_of", "other" };
 
 const char *boost_quantity_name(enum boost_quantity quantity)
 {
@@ -28,7 +29,8 @@ static bool end_is_known(const struct boost_end *end, enum boost_quantity q)
 }
 
 /* One-way analysis of variance over the known values at the ends. */
-static void ends_analyse_variance(const struct boost_end *ends, size_t n, enum boost_quantity q, struct boost_why *why)
+static void ends_analyse_variance(const struct boost_end *ends, size_t n, enum boost_quantity q,
+				  struct boost_why *why)
 {
 	double all = 0, between = 0, within = 0;
 	size_t known = 0, groups = 0, most = 0;
@@ -65,16 +67,19 @@ static void ends_analyse_variance(const struct boost_end *ends, size_t n, enum b
 }
 
 /* A boost without a value is neutral to a limit that other boosts give. */
-static bool limit_explains_end(const struct boost_why *why, const struct boost_end *end, enum boost_quantity q)
+static bool limit_explains_end(const struct boost_why *why, const struct boost_end *end,
+			       enum boost_quantity q)
 {
 	if (isnan(why->limit))
 		return false;
 	if (isnan(end->at[q]))
 		return true;
-	return end->ended ? end->at[q] >= why->limit - why->near : end->at[q] <= why->limit + why->near;
+	return end->ended ? end->at[q] >= why->limit - why->near : end->at[q] <= why->limit +
+	       why->near;
 }
 
-static void limit_find(const struct boost_end *ends, size_t n, enum boost_quantity q, double idle, struct boost_why *why)
+static void limit_find(const struct boost_end *ends, size_t n, enum boost_quantity q, double idle,
+		       struct boost_why *why)
 {
 	*why = (struct boost_why){ .limit = NAN, .near = NAN };
 	for (size_t i = 0; i < n; i++) {
@@ -100,10 +105,12 @@ static bool limits_explain_end(const struct boost_why *why, const struct boost_e
 	return end->ended ? power || temperature : power && temperature;
 }
 
-enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const double idle[BOOST_QUANTITIES], bool fitted,
+enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n,
+				const double idle[BOOST_QUANTITIES], bool fitted,
 				struct boost_why why[BOOST_QUANTITIES])
 {
-	static const enum boost_cause alone[BOOST_QUANTITIES] = { BOOST_BY_POWER, BOOST_BY_TEMPERATURE, BOOST_BY_TIME };
+	static const enum boost_cause alone[BOOST_QUANTITIES] =
+		{ BOOST_BY_POWER, BOOST_BY_TEMPERATURE, BOOST_BY_TIME };
 	size_t all = 0, either = 0, unknown = 0, ended = 0;
 	enum boost_cause cause = BOOST_BY_OTHER;
 	bool differ = false;
@@ -145,12 +152,14 @@ double boost_weighted(const struct boost_slice *s, size_t n, double tau, double 
 	return w;
 }
 
-double boost_tau(const struct boost_slice *s, size_t n, double idle_w, const double *until_s, size_t n_ends, double longest_s)
+double boost_tau(const struct boost_slice *s, size_t n, double idle_w, const double *until_s,
+		 size_t n_ends, double longest_s)
 {
 	double best = INFINITY, tau = NAN;
 
 	for (unsigned int i = 0; i < TAUS; i++) {
-		double try = longest_s / 20 * pow(200, (double)i / (TAUS - 1)), least = INFINITY, most = -INFINITY, spread;
+		double try = longest_s / 20 * pow(200, (double)i / (TAUS - 1)), least = INFINITY,
+		most = -INFINITY, spread;
 
 		for (size_t k = 0; k < n_ends; k++) {
 			double w = boost_weighted(s, n, try, idle_w, until_s[k]);

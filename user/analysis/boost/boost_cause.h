@@ -80,7 +80,8 @@ struct boost_why {
  * joint cause if each explains some boosts, none all, and every boost is explained by one of them
  * (one that did not end: by both).
  */
-enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const double idle[BOOST_QUANTITIES], bool fitted,
+enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n,
+				const double idle[BOOST_QUANTITIES], bool fitted,
 				struct boost_why why[BOOST_QUANTITIES]);
 
 /**
@@ -88,13 +89,15 @@ enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const do
  *
  *	m += (P - m) (1 - exp(-dt / tau)),	slice by slice
  */
-double boost_weighted(const struct boost_slice *slices, size_t n, double tau, double w, double at_s);
+double boost_weighted(const struct boost_slice *slices, size_t n, double tau, double w,
+		      double at_s);
 
 /**
  * boost_tau() - the time constant with which the weighted means at the ends differ least
  * @until_s: when each of @n_ends boosts ended
  * @longest_s: bounds it: at most ten times that, at least a twentieth
  */
-double boost_tau(const struct boost_slice *slices, size_t n, double idle_w, const double *until_s, size_t n_ends, double longest_s);
+double boost_tau(const struct boost_slice *slices, size_t n, double idle_w, const double *until_s,
+		 size_t n_ends, double longest_s);
 
 #endif /* KJOULE_BOOST_CAUSE_H */

@@ -49,7 +49,8 @@ double boost_equations_length(double r, double tb, double bound)
 
 double boost_equations_observed(double r, double tb, double work, double s)
 {
-	return s >= 1 ? boost_equations_time(r, tb, work) / boost_equations_time(r, tb, work / s) : NAN;
+	return s >= 1 ? boost_equations_time(r, tb, work) / boost_equations_time(r, tb, work / s) :
+	       NAN;
 }
 
 void boost_equations_runs(double r, double left, double t, double *slower, size_t n)

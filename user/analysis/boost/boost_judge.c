@@ -10,7 +10,8 @@
 /* At most so many values of a run's frequency: finding levels in a steady one is quadratic. */
 #define MOST_VALUES	2000
 
-static const char *const names[BOOST_CLASSES] = { "boosted", "throttled", "mixed", "disturbed", "unjudged" };
+static const char *const names[BOOST_CLASSES] = { "boosted", "throttled", "mixed", "disturbed",
+						  "unjudged" };
 
 const char *boost_class_name(enum boost_class class)
 {
@@ -18,7 +19,8 @@ const char *boost_class_name(enum boost_class class)
 }
 
 /* Mean frequency of slices faster than @above that have such a neighbour: not those of a change. */
-static double khz_mean_above(const struct boost_slice *s, size_t n, double from_s, double to_s, double above)
+static double khz_mean_above(const struct boost_slice *s, size_t n, double from_s, double to_s,
+			     double above)
 {
 	double sum = 0;
 	size_t in = 0;
@@ -46,7 +48,8 @@ static double slice_overlap_s(const struct boost_slice *s, double from_s, double
 }
 
 /* How long it was slower than that, idle slices left out. @khz: out: mean frequency meanwhile */
-static double slices_slower_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below, double *khz)
+static double slices_slower_s(const struct boost_slice *s, size_t n, double from_s, double to_s,
+			      double below, double *khz)
 {
 	double sum = 0, cycles = 0;
 
@@ -64,7 +67,8 @@ static double slices_slower_s(const struct boost_slice *s, size_t n, double from
 }
 
 /* A run that is slow only at its beginning waits for a governor. Return: when that is over */
-static double governor_wait_end_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below)
+static double governor_wait_end_s(const struct boost_slice *s, size_t n, double from_s, double to_s,
+				  double below)
 {
 	for (size_t i = 0; i < n && s[i].t_s < fmin(from_s + BOOST_RUN_GOVERNOR_S, to_s); i++)
 		if (s[i].t_s >= from_s && s[i].khz >= below)
@@ -94,7 +98,8 @@ static bool run_is_disturbed(const struct boost_run *r, const struct boost_judge
 	double sd = sqrt(fmax(r->busy * idle * by->tick_s / r->seconds, 0));
 
 	return by->others > fmax(BOOST_RUN_OTHERS, BOOST_RUN_OTHERS_CPU * by->cpus) +
-			    BOOST_RUN_OTHERS_SLICES * slice_s / r->seconds + BOOST_RUN_OTHERS_SD * sd;
+			    BOOST_RUN_OTHERS_SLICES * slice_s / r->seconds +
+			    BOOST_RUN_OTHERS_SD * sd;
 }
 
 /* The frequency of a run at one speed; NAN: several, or unknown. */
@@ -117,7 +122,8 @@ static double slices_only_khz(const struct boost_slice *s, size_t n, double from
 		double sum = 0;
 		size_t known = 0;
 
-		for (const struct boost_slice *k = &s[begin + i * each]; k < &s[begin + (i + 1) * each]; k++) {
+		for (const struct boost_slice *k = &s[begin + i * each];
+		     k < &s[begin + (i + 1) * each]; k++) {
 			sum += isnan(k->khz) ? 0 : k->khz;
 			known += !isnan(k->khz);
 		}
@@ -137,19 +143,24 @@ static bool khz_is_boosted(double khz, double boost_khz)
 }
 
 /* Given r->sustained_khz: the boosted part, and the class that follows from it. */
-static void run_split_boosted(struct boost_run *r, const struct boost_slice *s, size_t n, double from_s, double to_s, double boost_khz)
+static void run_split_boosted(struct boost_run *r, const struct boost_slice *s, size_t n,
+			      double from_s, double to_s, double boost_khz)
 {
-	double own = khz_mean_above(s, n, from_s, to_s, (1 + BOOST_LEAST) * r->sustained_khz), part, only;
+	double own = khz_mean_above(s, n, from_s, to_s, (1 + BOOST_LEAST) * r->sustained_khz),
+		part, only;
 
 	r->slower_s = slices_slower_s(s, n, from_s, to_s, khz_slow_limit(r->sustained_khz), NULL);
 	r->boost_khz = khz_is_boosted(own, boost_khz) ? own : boost_khz;
-	r->boosted_s = isnan(own) ? 0 : boost_time(s, n, from_s, to_s, fmin(boost_khz, r->boost_khz), r->sustained_khz, false);
+	r->boosted_s = isnan(own) ?
+		       0 : boost_time(s, n, from_s, to_s, fmin(boost_khz, r->boost_khz),
+				      r->sustained_khz, false);
 	r->sustained_s = r->seconds - r->boosted_s - r->slower_s;
 	part = r->boosted_s / (r->seconds - r->slower_s);
 	if (part < BOOST_RUN_PURE)
 		r->boost_khz = boost_khz;
 	r->r = r->boost_khz / r->sustained_khz;
-	r->class = part < BOOST_RUN_PURE ? BOOST_THROTTLED : part > 1 - BOOST_RUN_PURE ? BOOST_BOOSTED : BOOST_MIXED;
+	r->class = part < BOOST_RUN_PURE ? BOOST_THROTTLED : part > 1 - BOOST_RUN_PURE ?
+		   BOOST_BOOSTED : BOOST_MIXED;
 	if (r->class != BOOST_MIXED)
 		return;
 	only = slices_only_khz(s, n, from_s, to_s);
@@ -183,18 +194,21 @@ static void run_correct_times(struct boost_run *r, double slice_s, double rel)
 	r->as_boosted_s = value_about(boosted, boosted * hypot(half / sustained, rel));
 }
 
-struct boost_run boost_run_judge(const struct boost_slice *s, size_t n, double from_s, double to_s, const struct boost_judge *by)
+struct boost_run boost_run_judge(const struct boost_slice *s, size_t n, double from_s, double to_s,
+				 const struct boost_judge *by)
 {
 	static const struct value unknown = { NAN, NAN, NAN };
 	struct boost_level all = boost_level(s, n, from_s, to_s);
-	struct boost_run r = { .class = BOOST_UNJUDGED, .seconds = to_s - from_s, .boosted_s = NAN, .sustained_s = NAN, .slower_s = NAN,
-			       .boost_khz = NAN, .sustained_khz = by->sustained_khz.v, .r = NAN, .others = by->others,
-			       .busy = slices_mean_busy(s, n, from_s, to_s),
-			       .khz = all.khz.v, .w = all.w.v,
-			       .as_boosted_s = unknown, .as_sustained_s = unknown };
-	double below = khz_slow_limit(r.sustained_khz), rel_sustained = value_half_part(&by->sustained_khz), since_s, own_khz;
+	struct boost_run r = { .class = BOOST_UNJUDGED, .seconds = to_s - from_s, .boosted_s = NAN,
+			       .sustained_s = NAN, .slower_s = NAN, .boost_khz = NAN,
+			       .sustained_khz = by->sustained_khz.v, .r = NAN, .others = by->others,
+			       .busy = slices_mean_busy(s, n, from_s, to_s), .khz = all.khz.v,
+			       .w = all.w.v, .as_boosted_s = unknown, .as_sustained_s = unknown };
+	double below = khz_slow_limit(r.sustained_khz),
+		rel_sustained = value_half_part(&by->sustained_khz), since_s, own_khz;
 
-	if (!n || isnan(r.sustained_khz) || isnan(r.khz) || r.seconds < BOOST_RUN_LEAST * s[0].len_s)
+	if (!n || isnan(r.sustained_khz) || isnan(r.khz) ||
+	    r.seconds < BOOST_RUN_LEAST * s[0].len_s)
 		return r;
 	run_split_boosted(&r, s, n, from_s, to_s, by->boost_khz.v);
 	if (run_is_disturbed(&r, by, s[0].len_s)) {

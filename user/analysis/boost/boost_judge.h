@@ -106,7 +106,7 @@ struct boost_run {
  * heavier load than the chip's speeds were measured with. The mean of its slower part is then its
  * sustained speed and its reference.
  */
-struct boost_run boost_run_judge(const struct boost_slice *slices, size_t n, double from_s, double to_s,
-				 const struct boost_judge *by);
+struct boost_run boost_run_judge(const struct boost_slice *slices, size_t n, double from_s,
+				 double to_s, const struct boost_judge *by);
 
 #endif /* KJOULE_BOOST_JUDGE_H */

@@ -72,7 +72,8 @@ static int points_residuals(const gsl_vector *x, void *data, gsl_vector *f)
 
 	parameters_unpack(p->kind, x, &tau, &full);
 	for (size_t i = 0; i < p->n; i++) {
-		double off = budget_boost(p->kind, tau, full, p->points[i].idle) - p->points[i].boost;
+		double off = budget_boost(p->kind, tau, full, p->points[i].idle) -
+			     p->points[i].boost;
 
 		if (!isfinite(off))
 			return GSL_EDOM;
@@ -87,7 +88,8 @@ static double residuals_sum_squares(const struct problem *p, const gsl_vector *x
 
 	parameters_unpack(p->kind, x, &tau, &full);
 	for (size_t i = 0; i < p->n; i++) {
-		double off = budget_boost(p->kind, tau, full, p->points[i].idle) - p->points[i].boost;
+		double off = budget_boost(p->kind, tau, full, p->points[i].idle) -
+			     p->points[i].boost;
 
 		sum += off * off / (p->points[i].sd * p->points[i].sd);
 	}
@@ -120,7 +122,8 @@ static void fit_find_start(const struct problem *p, gsl_vector *x)
 }
 
 /* A function of both parameters, with the interval that follows from their covariance. */
-static struct value parameters_figure(double (*of)(enum budget_kind, double, double), enum budget_kind kind, const gsl_vector *x,
+static struct value parameters_figure(double (*of)(enum budget_kind, double, double),
+				      enum budget_kind kind, const gsl_vector *x,
 				      const gsl_matrix *covariance, double t)
 {
 	gsl_vector *near = gsl_vector_alloc(PARAMETERS);
@@ -162,7 +165,8 @@ static double parameters_full(enum budget_kind kind, double tau, double full)
 	return full;
 }
 
-static void budget_set_figures(const struct problem *p, gsl_multifit_nlinear_workspace *w, gsl_matrix *covariance, struct budget *b)
+static void budget_set_figures(const struct problem *p, gsl_multifit_nlinear_workspace *w,
+			       gsl_matrix *covariance, struct budget *b)
 {
 	const gsl_vector *x = gsl_multifit_nlinear_position(w);
 	double sum = residuals_sum_squares(p, x), dof = (double)p->n - PARAMETERS;
@@ -185,7 +189,8 @@ static int budget_fit_solve(struct problem *p, gsl_multifit_nlinear_workspace *w
 
 	fit_find_start(p, x);
 	if (gsl_multifit_nlinear_init(x, &fdf, w) ||
-	    gsl_multifit_nlinear_driver(ITERATIONS, TOLERANCE, TOLERANCE, 0, NULL, NULL, &info, w) == GSL_EMAXITER)
+	    gsl_multifit_nlinear_driver(ITERATIONS, TOLERANCE, TOLERANCE, 0, NULL, NULL, &info,
+					w) == GSL_EMAXITER)
 		return -ERANGE;
 	return isfinite(residuals_sum_squares(p, gsl_multifit_nlinear_position(w))) ? 0 : -ERANGE;
 }
@@ -205,7 +210,8 @@ int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t 
 	for (size_t i = 0; i < n; i++) {
 		if (!(points[i].idle > 0) || !(points[i].boost >= 0) || !(points[i].sd > 0))
 			return -EINVAL;
-		differ |= fabs(points[i].boost - points[0].boost) > 2 * hypot(points[i].sd, points[0].sd);
+		differ |= fabs(points[i].boost - points[0].boost) >
+			  2 * hypot(points[i].sd, points[0].sd);
 	}
 	if (n < BUDGET_LEAST || !differ)
 		return -ENODATA;

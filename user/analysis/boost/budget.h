@@ -70,6 +70,7 @@ double budget_full(double tau, double idle_w, double boost_w, double limit_w);
  * Return: 0; -EINVAL: an impossible point; -ENODATA: fewer than BUDGET_LEAST points, or boosts that
  *   do not differ; -ERANGE: no convergence; -ENOMEM
  */
-int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t n, struct budget *b);
+int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t n,
+	       struct budget *b);
 
 #endif /* KJOULE_BUDGET_H */

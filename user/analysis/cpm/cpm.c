@@ -27,7 +27,8 @@
 /* Or from this part of as many windows on, which then alone give its power. */
 #define MAJOR_PART	0.75
 
-struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k)
+struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w,
+			       unsigned int k)
 {
 	struct cpm_division div;
 
@@ -42,7 +43,8 @@ struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_wind
 	return div;
 }
 
-double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div, unsigned int k, uint32_t vector)
+double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div, unsigned int k,
+		      uint32_t vector)
 {
 	return cpm_division_share(div, cpm_kind(d, vector), d->weights[k][vector]);
 }
@@ -78,8 +80,8 @@ static bool step_sum_is_pure(const struct step_sum *s)
 	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
 }
 
-static void step_add_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, const bool *busy,
-			    struct step_sum *sums)
+static void step_add_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k,
+			    const bool *busy, struct step_sum *sums)
 {
 	struct cpm_division div = cpm_divide(d, w, k);
 	bool mixed = false;
@@ -88,7 +90,8 @@ static void step_add_window(const struct cpm_domain *d, const struct cpm_window 
 		mixed |= busy[w->parts[p].vector];
 	for (size_t p = 0; p < w->n_parts; p++) {
 		struct step_sum *s = &sums[w->parts[p].vector];
-		double n = w->parts[p].count, uj = w->uj * n * cpm_tick_share(d, &div, k, w->parts[p].vector);
+		double n = w->parts[p].count,
+			uj = w->uj * n * cpm_tick_share(d, &div, k, w->parts[p].vector);
 
 		s->uj += uj;
 		s->ticks += n;
@@ -136,7 +139,8 @@ static int powers_step(struct cpm_domain *d, unsigned int k, const bool *busy, s
 	d->idle_uj = d->idle_uj > 0 ? fmin(d->idle_uj, least) : 0;
 	/* a set in no known window gets the mean of all */
 	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
-		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
+		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ?
+				    all_uj / all_ticks : 0;
 		found[v].ticks = sums[v].ticks;
 		found[v].mixed = sums[v].mixed;
 		found[v].mixed_ticks = sums[v].mixed_ticks;
@@ -192,7 +196,8 @@ static bool idle_is_brief(const struct cpm_domain *d, const struct found *found,
 	return vector == CPM_UNSAMPLED && !found[vector].own && d->idle_uj > 0;
 }
 
-static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *busy, const struct found *found)
+static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *busy,
+			      const struct found *found)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++)
 		d->kinds[i] = vector_class(v, i) | (v->base[i] != i ? CPM_ON_TOP :
@@ -201,8 +206,9 @@ static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d,
 }
 
 /* The best known power of a set next to others, microjoule a tick, and the @ticks it is from. */
-static double vector_known_power(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *busy, const struct found *found,
-				 uint32_t vector, double *ticks)
+static double vector_known_power(const struct cpm_vectors *v, const struct cpm_domain *d,
+				 const bool *busy, const struct found *found, uint32_t vector,
+				 double *ticks)
 {
 	const struct found *f = &found[vector];
 
@@ -220,10 +226,11 @@ static double vector_known_power(const struct cpm_vectors *v, const struct cpm_d
  * The powers so far as weights of the next step. A set with marginal blocks weighs as the set
  * without, plus a power that all marginal blocks have in common.
  */
-static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *busy, const struct found *found,
-				double *weights)
+static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_domain *d,
+				const bool *busy, const struct found *found, double *weights)
 {
-	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0, ticks, power;
+	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0,
+		ticks, power;
 
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (!(d->kinds[i] & CPM_POOLED))
@@ -234,7 +241,8 @@ static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_do
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		unsigned int pool = vector_class(v, i);
 
-		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] : vector_known_power(v, d, busy, found, i, &ticks);
+		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] :
+			     vector_known_power(v, d, busy, found, i, &ticks);
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (v->base[i] == i)
@@ -267,7 +275,8 @@ static int vectors_find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 	return 0;
 }
 
-static int vectors_solve_powers(const struct cpm_vectors *v, struct cpm_domain *d, bool *busy, struct found *found)
+static int vectors_solve_powers(const struct cpm_vectors *v, struct cpm_domain *d, bool *busy,
+				struct found *found)
 {
 	int ret = vectors_find_alone(v, d);
 	bool many = false;
@@ -289,7 +298,8 @@ static int vectors_solve_powers(const struct cpm_vectors *v, struct cpm_domain *
 	return ret;
 }
 
-int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double idle_uj, struct cpm_domain *d)
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double idle_uj,
+		      struct cpm_domain *d)
 {
 	struct found *found = NULL;
 	bool *busy = NULL;
@@ -319,7 +329,8 @@ out:
 }
 
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, const struct cpm_edges *edges,
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq,
+	      const struct cpm_edges *edges,
 	      double idle_uj, struct cpm_domain *d)
 {
 	struct cpm_making *m;
@@ -364,8 +375,8 @@ static double block_power_alone(const struct cpm_domain *d, uint32_t block)
 	return alone == UINT32_MAX ? 0 : vector_power(d, alone);
 }
 
-struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d, uint32_t vector,
-				   const uint32_t *members, uint32_t n, double uj)
+struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d,
+				   uint32_t vector, const uint32_t *members, uint32_t n, double uj)
 {
 	struct cpm_sharing s = { .n = n, .part = 1, .known = true };
 	double base = vector_power(d, v->base[vector]);
@@ -391,7 +402,8 @@ struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm
 struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
 			     uint32_t vector, double uj)
 {
-	return cpm_share_among(v, d, vector, v->members + v->first[vector], v->first[vector + 1] - v->first[vector], uj);
+	return cpm_share_among(v, d, vector, v->members + v->first[vector],
+			       v->first[vector + 1] - v->first[vector], uj);
 }
 
 double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,

@@ -263,7 +263,8 @@ struct cpm_irq {
  * Return: 0, -ENODATA with fewer than two readings or where all are equal, -ENOMEM
  */
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, const struct cpm_edges *edges,
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq,
+	      const struct cpm_edges *edges,
 	      double idle_uj, struct cpm_domain *d);
 /*
  * The same in parts, so that sets are found once for several counters: cpm_making_new() for each
@@ -276,8 +277,9 @@ struct cpm_making;
  * cpm_making_new() - @edges: NULL: ticks are whole, for models that handle edges themselves
  * Return: as cpm_solve(); what is made is freed by cpm_making_end()
  */
-int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
-		   const struct cpm_irq *irq, const struct cpm_edges *edges, struct cpm_domain *d, struct cpm_making **m);
+int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
+		   uint64_t end_tick, const struct cpm_irq *irq, const struct cpm_edges *edges,
+		   struct cpm_domain *d, struct cpm_making **m);
 /** cpm_making_event() - @count ticks of a vector from @tick on, in order. Return: 0 or -ENOMEM */
 int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector);
 /**
@@ -286,15 +288,17 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
  */
 int cpm_making_end(struct cpm_making *m, int ret);
 /** cpm_solve_windows() - Return: 0 or -ENOMEM, and the domain is freed */
-int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double idle_uj, struct cpm_domain *d);
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double idle_uj,
+		      struct cpm_domain *d);
 /** cpm_making_restart() - drop all events */
 void cpm_making_restart(struct cpm_making *m);
 /**
  * cpm_vectors_collect() - cpm_vectors_new() that feeds its events to @n of these as well
  * @room: bytes that vectors may take; 0: CPM_VECTORS_ROOM
  */
-int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, size_t room,
-			struct cpm_vectors *v, struct cpm_making *const *making, size_t n);
+int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds,
+			size_t room, struct cpm_vectors *v, struct cpm_making *const *making,
+			size_t n);
 void cpm_domain_free(struct cpm_domain *d);
 
 /* The windows in order: the current one @w, with @number before it. */
@@ -341,7 +345,8 @@ struct cpm_level {
 };
 
 /** cpm_levels() - several groupings in one pass. Return: 0 or -ENOMEM */
-int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n);
+int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d,
+	       const struct cpm_level *levels, size_t n);
 /**
  * cpm_groups() - add up blocks
  * @group_of: group of each block
@@ -358,8 +363,8 @@ int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const ui
  * @out: @n_groups of them
  * Return: 0 or -ENOMEM
  */
-int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-		      uint32_t n_groups, struct cpm_group *out);
+int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d,
+		      const uint32_t *group_of, uint32_t n_groups, struct cpm_group *out);
 
 /* A stream with a label for each of its entries. */
 struct cpm_labelled {
@@ -378,6 +383,7 @@ struct cpm_labelled {
  * Return: 0 or -ENOMEM
  */
 int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
-	       const struct cpm_labelled *streams, size_t n_streams, uint32_t unsampled_label, double *out);
+	       const struct cpm_labelled *streams, size_t n_streams, uint32_t unsampled_label,
+	       double *out);
 
 #endif /* KJOULE_CPM_H */

@@ -27,7 +27,8 @@ struct cpm_division {
 	unsigned int seen;	/* classes, as bits */
 };
 
-static inline void cpm_division_add(struct cpm_division *div, uint8_t kind, double count, double weight)
+static inline void cpm_division_add(struct cpm_division *div, uint8_t kind, double count,
+				    double weight)
 {
 	unsigned int class = kind & (CPM_CLASSES - 1);
 
@@ -72,7 +73,8 @@ static inline double cpm_division_share(const struct cpm_division *div, uint8_t 
 
 	if (!(div->total > 0))
 		return div->equal;
-	if (kind & CPM_POOLED && !(kind & CPM_ON_TOP) && div->seen & 1u << class && div->own_n[class] > 0)
+	if (kind & CPM_POOLED && !(kind & CPM_ON_TOP) && div->seen & 1u << class &&
+	    div->own_n[class] > 0)
 		weight = div->own[class];
 	return weight / div->total;
 }
@@ -84,9 +86,11 @@ static inline uint8_t cpm_kind(const struct cpm_domain *d, uint32_t vector)
 }
 
 /** cpm_divide() - by the weights of step @k */
-struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k);
+struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w,
+			       unsigned int k);
 /** cpm_tick_share() - part of the window's energy, 0 to 1, of each tick with that vector */
-double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div, unsigned int k, uint32_t vector);
+double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div, unsigned int k,
+		      uint32_t vector);
 
 /**
  * struct cpm_sharing - how the blocks of a vector share a tick's energy
@@ -103,8 +107,8 @@ struct cpm_sharing {
 };
 
 /** cpm_share_among() - of a tick with that vector, those members and that energy (microjoule) */
-struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d, uint32_t vector,
-				   const uint32_t *members, uint32_t n, double uj);
+struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d,
+				   uint32_t vector, const uint32_t *members, uint32_t n, double uj);
 /** cpm_share() - the same of a vector that has members */
 struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
 			     uint32_t vector, double uj);

@@ -145,7 +145,8 @@ static struct sums *group_touch(struct adding *a, uint32_t group)
 }
 
 /* One more share: the part @of of @whole, for @ticks. */
-static void shares_put(struct levels *l, uint32_t block, const struct amount *whole, double of, double ticks)
+static void shares_put(struct levels *l, uint32_t block, const struct amount *whole, double of,
+		       double ticks)
 {
 	struct share *s = &l->shares[l->n_shares++];
 
@@ -157,10 +158,11 @@ static void shares_put(struct levels *l, uint32_t block, const struct amount *wh
 }
 
 /* Shares of @n members in @count ticks of vector @v. */
-static void shares_put_members(struct levels *l, uint32_t v, const uint32_t *members, uint32_t n, const struct amount *whole,
-			       double count)
+static void shares_put_members(struct levels *l, uint32_t v, const uint32_t *members, uint32_t n,
+			       const struct amount *whole, double count)
 {
-	struct cpm_sharing s = cpm_share_among(l->v, l->d, v, members, n, whole->uj[l->d->steps - 1] / count);
+	struct cpm_sharing s = cpm_share_among(l->v, l->d, v, members, n,
+					       whole->uj[l->d->steps - 1] / count);
 
 	if (!s.others)
 		shares_put(l, NO_BLOCK, whole, s.part, s.n ? 0 : count);
@@ -212,7 +214,8 @@ static uint64_t other_sets_next(struct levels *l, const struct cpm_window *w)
 
 /* Shares of @count ticks of a vector in a window. @div: its division in each step */
 static inline struct amount vector_amount(const struct levels *l, const struct cpm_window *win,
-					  const struct cpm_division *div, const struct sharer *s, double count)
+					  const struct cpm_division *div, const struct sharer *s,
+					  double count)
 {
 	double expected = count * s->power;
 	bool by_shares = win->known && !win->fitted;
@@ -343,7 +346,8 @@ static void group_add_residual(const struct levels *l, struct sums *s, bool gap)
 
 	if (!s->seen || (s->seen >= s->until && (gap || !runs))) {
 		s->at += s->seen > 0;
-		s->until = runs ? s->seen + (s->windows + n - 1) / n : ((s->at + 1) * s->windows + n - 1) / n;
+		s->until = runs ? s->seen + (s->windows + n - 1) / n :
+			   ((s->at + 1) * s->windows + n - 1) / n;
 	}
 	s->seen++;
 	s->length[s->at]++;
@@ -459,7 +463,8 @@ static void group_set_result(const struct levels *l, const struct sums *s, struc
 	/* the part in unknown windows is taken to be off by as much as the known part */
 	if (s->known_ticks > 0 && s->known_ticks < s->ticks)
 		g->variance *= pow(s->ticks / s->known_ticks, 2);
-	if (s->known_ticks < CPM_KNOWN_LEAST * s->ticks && l->longest * l->d->known > STOPPED * l->known_ticks && !l->d->all_fitted)
+	if (s->known_ticks < CPM_KNOWN_LEAST * s->ticks && l->longest * l->d->known > STOPPED *
+	    l->known_ticks && !l->d->all_fitted)
 		g->uj = NAN;
 }
 
@@ -468,7 +473,8 @@ static void group_set_result(const struct levels *l, const struct sums *s, struc
  * that depends on how windows are filled. It is that of all groups together: a single step of a
  * group that draws as much as its neighbours may be next to nothing by chance.
  */
-static void groups_set_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
+static void groups_set_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups,
+			    struct cpm_group *out)
 {
 	double first = 0, last = 0, rest = REST_MOST;
 
@@ -481,7 +487,8 @@ static void groups_set_bias(const struct sums *sums, unsigned int steps, uint32_
 	if (last < first)
 		rest = fmin(last / (first - last), REST_MOST);
 	for (uint32_t g = 0; g < n_groups; g++)
-		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]), fmax(out[g].uj, 0));
+		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]),
+				      fmax(out[g].uj, 0));
 }
 
 /* Without marginal members shares are always equal in proportion. */
@@ -494,7 +501,8 @@ static void sharers_find(struct levels *l)
 		struct cpm_sharing s;
 
 		*sharer = (struct sharer){ .power = l->d->uj_per_tick[i], .first = v->first[i],
-					   .kind = cpm_kind(l->d, i), .n = v->first[i + 1] - v->first[i], .marginal = true };
+					   .kind = cpm_kind(l->d, i),
+					   .n = v->first[i + 1] - v->first[i], .marginal = true };
 		for (unsigned int k = 0; k < l->d->steps; k++)
 			sharer->weights[k] = l->d->weights[k][i];
 		for (uint32_t m = 0; m < sharer->n; m++)
@@ -506,7 +514,8 @@ static void sharers_find(struct levels *l)
 			continue;
 		s = cpm_share(v, l->d, i, 0);
 		for (uint32_t m = 0; m < sharer->n; m++)
-			l->members_share[sharer->first + m] = cpm_share_of(v, l->d, &s, v->members[sharer->first + m]);
+			l->members_share[sharer->first + m] =
+				cpm_share_of(v, l->d, &s, v->members[sharer->first + m]);
 	}
 }
 
@@ -553,7 +562,8 @@ static int levels_sum_windows(struct levels *l, const struct cpm_level *levels)
 		if (ret)
 			break;
 		for (size_t i = 0; i < l->n; i++)
-			memset(l->adding[i].counted, 0, (levels[i].n_groups + 1ul) * sizeof(*l->adding[i].counted));
+			memset(l->adding[i].counted, 0,
+			       (levels[i].n_groups + 1ul) * sizeof(*l->adding[i].counted));
 		ret = cpm_windows_begin(l->d, &c);
 		while (!ret && cpm_windows_next(&c)) {
 			uint64_t ticks = c.w.to - c.w.from;
@@ -575,7 +585,8 @@ static int levels_sum_windows(struct levels *l, const struct cpm_level *levels)
 		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
 			group_set_result(l, &l->adding[i].sums[g], &levels[i].out[g]);
 		if (!ret)
-			groups_set_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
+			groups_set_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups,
+					levels[i].out);
 		free(l->adding[i].sums);
 		free(l->adding[i].counted);
 		free(l->adding[i].touched);
@@ -587,7 +598,8 @@ static int levels_sum_windows(struct levels *l, const struct cpm_level *levels)
 	return ret;
 }
 
-int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n)
+int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d,
+	       const struct cpm_level *levels, size_t n)
 {
 	return levels_sum_windows(&(struct levels){ .v = v, .d = d, .n = n }, levels);
 }
@@ -598,8 +610,8 @@ int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const ui
 	return cpm_levels(v, d, &(struct cpm_level){ group_of, unsampled_group, n_groups, out }, 1);
 }
 
-int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-		      uint32_t n_groups, struct cpm_group *out)
+int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d,
+		      const uint32_t *group_of, uint32_t n_groups, struct cpm_group *out)
 {
 	const struct cpm_level level = { .group_of = group_of, .n_groups = n_groups, .out = out };
 

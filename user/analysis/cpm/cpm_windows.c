@@ -200,7 +200,8 @@ static int window_pack(struct cpm_making *m, const struct cpm_window *w, bool un
 		d->windows = at;
 		d->windows_room = room;
 	}
-	at = window_put_varint(d->windows + d->windows_len, (w->to - w->from) << 2 | units << 1 | w->known);
+	at = window_put_varint(d->windows + d->windows_len, (w->to - w->from) << 2 | units << 1 |
+			       w->known);
 	if (w->known) {
 		memcpy(at, &w->uj, sizeof(w->uj));
 		at += sizeof(w->uj);
@@ -212,9 +213,11 @@ static int window_pack(struct cpm_making *m, const struct cpm_window *w, bool un
 	for (size_t p = 0; p < m->n_parts; p++) {
 		const struct cpm_whole *part = &m->parts[p];
 		uint32_t beyond = part->vector - before;	/* modulo 2^32 */
-		unsigned int bytes = beyond < 1u << 8 ? 1 : beyond < 1u << 16 ? 2 : beyond < 1u << 24 ? 3 : 4;
+		unsigned int bytes = beyond < 1u << 8 ? 1 : beyond < 1u << 16 ?
+				     2 : beyond < 1u << 24 ? 3 : 4;
 		uint64_t more = htole64(part->count - 1);
-		unsigned int code = part->count == 1 ? 0 : part->count <= 1u << 8 ? 1 : part->count <= 1u << 16 ? 2 : 3;
+		unsigned int code = part->count == 1 ? 0 : part->count <= 1u << 8 ?
+				    1 : part->count <= 1u << 16 ? 2 : 3;
 
 		bits[p / 2] |= (code << 2 | (bytes - 1)) << p % 2 * 4;
 		beyond = htole32(beyond);
@@ -264,7 +267,8 @@ static int window_add_units(struct cpm_making *m, uint32_t vector, int64_t units
 static bool change_is_shared(const struct cpm_making *m, const struct cpm_change *c)
 {
 	/* for all other sets only whole ticks are known */
-	return c->last != c->first && !cpm_is_other_set(m->v, c->last) && !cpm_is_other_set(m->v, c->first);
+	return c->last != c->first && !cpm_is_other_set(m->v, c->last) &&
+	       !cpm_is_other_set(m->v, c->first);
 }
 
 /*
@@ -383,20 +387,23 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 	return ret;
 }
 
-int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
-		   const struct cpm_irq *irq, const struct cpm_edges *edges, struct cpm_domain *d, struct cpm_making **out)
+int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
+		   uint64_t end_tick, const struct cpm_irq *irq, const struct cpm_edges *edges,
+		   struct cpm_domain *d, struct cpm_making **out)
 {
 	struct cpm_making *m;
 
 	*out = NULL;
 	memset(d, 0, sizeof(*d));
 	/* a counter that was never updated has no energy */
-	if (n < 2 || readings[0].tick == readings[n - 1].tick || readings[0].uj == readings[n - 1].uj)
+	if (n < 2 || readings[0].tick == readings[n - 1].tick ||
+	    readings[0].uj == readings[n - 1].uj)
 		return -ENODATA;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	*m = (struct cpm_making){ .v = v, .d = d, .readings = readings, .n = n, .end_tick = end_tick };
+	*m = (struct cpm_making){ .v = v, .d = d, .readings = readings, .n = n,
+				  .end_tick = end_tick };
 	if (irq) {
 		m->irq = *irq;
 		m->has_irq = true;
@@ -404,7 +411,8 @@ int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readin
 	if (edges) {
 		m->first = lround(edges->first * CPM_UNITS);
 		m->last = lround(edges->last * CPM_UNITS);
-		d->edges = (struct cpm_edges){ (double)m->first / CPM_UNITS, (double)m->last / CPM_UNITS };
+		d->edges = (struct cpm_edges){ (double)m->first / CPM_UNITS,
+					       (double)m->last / CPM_UNITS };
 	}
 	d->end_tick = end_tick;
 	windows_begin_first(m);
@@ -478,7 +486,9 @@ bool cpm_windows_next(struct cpm_windows *c)
 		at += bytes;
 		memcpy(&v, at, sizeof(v));
 		at += count_bytes[code >> 2 & 3];
-		c->parts[p] = (struct cpm_part){ vector, unit * ((le64toh(v) & count_masks[code >> 2 & 3]) + 1) };
+		c->parts[p] =
+			(struct cpm_part){ vector,
+					   unit * ((le64toh(v) & count_masks[code >> 2 & 3]) + 1) };
 	}
 	c->at = at;
 	return true;

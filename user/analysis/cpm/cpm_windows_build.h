@@ -46,7 +46,8 @@ struct cpm_making {
 /**
  * cpm_making_put() - inline fast path of cpm_making_event(): an event inside of the current window
  */
-static inline int cpm_making_put(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector)
+static inline int cpm_making_put(struct cpm_making *m, uint64_t tick, uint64_t count,
+				 uint32_t vector)
 {
 	size_t n = m->n_parts;
 

@@ -47,8 +47,8 @@ struct labelled {
 	} *of;
 };
 
-static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint64_t tick, const struct cpm_events *e,
-			      struct labelled *out)
+static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint64_t tick,
+			      const struct cpm_events *e, struct labelled *out)
 {
 	bool bystanders = event_has_bystanders(v, e);
 
@@ -79,12 +79,14 @@ struct labelling {
 };
 
 /* @n ticks of @uj each; @s: how blocks share one. */
-static void labels_add_shared(const struct labelling *l, const struct labelled *what, const struct cpm_sharing *s, double uj, double n)
+static void labels_add_shared(const struct labelling *l, const struct labelled *what,
+			      const struct cpm_sharing *s, double uj, double n)
 {
 	if (!s->others)
 		l->out[l->unsampled_label] += s->part * uj * n;
 	for (size_t i = 0; i < what->n; i++)
-		l->out[what->of[i].label] += uj * n * cpm_share_of(l->v, l->d, s, what->of[i].block);
+		l->out[what->of[i].label] += uj * n * cpm_share_of(l->v, l->d, s,
+								   what->of[i].block);
 }
 
 /* The same for a vector with members. */
@@ -109,9 +111,11 @@ static void labelled_swap(struct labelled *a, struct labelled *b)
 	*b = was;
 }
 
-static bool labelled_is_change(const struct cpm_vectors *v, const struct labelled *last, const struct labelled *first)
+static bool labelled_is_change(const struct cpm_vectors *v, const struct labelled *last,
+			       const struct labelled *first)
 {
-	return last->vector != first->vector && !cpm_is_other_set(v, last->vector) && !cpm_is_other_set(v, first->vector);
+	return last->vector != first->vector && !cpm_is_other_set(v, last->vector) &&
+	       !cpm_is_other_set(v, first->vector);
 }
 
 /* A window with its division. */
@@ -122,7 +126,8 @@ struct divided {
 
 static double window_tick_uj(const struct cpm_domain *d, const struct divided *w, uint32_t vector)
 {
-	return w->win->known ? w->win->uj * cpm_tick_share(d, &w->div, d->steps - 1, vector) : d->uj_per_tick[vector];
+	return w->win->known ? w->win->uj * cpm_tick_share(d, &w->div, d->steps - 1, vector) :
+	       d->uj_per_tick[vector];
 }
 
 /*
@@ -130,8 +135,9 @@ static double window_tick_uj(const struct cpm_domain *d, const struct divided *w
  * next window. @last: the tick before the window, at the end its last; @next: room. Changes at its
  * ends are shared as in cpm_windows.c. @ends: no reading is at its end
  */
-static void labels_add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
-			      bool *more, bool ends, struct labelled *last, struct labelled *next)
+static void labels_add_window(const struct labelling *l, const struct cpm_window *win,
+			      struct walk *w, struct cpm_events *e, bool *more, bool ends,
+			      struct labelled *last, struct labelled *next)
 {
 	const struct cpm_edges *edges = &l->d->edges;
 	struct divided divided = { win, cpm_divide(l->d, win, l->d->steps - 1) };
@@ -142,7 +148,8 @@ static void labels_add_window(const struct labelling *l, const struct cpm_window
 		struct cpm_sharing s;
 		double uj, n;
 
-		end = !unsampled ? e->tick + e->count : *more && e->tick < win->to ? e->tick : win->to;
+		end = !unsampled ? e->tick + e->count : *more && e->tick < win->to ? e->tick :
+		      win->to;
 		to = end < win->to ? end : win->to;
 		n = to - now;
 		*next = (struct labelled){ .vector = CPM_UNSAMPLED, .of = next->of };
@@ -176,7 +183,8 @@ static void labels_add_window(const struct labelling *l, const struct cpm_window
 }
 
 int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
-	       const struct cpm_labelled *streams, size_t n_streams, uint32_t unsampled_label, double *out)
+	       const struct cpm_labelled *streams, size_t n_streams, uint32_t unsampled_label,
+	       double *out)
 {
 	struct walk w = { streams, n_streams, calloc(n_streams + 1, sizeof(*w.at)) };
 	struct labelled last = { CPM_UNSAMPLED, 0, calloc(n_streams + 1, sizeof(*last.of)) };
@@ -196,7 +204,8 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 		w.at[i].ended = !tick_stream_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))
-		labels_add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);
+		labels_add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last,
+				  &next);
 	cpm_windows_end(&windows);
 	cpm_events_end(&e);
 	free(w.at);

@@ -133,7 +133,8 @@ uint32_t *vector_table_slot(const struct cpm_vectors *v, const uint32_t *blocks,
 }
 
 /* The vector with these members; a new one if there is none and it takes at most @most bytes. */
-static int vector_find_or_make(struct vector_table *t, const uint32_t *blocks, size_t n, size_t most, uint32_t *vector)
+static int vector_find_or_make(struct vector_table *t, const uint32_t *blocks, size_t n,
+			       size_t most, uint32_t *vector)
 {
 	struct cpm_vectors *v = t->v;
 	size_t bytes;
@@ -182,7 +183,8 @@ static int vector_bases_find(struct vector_table *t, uint32_t *blocks, size_t mo
 			if (v->kinds[v->members[m]] != CPM_MARGINAL)
 				blocks[n++] = v->members[m];
 		/* its bytes are part of the vector's */
-		ret = n == v->first[i + 1] - v->first[i] ? 0 : vector_find_or_make(t, blocks, n, SIZE_MAX, &v->base[i]);
+		ret = n == v->first[i + 1] - v->first[i] ?
+		      0 : vector_find_or_make(t, blocks, n, SIZE_MAX, &v->base[i]);
 		if (n == v->first[i + 1] - v->first[i])
 			v->base[i] = i;
 	}

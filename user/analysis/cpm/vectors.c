@@ -209,13 +209,15 @@ static struct cpm_recent *recent_slot(const struct cpm_walk *w, size_t n)
 
 static bool recent_is_same(const struct cpm_recent *r, const struct cpm_walk *w, size_t n)
 {
-	return r && r->used && r->blocks[0] == w->blocks[0] && r->blocks[1] == (n == 2 ? w->blocks[1] : UINT32_MAX);
+	return r && r->used && r->blocks[0] == w->blocks[0] &&
+	       r->blocks[1] == (n == 2 ? w->blocks[1] : UINT32_MAX);
 }
 
 static void recent_store(struct cpm_recent *r, const struct cpm_walk *w, size_t n, uint32_t vector)
 {
 	if (r)
-		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX }, vector, true };
+		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX },
+					  vector, true };
 }
 
 /*
@@ -234,7 +236,8 @@ static int walk_find_vector(struct vector_table *t, const struct cpm_walk *w, si
 }
 
 /* Walk the ticks of all streams at once. */
-static int streams_merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+static int streams_merge(struct vector_table *t, struct cpm_walk *w,
+			 struct cpm_making *const *making, size_t n_making)
 {
 	struct cpm_recent *recent;
 	uint64_t from, to;
@@ -282,8 +285,8 @@ static int stream_walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 	w->blocks = calloc(n + 1, sizeof(*w->blocks));
 	w->edges = calloc(n + 1, sizeof(*w->edges));
 	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
-	if (kjoule_min_heap_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->running || !w->place ||
-	    !w->active || !w->blocks || !w->edges || !w->recent)
+	if (kjoule_min_heap_init(&w->turns, n) || !w->at || !w->ended || !w->inside ||
+	    !w->running || !w->place || !w->active || !w->blocks || !w->edges || !w->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		tick_stream_begin(&w->at[i], &v->streams[i], NULL);
@@ -396,7 +399,8 @@ static int vectors_find_untaken(struct cpm_vectors *v)
 }
 
 /* More vectors than there is room for: find the most frequent, then walk once more. */
-static int streams_merge_most(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+static int streams_merge_most(struct vector_table *t, struct cpm_walk *w,
+			      struct cpm_making *const *making, size_t n_making)
 {
 	uint64_t from, to;
 	size_t n;
@@ -422,8 +426,9 @@ static int streams_merge_most(struct vector_table *t, struct cpm_walk *w, struct
 	return ret ? ret : streams_merge(t, w, making, n_making);
 }
 
-int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, size_t room,
-			struct cpm_vectors *v, struct cpm_making *const *making, size_t n)
+int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds,
+			size_t room, struct cpm_vectors *v, struct cpm_making *const *making,
+			size_t n)
 {
 	struct vector_table t = { .v = v, .most = room ? room : CPM_VECTORS_ROOM };
 	struct cpm_walk w = { 0 };
@@ -456,7 +461,8 @@ int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, cons
 	return ret;
 }
 
-int cpm_vectors_new(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, struct cpm_vectors *v)
+int cpm_vectors_new(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds,
+		    struct cpm_vectors *v)
 {
 	return cpm_vectors_collect(streams, n_streams, kinds, 0, v, NULL, 0);
 }

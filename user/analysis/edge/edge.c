@@ -52,8 +52,8 @@ static void survey_add_part(void *to, uint32_t vector, double ns)
 	s->ns += ns;
 }
 
-static int windows_survey(const struct edge_input *in, const struct edge_occupancy *st, struct edge_vector *v, double *ns,
-			  size_t *windows)
+static int windows_survey(const struct edge_input *in, const struct edge_occupancy *st,
+			  struct edge_vector *v, double *ns, size_t *windows)
 {
 	struct survey s = { .v = v };
 	struct edge_walk k = { 0 };
@@ -89,8 +89,8 @@ static int vector_by_time(const void *a, const void *b)
 }
 
 /* Choose vectors with a column; the last but one is for all others. */
-static int columns_choose(const struct edge_input *in, struct edge_vector *v, double ns, struct edge_result *r,
-			  size_t *columns)
+static int columns_choose(const struct edge_input *in, struct edge_vector *v, double ns,
+			  struct edge_result *r, size_t *columns)
 {
 	uint32_t n = in->vectors->n_vectors, *order = calloc(n + 1, sizeof(*order));
 
@@ -134,8 +134,9 @@ static struct value power_with_interval(const struct edge_input *in, const struc
 }
 
 /* The joint power of all vectors without an own one, weighted by time, from their unknowns. */
-static struct value vectors_unknown_power(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
-					  struct edge_result *r, double dof)
+static struct value vectors_unknown_power(const struct edge_input *in, const struct edge_vector *v,
+					  const struct edge_system *s, struct edge_result *r,
+					  double dof)
 {
 	double part[EDGE_COLUMNS_MOST] = { 0 }, all = 0, uw = 0, variance = 0, pull = 0;
 
@@ -166,8 +167,8 @@ static struct value vectors_unknown_power(const struct edge_input *in, const str
 	return power_with_interval(in, r, uw, fmax(variance, 0), pull, dof, &r->unknown_own_w);
 }
 
-static void vectors_set_powers(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
-			       struct edge_result *r)
+static void vectors_set_powers(const struct edge_input *in, const struct edge_vector *v,
+			       const struct edge_system *s, struct edge_result *r)
 {
 	double dof = s->rows - s->n;
 
@@ -182,8 +183,8 @@ static void vectors_set_powers(const struct edge_input *in, const struct edge_ve
 		if (!(alike > 0) || alike > ALIKE * ALIKE || !(variance >= 0))
 			r->why[i] = EDGE_ALIKE;
 		if (r->why[i] == EDGE_KNOWN)
-			r->w[i] = power_with_interval(in, r, gsl_vector_get(s->x, a), variance, edge_fit_pull(s, a),
-						      dof, &r->own_w[i]);
+			r->w[i] = power_with_interval(in, r, gsl_vector_get(s->x, a), variance,
+						      edge_fit_pull(s, a), dof, &r->own_w[i]);
 		/* power is not negative */
 		if (r->w[i].hi < 0) {
 			r->w[i] = (struct value){ NAN, NAN, NAN };
@@ -203,7 +204,8 @@ static bool window_is_spin(const struct edge_window *w)
 static int spin_power_learn(const struct edge_input *in, struct edge_result *r)
 {
 	double sum = 0, squares = 0, ns = 0, mean, error;
-	double *power = calloc(in->n_windows + 1, sizeof(*power)), *anyway = calloc(in->n_windows + 1, sizeof(*anyway));
+	double *power = calloc(in->n_windows + 1, sizeof(*power)),
+		*anyway = calloc(in->n_windows + 1, sizeof(*anyway));
 	struct outlier *far = calloc(in->n_windows + 1, sizeof(*far));
 	size_t n = 0;
 	int ret = power && anyway && far ? 0 : -ENOMEM;
@@ -249,8 +251,9 @@ static int spin_power_learn(const struct edge_input *in, struct edge_result *r)
 }
 
 /* @last: leave out outliers; else only find them */
-static int columns_solve(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, size_t columns,
-			 bool last, struct edge_result *r)
+static int columns_solve(const struct edge_input *in, const struct edge_occupancy *st,
+			 const struct edge_vector *v, size_t columns, bool last,
+			 struct edge_result *r)
 {
 	struct edge_system s;
 	int ret = edge_fit_new(&s, columns);

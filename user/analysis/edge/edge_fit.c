@@ -28,7 +28,8 @@ static void row_add_part(void *to, uint32_t vector, double ns)
 	uint32_t column = r->v[vector].column;
 
 	v = r->in->vectors;
-	r->t[column == EDGE_NO_COLUMN ? r->n - 2 : column] += ns * 1e-9 * (1 - edge_irq_part(r->in));
+	r->t[column == EDGE_NO_COLUMN ? r->n - 2 : column] += ns * 1e-9 *
+							      (1 - edge_irq_part(r->in));
 	/* each busy CPU has interrupts of its own */
 	for (uint32_t k = v->first[vector]; k < v->first[vector + 1]; k++)
 		if (v->kinds[v->members[k]] != CPM_IDLE)
@@ -36,13 +37,15 @@ static void row_add_part(void *to, uint32_t vector, double ns)
 }
 
 /* Uncertain changes in a window. */
-static void blur_add_changes(const struct edge_occupancy *st, const struct edge_vector *v, double low, double high, double net,
-			     struct edge_walk *k, struct edge_system *s)
+static void blur_add_changes(const struct edge_occupancy *st, const struct edge_vector *v,
+			     double low, double high, double net, struct edge_walk *k,
+			     struct edge_system *s)
 {
 	while (k->change < st->n_changes && st->changes[k->change].at <= low)
 		k->change++;
 	for (size_t i = k->change; i < st->n_changes && st->changes[i].at < high; i++) {
-		uint32_t a = v[edge_occupancy_run(st, i)].column, b = v[edge_occupancy_run(st, i + 1)].column;
+		uint32_t a = v[edge_occupancy_run(st, i)].column,
+		b = v[edge_occupancy_run(st, i + 1)].column;
 		double variance = st->changes[i].variance * net * net;
 
 		a = a == EDGE_NO_COLUMN ? s->n - 2 : a;
@@ -56,20 +59,24 @@ static void blur_add_changes(const struct edge_occupancy *st, const struct edge_
 	}
 }
 
-static void blur_add_windows(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-			     struct edge_system *s)
+static void blur_add_windows(const struct edge_input *in, const struct edge_occupancy *st,
+			     const struct edge_vector *v, struct edge_system *s)
 {
 	struct edge_walk k = { 0 };
 
 	for (size_t j = 0; j < in->n_windows; j++)
 		if (edge_occupancy_uses(in, st, j))
-			blur_add_changes(st, v, st->from[j], st->from[j] + (in->windows[j].b_ns - in->windows[j].from_ns),
+			blur_add_changes(st, v, st->from[j],
+					 st->from[j] +
+					 (in->windows[j].b_ns - in->windows[j].from_ns),
 					 1e-9 * (1 - edge_irq_part(in)), &k, s);
 }
 
 /* Call @each for the rows of all usable windows. */
-static void rows_for_each(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-			  double spin_w, void (*each)(struct edge_system *s, const struct row *r), struct edge_system *s)
+static void rows_for_each(const struct edge_input *in, const struct edge_occupancy *st,
+			  const struct edge_vector *v, double spin_w,
+			  void (*each)(struct edge_system *s, const struct row *r),
+			  struct edge_system *s)
 {
 	struct edge_walk k = { 0 };
 
@@ -228,8 +235,8 @@ static void system_clear(struct edge_system *s)
 	s->rows = 0;
 }
 
-int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-		     double spin_w, struct edge_system *s)
+int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *st,
+		     const struct edge_vector *v, double spin_w, struct edge_system *s)
 {
 	system_clear(s);
 	rows_for_each(in, st, v, spin_w, system_add_row, s);
@@ -239,8 +246,8 @@ int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *s
 	return system_invert(s);
 }
 
-void edge_fit_scores(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-		     double spin_w, struct edge_system *s)
+void edge_fit_scores(const struct edge_input *in, const struct edge_occupancy *st,
+		     const struct edge_vector *v, double spin_w, struct edge_system *s)
 {
 	rows_for_each(in, st, v, spin_w, score_add_row, s);
 	blur_add_windows(in, st, v, s);
@@ -253,8 +260,8 @@ static void row_note_residual(struct edge_system *s, const struct row *r)
 	s->window[s->n_off++] = r->window;
 }
 
-int edge_fit_wild(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, double spin_w,
-		  struct edge_system *s, size_t *n)
+int edge_fit_wild(const struct edge_input *in, const struct edge_occupancy *st,
+		  const struct edge_vector *v, double spin_w, struct edge_system *s, size_t *n)
 {
 	struct outlier *far = calloc(s->rows + 1, sizeof(*far));
 	int ret = -ENOMEM;

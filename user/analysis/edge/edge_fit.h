@@ -44,19 +44,19 @@ void edge_fit_free(struct edge_system *s);
  * @spin_w: power while all CPUs are paused
  * Return: 0; -ENODATA: too few windows, or singular; -ENOMEM
  */
-int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-		     double spin_w, struct edge_system *s);
+int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *st,
+		     const struct edge_vector *v, double spin_w, struct edge_system *s);
 /**
  * edge_fit_wild() - find outliers: something else had the CPUs in these windows
  * @st: out: its @wild
  * @n: out: how many
  * Return: 0 or -ENOMEM
  */
-int edge_fit_wild(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, double spin_w,
-		  struct edge_system *s, size_t *n);
+int edge_fit_wild(const struct edge_input *in, const struct edge_occupancy *st,
+		  const struct edge_vector *v, double spin_w, struct edge_system *s, size_t *n);
 /** edge_fit_scores() - after the powers are known; needed by the two below */
-void edge_fit_scores(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-		     double spin_w, struct edge_system *s);
+void edge_fit_scores(const struct edge_input *in, const struct edge_occupancy *st,
+		     const struct edge_vector *v, double spin_w, struct edge_system *s);
 /** edge_fit_variance() - of an unknown: inverse * scores * inverse', the entry on the diagonal */
 double edge_fit_variance(const struct edge_system *s, size_t a);
 /**

@@ -29,7 +29,8 @@ static const struct value *vector_power_value(const struct edge_result *r, uint3
 	return r->why[vector] == EDGE_KNOWN ? &r->w[vector] : &r->unknown_w;
 }
 
-void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t paused, struct cpm_domain *d)
+void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t paused,
+		struct cpm_domain *d)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (vector_is_paused(in->vectors, i, paused))
@@ -86,7 +87,8 @@ static void group_end_vector(const struct adding *a, struct off *o)
 static void group_add_part(struct adding *a, uint32_t vector, const struct part *part)
 {
 	struct off *o = &a->off[part->group];
-	double uj_per_w = part->ticks * 1e6 * tick_net_s(a->in), spin_w = a->r->spin_w.hi - a->r->spin_w.v;
+	double uj_per_w = part->ticks * 1e6 * tick_net_s(a->in),
+		spin_w = a->r->spin_w.hi - a->r->spin_w.v;
 
 	o->all += part->ticks;
 	o->spin += uj_per_w * spin_w;
@@ -114,7 +116,9 @@ static void group_set_variance(const struct adding *a, struct off *o, struct cpm
 		o->squares += pow(o->unknown * 1e6 * tick_net_s(a->in) * a->r->unknown_own_w, 2);
 	/* only their joint power is known: the others may draw nothing or twice as much */
 	if (o->unknown > EDGE_UNKNOWN_MOST * o->all && !isnan(a->r->unknown_w.v))
-		o->squares += pow((a->unknown - o->unknown) * 1e6 * tick_net_s(a->in) * a->r->unknown_w.v, 2);
+		o->squares +=
+			pow((a->unknown - o->unknown) * 1e6 * tick_net_s(a->in) * a->r->unknown_w.v,
+			    2);
 	/* half of a 95 % interval is nearly two standard deviations */
 	g->variance = (o->squares + o->spin * o->spin + o->irq * o->irq) / (1.96 * 1.96);
 	/* unknown unless it has most of these ticks, and is not their only block */
@@ -127,8 +131,9 @@ static void group_set_variance(const struct adding *a, struct off *o, struct cpm
  * Ticks of each group in each of all other sets: @ticks, a row of all groups for each set. Return:
  * 0 or -ENOMEM
  */
-static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-				  uint32_t unsampled_group, uint32_t n_groups, double *ticks)
+static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_domain *d,
+				  const uint32_t *group_of, uint32_t unsampled_group,
+				  uint32_t n_groups, double *ticks)
 {
 	struct cpm_events e;
 	int ret = cpm_events_begin(v, &e);
@@ -144,7 +149,8 @@ static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_
 		if (!s.others)
 			row[unsampled_group] += e.count * s.part;
 		for (size_t m = 0; m < e.n; m++)
-			row[group_of[e.walk.blocks[m]]] += e.count * cpm_share_of(v, d, &s, e.walk.blocks[m]);
+			row[group_of[e.walk.blocks[m]]] += e.count *
+							   cpm_share_of(v, d, &s, e.walk.blocks[m]);
 	}
 	cpm_events_end(&e);
 	return ret;
@@ -160,11 +166,12 @@ static uint32_t vectors_count_blocks(const struct cpm_vectors *v)
 	return n;
 }
 
-int edge_groups(const struct edge_input *in, const struct edge_result *r, const struct cpm_domain *d,
-		const uint32_t *group_of, uint32_t unsampled_group, uint32_t paused, uint32_t n_groups,
-		struct cpm_group *groups)
+int edge_groups(const struct edge_input *in, const struct edge_result *r,
+		const struct cpm_domain *d, const uint32_t *group_of, uint32_t unsampled_group,
+		uint32_t paused, uint32_t n_groups, struct cpm_group *groups)
 {
-	struct adding a = { .in = in, .r = r, .paused = paused, .off = calloc(n_groups + 1ul, sizeof(*a.off)) };
+	struct adding a = { .in = in, .r = r, .paused = paused,
+			    .off = calloc(n_groups + 1ul, sizeof(*a.off)) };
 	const struct cpm_vectors *v = in->vectors;
 	uint32_t n_blocks = vectors_count_blocks(v);
 	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
@@ -185,16 +192,20 @@ int edge_groups(const struct edge_input *in, const struct edge_result *r, const 
 		struct cpm_sharing s = cpm_share(v, d, i, d->uj_per_tick[i]);
 
 		if (!s.n)
-			group_add_part(&a, i, &(struct part){ unsampled_group, NO_BLOCK, count[i] });
+			group_add_part(&a, i,
+				       &(struct part){ unsampled_group, NO_BLOCK, count[i] });
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
-			group_add_part(&a, i, &(struct part){ group_of[v->members[m]], v->members[m],
-				       count[i] * cpm_share_of(v, d, &s, v->members[m]) });
+			group_add_part(&a, i,
+				       &(struct part){ group_of[v->members[m]], v->members[m],
+						       count[i] *
+						       cpm_share_of(v, d, &s, v->members[m]) });
 	}
 	if (!ret && n_other_sets)
 		ret = other_sets_share_ticks(v, d, group_of, unsampled_group, n_groups, other_sets);
 	for (size_t i = 0; i < n_other_sets && !ret; i++)
 		for (uint32_t g = 0; g < n_groups; g++)
-			group_add_part(&a, v->first_other_set + i, &(struct part){ g, NO_BLOCK, other_sets[i * n_groups + g] });
+			group_add_part(&a, v->first_other_set + i,
+				       &(struct part){ g, NO_BLOCK, other_sets[i * n_groups + g] });
 	for (uint32_t b = 0; b < n_blocks && !ret; b++)
 		a.lone |= a.of_block[b] > EDGE_UNKNOWN_ALL * a.unknown;
 	for (uint32_t g = 0; g < n_groups && !ret; g++)

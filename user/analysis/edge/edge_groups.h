@@ -11,7 +11,8 @@
  * @paused: the block of ticks at which the CPUs were paused
  * @d: of the same vectors
  */
-void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t paused, struct cpm_domain *d);
+void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t paused,
+		struct cpm_domain *d);
 
 /* A group has no energy if the power of more than this part of its ticks is unknown. */
 #define EDGE_UNKNOWN_MOST	0.05
@@ -27,8 +28,8 @@ void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32
  *
  * Return: 0 or -ENOMEM
  */
-int edge_groups(const struct edge_input *in, const struct edge_result *r, const struct cpm_domain *d,
-		const uint32_t *group_of, uint32_t unsampled_group, uint32_t paused, uint32_t n_groups,
-		struct cpm_group *groups);
+int edge_groups(const struct edge_input *in, const struct edge_result *r,
+		const struct cpm_domain *d, const uint32_t *group_of, uint32_t unsampled_group,
+		uint32_t paused, uint32_t n_groups, struct cpm_group *groups);
 
 #endif /* KJOULE_EDGE_GROUPS_H */

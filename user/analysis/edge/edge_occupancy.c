@@ -18,7 +18,8 @@ static uint32_t event_vector_at(struct cpm_events *event, bool *more, uint64_t t
 	return *more && event->tick <= tick ? event->vector : CPM_UNSAMPLED;
 }
 
-static int occupancy_add_tick(const struct edge_input *in, struct edge_occupancy *st, double at, uint32_t vector, size_t *room)
+static int occupancy_add_tick(const struct edge_input *in, struct edge_occupancy *st, double at,
+			      uint32_t vector, size_t *room)
 {
 	if (st->n_seen == (in->ticks_most ? in->ticks_most : EDGE_TICKS_MOST))
 		return -EFBIG;
@@ -82,7 +83,8 @@ void edge_occupancy_count(const struct edge_occupancy *st, struct edge_vector *v
 	}
 }
 
-int edge_occupancy_changes(struct edge_occupancy *st, const struct edge_vector *v, uint32_t n_vectors)
+int edge_occupancy_changes(struct edge_occupancy *st, const struct edge_vector *v,
+			   uint32_t n_vectors)
 {
 	const struct edge_seen *before = NULL;
 	size_t n = 0;
@@ -151,9 +153,9 @@ uint32_t edge_occupancy_run(const struct edge_occupancy *st, size_t i)
  * Call @each with the nanoseconds of each vector in a time; one vector may come several times, and
  * with negative parts.
  */
-static void parts_for_each(const struct edge_occupancy *st, const struct edge_vector *v, struct edge_walk *k, double low,
-			   double high, void (*each)(void *to, uint32_t vector, double ns),
-			   void *to)
+static void parts_for_each(const struct edge_occupancy *st, const struct edge_vector *v,
+			   struct edge_walk *k, double low, double high,
+			   void (*each)(void *to, uint32_t vector, double ns), void *to)
 {
 	while (k->change < st->n_changes && st->changes[k->change].at <= low)
 		k->change++;
@@ -186,8 +188,9 @@ static void parts_for_each(const struct edge_occupancy *st, const struct edge_ve
 	}
 }
 
-void edge_occupancy_window(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-		       struct edge_walk *k, size_t j, void (*each)(void *to, uint32_t vector, double ns), void *to)
+void edge_occupancy_window(const struct edge_input *in, const struct edge_occupancy *st,
+			   const struct edge_vector *v, struct edge_walk *k, size_t j,
+			   void (*each)(void *to, uint32_t vector, double ns), void *to)
 {
 	const struct edge_window *w = &in->windows[j];
 

@@ -60,7 +60,8 @@ void edge_occupancy_count(const struct edge_occupancy *st, struct edge_vector *v
  *
  * Return: 0 or -ENOMEM
  */
-int edge_occupancy_changes(struct edge_occupancy *st, const struct edge_vector *v, uint32_t n_vectors);
+int edge_occupancy_changes(struct edge_occupancy *st, const struct edge_vector *v,
+			   uint32_t n_vectors);
 /** edge_occupancy_uses() - is the window usable? */
 bool edge_occupancy_uses(const struct edge_input *in, const struct edge_occupancy *st, size_t j);
 /** edge_occupancy_run() - the vector before change @i, and after the one before */
@@ -70,7 +71,8 @@ uint32_t edge_occupancy_run(const struct edge_occupancy *st, size_t i);
  * @k: position, as the window before left it
  * One vector may come several times, and with negative parts.
  */
-void edge_occupancy_window(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-		       struct edge_walk *k, size_t j, void (*each)(void *to, uint32_t vector, double ns), void *to);
+void edge_occupancy_window(const struct edge_input *in, const struct edge_occupancy *st,
+			   const struct edge_vector *v, struct edge_walk *k, size_t j,
+			   void (*each)(void *to, uint32_t vector, double ns), void *to);
 
 #endif /* KJOULE_EDGE_OCCUPANCY_H */

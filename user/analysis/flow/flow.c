@@ -150,7 +150,8 @@ static int graph_sort_edges(struct graph *g)
 	return 0;
 }
 
-static int graph_add_block_edges(struct graph *g, const struct kjoule_insn *insns, size_t n, const struct flow *f)
+static int graph_add_block_edges(struct graph *g, const struct kjoule_insn *insns, size_t n,
+				 const struct flow *f)
 {
 	uint32_t block = 0;
 	int ret = 0;
@@ -168,7 +169,8 @@ static int graph_add_block_edges(struct graph *g, const struct kjoule_insn *insn
 		}
 		if (!ret && insns[i].kind == KJOULE_INSN_INDIRECT)
 			ret = graph_add_edge(g, block, g->table);
-		if (!ret && (insns[i].kind == KJOULE_INSN_PLAIN || insns[i].kind == KJOULE_INSN_BRANCH) &&
+		if (!ret &&
+		    (insns[i].kind == KJOULE_INSN_PLAIN || insns[i].kind == KJOULE_INSN_BRANCH) &&
 		    block + 1 < f->n_blocks)
 			ret = graph_add_edge(g, block, block + 1);
 		block++;
@@ -441,8 +443,9 @@ static int loops_make(const struct graph *g, struct walk *w, struct flow *f)
 
 static int graph_walk_init(struct walk *w, uint32_t n)
 {
-	uint32_t **all[] = { &w->number, &w->node, &w->parent, &w->stack, &w->next, &w->ancestor, &w->label,
-			     &w->semi, &w->dominator, &w->place, &w->size, &w->collapsed, &w->loop };
+	uint32_t **all[] = { &w->number, &w->node, &w->parent, &w->stack, &w->next, &w->ancestor,
+			     &w->label, &w->semi, &w->dominator, &w->place, &w->size, &w->collapsed,
+			     &w->loop };
 
 	memset(w, 0, sizeof(*w));
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

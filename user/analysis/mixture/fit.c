@@ -38,7 +38,8 @@ static uint32_t *vectors_units(const struct fit_input *in)
 	for (uint32_t i = 0; i < v->n_vectors; i++) {
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
 			units[m] = block_unit(in, v->members[m]);
-		qsort(units + v->first[i], v->first[i + 1] - v->first[i], sizeof(*units), unit_by_number);
+		qsort(units + v->first[i], v->first[i + 1] - v->first[i], sizeof(*units),
+		      unit_by_number);
 	}
 	return units;
 }
@@ -92,12 +93,14 @@ static int entry_by_units(const void *a, const void *b)
 
 static bool entries_are_alike(const struct entry *x, const struct entry *y)
 {
-	return !x->other_set && !y->other_set && x->n == y->n && (!x->n || !memcmp(x->units, y->units, x->n * sizeof(*x->units)));
+	return !x->other_set && !y->other_set && x->n == y->n &&
+	       (!x->n || !memcmp(x->units, y->units, x->n * sizeof(*x->units)));
 }
 
 static int entry_by_ticks(const void *a, const void *b)
 {
-	const struct entry *x = *(const struct entry *const *)a, *y = *(const struct entry *const *)b;
+	const struct entry *x = *(const struct entry *const *)a,
+		*y = *(const struct entry *const *)b;
 
 	if (x->ticks != y->ticks)
 		return x->ticks > y->ticks ? -1 : 1;
@@ -113,8 +116,8 @@ static bool entry_is_loose(const struct fit_input *in, const struct entry *e)
 }
 
 /* Make classes of entries sorted by units; @pool: rare ones are one class, else none. */
-static int classes_number(const struct fit_input *in, struct entry *entries, size_t n, double all, bool pool, struct fit *f,
-			  uint32_t *n_classes)
+static int classes_number(const struct fit_input *in, struct entry *entries, size_t n, double all,
+			  bool pool, struct fit *f, uint32_t *n_classes)
 {
 	struct entry **heads = calloc(n + 1, sizeof(*heads));
 	size_t n_heads = 0, kept = 0;
@@ -167,7 +170,8 @@ static int classes_make(const struct fit_input *in, bool pool, struct fit *f, ui
 	if (entries && units && ticks) {
 		for (uint32_t i = 0; i < v->n_vectors; i++)
 			if (v->base[i] == i)
-				entries[n++] = (struct entry){ units + v->first[i], v->first[i + 1] - v->first[i], i,
+				entries[n++] = (struct entry){ units + v->first[i],
+							       v->first[i + 1] - v->first[i], i,
 							       ticks[i], cpm_is_other_set(v, i) };
 		qsort(entries, n, sizeof(*entries), entry_by_units);
 		ret = classes_number(in, entries, n, all, pool, f, n_classes);
@@ -201,7 +205,8 @@ static int pool_find_power(const struct fit_input *in, struct fit *f)
 		all += left;
 		all_ticks += c.w.to - c.w.from;
 		for (size_t p = 0; p < c.w.n_parts; p++) {
-			uint32_t vector = c.w.parts[p].vector, class = f->class_of[in->vectors->base[vector]];
+			uint32_t vector = c.w.parts[p].vector,
+			class = f->class_of[in->vectors->base[vector]];
 			double n = c.w.parts[p].count;
 
 			if (in->vectors->base[vector] != vector)
@@ -219,7 +224,8 @@ static int pool_find_power(const struct fit_input *in, struct fit *f)
 			marginal_ticks += beside;
 		}
 	}
-	f->pool_uj = pool_ticks > 0 ? fmax(pool / pool_ticks, 0) : all_ticks > 0 ? all / all_ticks : 0;
+	f->pool_uj = pool_ticks > 0 ? fmax(pool / pool_ticks, 0) : all_ticks > 0 ?
+		     all / all_ticks : 0;
 	f->marginal_uj = marginal_ticks > 0 ? fmax(marginal / marginal_ticks, 0) : 0;
 	cpm_windows_end(&c);
 	return ret;
@@ -227,8 +233,9 @@ static int pool_find_power(const struct fit_input *in, struct fit *f)
 
 int fit_new(const struct fit_input *in, struct fit *f)
 {
-	struct mixture_input m = { .vectors = in->vectors, .domain = in->domain, .jitter = in->jitter,
-				   .unknown = in->unknown, .n_unknown = in->n_unknown };
+	struct mixture_input m = { .vectors = in->vectors, .domain = in->domain,
+				   .jitter = in->jitter, .unknown = in->unknown,
+				   .n_unknown = in->n_unknown };
 	int ret = -ENOMEM;
 
 	memset(f, 0, sizeof(*f));
@@ -332,8 +339,9 @@ static int classes_add_other_sets(const struct fit *f, const struct cpm_vectors 
 	return ret;
 }
 
-int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-	       uint32_t unsampled_group, uint32_t n_groups, struct cpm_group *groups)
+int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,
+	       const uint32_t *group_of, uint32_t unsampled_group, uint32_t n_groups,
+	       struct cpm_group *groups)
 {
 	uint32_t n = f->m.n_classes;
 	double *ticks = calloc((size_t)n_groups * n + 1, sizeof(*ticks));

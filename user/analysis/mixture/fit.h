@@ -57,8 +57,9 @@ void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_doma
  * fit_groups() - add the powers' uncertainty to the variances and biases of cpm_groups()
  * Return: 0 or -ENOMEM
  */
-int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-	       uint32_t unsampled_group, uint32_t n_groups, struct cpm_group *groups);
+int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,
+	       const uint32_t *group_of, uint32_t unsampled_group, uint32_t n_groups,
+	       struct cpm_group *groups);
 
 /** fit_vector_groups() - the same of cpm_vector_groups(). Return: 0 or -ENOMEM */
 int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,

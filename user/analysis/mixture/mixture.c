@@ -74,7 +74,8 @@ static int sums_new(struct sums *b, uint32_t n)
 	b->errors.unseen = calloc((size_t)n * n, sizeof(double));
 	b->we = calloc(n, sizeof(double));
 	b->w = calloc(n, sizeof(double));
-	return b->raw && b->errors.own && b->errors.shared && b->errors.unseen && b->we && b->w ? 0 : -ENOMEM;
+	return b->raw && b->errors.own && b->errors.shared && b->errors.unseen && b->we &&
+	       b->w ? 0 : -ENOMEM;
 }
 
 static void sums_free(struct sums *b)
@@ -157,7 +158,8 @@ static int batches_add_windows(struct solving *s, struct mixture *m)
 		memset(errors.shared, 0, square);
 		memset(errors.unseen, 0, square);
 		if (mixture_runs_window(&s->runs, w, &at, ticks, &errors)) {
-			sums_add_window(&s->batches[seen * MIXTURE_BATCHES / d->known], s->n, weight, ticks, &errors, w->uj);
+			sums_add_window(&s->batches[seen * MIXTURE_BATCHES / d->known], s->n,
+					weight, ticks, &errors, w->uj);
 			m->used[windows.number] = true;
 			m->windows++;
 			m->window_ticks += length;
@@ -195,14 +197,16 @@ static int equations_solve_powers(const struct sums *b, uint32_t n, double *p, d
 
 		for (uint32_t i = 0; i < n; i++) {
 			for (uint32_t k = 0; k < n; k++)
-				gsl_matrix_set(a, i, k, zero[i] || zero[k] ? i == k : sums_corrected(b, n, i, k));
+				gsl_matrix_set(a, i, k, zero[i] ||
+					       zero[k] ? i == k : sums_corrected(b, n, i, k));
 			gsl_matrix_set(a, i, n, zero[i] ? 0 : b->w[i]);
 			gsl_matrix_set(a, n, i, zero[i] ? 0 : b->w[i]);
 			gsl_vector_set(right, i, zero[i] ? 0 : b->we[i]);
 		}
 		gsl_matrix_set(a, n, n, 0);
 		gsl_vector_set(right, n, b->e);
-		if (gsl_linalg_LU_decomp(a, order, &sign) || gsl_linalg_LU_solve(a, order, right, x)) {
+		if (gsl_linalg_LU_decomp(a, order, &sign) ||
+		    gsl_linalg_LU_solve(a, order, right, x)) {
 			ret = -EDOM;
 			break;
 		}
@@ -256,7 +260,8 @@ static gsl_matrix *directions_basis(const double *w, uint32_t n)
 		vv += v[i] * v[i];
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 1; k < n; k++)
-			gsl_matrix_set(basis, i, k - 1, (i == k) - (vv > 0 ? 2 * v[i] * v[k] / vv : 0));
+			gsl_matrix_set(basis, i, k - 1,
+				       (i == k) - (vv > 0 ? 2 * v[i] * v[k] / vv : 0));
 	free(v);
 	return basis;
 }
@@ -269,7 +274,8 @@ static gsl_matrix *directions_basis(const double *w, uint32_t n)
 static int directions_judge(const struct sums *b, uint32_t n, struct mixture *m)
 {
 	gsl_matrix *basis = n > 1 ? directions_basis(b->w, n) : NULL;
-	gsl_matrix *raw = gsl_matrix_calloc(n, n), *net = gsl_matrix_calloc(n, n), *half = gsl_matrix_calloc(n, n);
+	gsl_matrix *raw = gsl_matrix_calloc(n, n), *net = gsl_matrix_calloc(n, n),
+		*half = gsl_matrix_calloc(n, n);
 	gsl_matrix *a = NULL, *c = NULL, *vectors = NULL;
 	gsl_vector *values = NULL;
 	gsl_eigen_gensymmv_workspace *room = NULL;
@@ -313,7 +319,8 @@ static int directions_judge(const struct sums *b, uint32_t n, struct mixture *m)
 	m->reliability = gsl_vector_get(values, least);
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k + 1 < n; k++)
-			m->direction[i] += gsl_matrix_get(basis, i, k) * gsl_matrix_get(vectors, k, least);
+			m->direction[i] += gsl_matrix_get(basis, i, k) *
+					   gsl_matrix_get(vectors, k, least);
 		m->direction[i] *= sqrt(b->w[i]);
 	}
 out:
@@ -334,7 +341,8 @@ out:
 static int powers_jackknife(struct solving *s, struct mixture *m)
 {
 	uint32_t n = s->n, done = 0;
-	double *p = calloc((size_t)MIXTURE_BATCHES * n, sizeof(*p)), *mean = calloc(n, sizeof(*mean));
+	double *p = calloc((size_t)MIXTURE_BATCHES * n, sizeof(*p)),
+		*mean = calloc(n, sizeof(*mean));
 	int ret = p && mean ? 0 : -ENOMEM;
 
 	for (int b = 0; b < MIXTURE_BATCHES && !ret; b++) {
@@ -350,7 +358,8 @@ static int powers_jackknife(struct solving *s, struct mixture *m)
 	for (uint32_t b = 0; b < done && !ret; b++)
 		for (uint32_t i = 0; i < n; i++)
 			for (uint32_t k = 0; k < n; k++)
-				m->covariance[i * n + k] += (done - 1.0) / done * (p[b * n + i] - mean[i]) *
+				m->covariance[i * n + k] += (done - 1.0) / done *
+							    (p[b * n + i] - mean[i]) *
 							    (p[b * n + k] - mean[k]);
 	m->dof = done - 1.0;
 	free(p);
@@ -362,14 +371,16 @@ static int powers_jackknife(struct solving *s, struct mixture *m)
 static void powers_find_bias(const struct sums *b, uint32_t n, const double *inverse,
 			     struct mixture *m)
 {
-	const double *const errors[MIXTURE_BIASES] = { b->errors.own, b->errors.shared, b->errors.unseen };
+	const double *const errors[MIXTURE_BIASES] = { b->errors.own, b->errors.shared,
+						       b->errors.unseen };
 	static const double known[MIXTURE_BIASES] = { OWN_KNOWN, SHARED_KNOWN, UNSEEN_KNOWN };
 
 	for (int e = 0; e < MIXTURE_BIASES; e++)
 		for (uint32_t i = 0; i < n; i++)
 			for (uint32_t k = 0; k < n; k++)
 				for (uint32_t l = 0; l < n; l++)
-					m->bias[e * n + i] += known[e] * inverse[i * n + k] * errors[e][k * n + l] *
+					m->bias[e * n + i] += known[e] * inverse[i * n + k] *
+							      errors[e][k * n + l] *
 							      m->uj_per_tick[l];
 }
 
@@ -455,7 +466,8 @@ int mixture_solve(const struct mixture_input *in, struct mixture *m)
 	m->brief = calloc(n + 1, sizeof(bool));
 	m->border = calloc(n * n + 1, sizeof(double));
 	m->used = calloc(in->domain->n_windows + 1, sizeof(bool));
-	ret = m->uj_per_tick && m->covariance && m->bias && m->direction && m->ticks && m->run_ticks && m->brief &&
+	ret = m->uj_per_tick && m->covariance && m->bias && m->direction && m->ticks &&
+	      m->run_ticks && m->brief &&
 	      m->border && m->used ? mixture_runs_new(in, &s.runs) : -ENOMEM;
 	if (!ret)
 		ret = sums_new(&s.all, s.n);

@@ -34,7 +34,8 @@ double mixture_covariance(double mean, double variance, double jitter)
 	if (variance >= FREE_VARIANCE)
 		return 0;
 	for (int k = 1; k <= 40; k++) {
-		double factor = exp(-2 * M_PI * M_PI * k * k * variance) / (2 * M_PI * M_PI * k * k);
+		double factor = exp(-2 * M_PI * M_PI * k * k * variance) /
+				(2 * M_PI * M_PI * k * k);
 		double x = M_PI * k * jitter, sinc = x > 0 ? sin(x) / x : 1;
 
 		if (factor < 1e-5)
@@ -59,7 +60,8 @@ static double length_true_variance(double mean, double counts, double jitter)
 	for (int i = 0; i < 40; i++) {
 		double s2 = (low + high) / 2;
 
-		if (s2 + 2 * (edge_variance(jitter) - mixture_covariance(mean, s2, jitter)) > counts)
+		if (s2 + 2 * (edge_variance(jitter) - mixture_covariance(mean, s2, jitter)) >
+		    counts)
 			high = s2;
 		else
 			low = s2;
@@ -123,8 +125,8 @@ static int runs_add_run(struct mixture_runs *r, uint64_t from, uint64_t to, uint
 }
 
 /* As runs_add_run(), for unknown ticks in between. */
-static int runs_add_known(struct mixture_runs *r, const struct mixture_input *in, size_t *unknown, uint64_t from,
-			  uint64_t to, uint32_t class)
+static int runs_add_known(struct mixture_runs *r, const struct mixture_input *in, size_t *unknown,
+			  uint64_t from, uint64_t to, uint32_t class)
 {
 	int ret = 0;
 
@@ -175,7 +177,8 @@ static int runs_make(const struct mixture_input *in, struct mixture_runs *r)
 	while (!ret && cpm_windows_next(&windows))
 		;
 	if (!ret)
-		ret = runs_add_known(r, in, &unknown, next, windows.w.to, in->class_of[CPM_UNSAMPLED]);
+		ret = runs_add_known(r, in, &unknown, next, windows.w.to,
+				     in->class_of[CPM_UNSAMPLED]);
 	cpm_windows_end(&windows);
 	return ret;
 }
@@ -200,7 +203,8 @@ static int runs_measure_lengths(const struct mixture_input *in, struct mixture_r
 		for (size_t i = 1; i + 1 < r->n; i++) {
 			const struct mixture_run *run = &r->runs[i];
 
-			if (run->class == MIXTURE_NONE || run[-1].class == MIXTURE_NONE || run[1].class == MIXTURE_NONE)
+			if (run->class == MIXTURE_NONE || run[-1].class == MIXTURE_NONE ||
+			    run[1].class == MIXTURE_NONE)
 				continue;
 			if (!pass)
 				first[run->class + 2]++;
@@ -272,7 +276,8 @@ struct bound {
  */
 static void errors_add_bound(const struct mixture_runs *r, const struct bound *b, double *s)
 {
-	double own = edge_variance(r->jitter), j2 = r->jitter * r->jitter, hidden = own - j2 / 12 / (1 + j2 / 6);
+	double own = edge_variance(r->jitter), j2 = r->jitter * r->jitter,
+		hidden = own - j2 / 12 / (1 + j2 / 6);
 	uint32_t n = r->n_classes;
 
 	s[b->inner * n + b->inner] += own;
@@ -284,7 +289,8 @@ static void errors_add_bound(const struct mixture_runs *r, const struct bound *b
 }
 
 /* Both bounds with each other. */
-static void errors_add_bounds(const struct mixture_runs *r, const struct bound *a, const struct bound *b, double *s)
+static void errors_add_bounds(const struct mixture_runs *r, const struct bound *a,
+			      const struct bound *b, double *s)
 {
 	double c = mixture_covariance(r->window.mean, r->window.variance, r->jitter) / 4;
 	const uint32_t from[2] = { a->inner, a->hidden ? a->outer : a->inner };
@@ -300,10 +306,11 @@ static void errors_add_bounds(const struct mixture_runs *r, const struct bound *
 }
 
 /* The edges between the runs [first, last], the window's own, and those hidden at these. */
-static void errors_add_window(const struct mixture_runs *r, const struct cpm_window *w, size_t first, size_t last,
-			      struct mixture_errors *out)
+static void errors_add_window(const struct mixture_runs *r, const struct cpm_window *w,
+			      size_t first, size_t last, struct mixture_errors *out)
 {
-	struct bound begin = { .inner = r->runs[first].class }, end = { .inner = r->runs[last].class };
+	struct bound begin = { .inner = r->runs[first].class },
+		end = { .inner = r->runs[last].class };
 	double own = edge_variance(r->jitter);
 	size_t from = first, to = last;
 
@@ -311,12 +318,14 @@ static void errors_add_window(const struct mixture_runs *r, const struct cpm_win
 		begin.hidden = true;
 		begin.outer = r->runs[--from].class;
 	}
-	if (last + 1 < r->n && r->runs[last].to == w->to && r->runs[last + 1].class != MIXTURE_NONE) {
+	if (last + 1 < r->n && r->runs[last].to == w->to && r->runs[last + 1].class !=
+	    MIXTURE_NONE) {
 		end.hidden = true;
 		end.outer = r->runs[++to].class;
 	}
 	for (size_t i = first + 1; i < last; i++)
-		if (r->runs[i].to - r->runs[i].from == 1 && r->lengths[r->runs[i].class].variance >= FREE_VARIANCE)
+		if (r->runs[i].to - r->runs[i].from == 1 && r->lengths[r->runs[i].class].variance >=
+		    FREE_VARIANCE)
 			errors_add_pair(r, out->unseen, i, i, UNSEEN);
 	for (size_t i = from; i < to; i++) {
 		double mean = 0, variance = 0, part = i < first || i == last ? 0.5 : 1;
@@ -331,7 +340,8 @@ static void errors_add_window(const struct mixture_runs *r, const struct cpm_win
 			variance += between->variance;
 			if (!(variance < FREE_VARIANCE))
 				break;
-			c = part * (k == last ? 0.5 : 1) * mixture_covariance(mean, variance, r->jitter);
+			c = part * (k == last ? 0.5 : 1) *
+			    mixture_covariance(mean, variance, r->jitter);
 			errors_add_pair(r, out->shared, i, k, c);
 			errors_add_pair(r, out->shared, k, i, c);
 		}
@@ -341,8 +351,8 @@ static void errors_add_window(const struct mixture_runs *r, const struct cpm_win
 	errors_add_bounds(r, &begin, &end, out->shared);
 }
 
-bool mixture_runs_window(const struct mixture_runs *r, const struct cpm_window *w, size_t *at, double *ticks,
-			 struct mixture_errors *errors)
+bool mixture_runs_window(const struct mixture_runs *r, const struct cpm_window *w, size_t *at,
+			 double *ticks, struct mixture_errors *errors)
 {
 	size_t last;
 
@@ -351,7 +361,8 @@ bool mixture_runs_window(const struct mixture_runs *r, const struct cpm_window *
 		++*at;
 	for (last = *at; last < r->n; last++) {
 		const struct mixture_run *run = &r->runs[last];
-		uint64_t from = run->from > w->from ? run->from : w->from, to = run->to < w->to ? run->to : w->to;
+		uint64_t from = run->from > w->from ? run->from : w->from,
+			to = run->to < w->to ? run->to : w->to;
 
 		if (run->class == MIXTURE_NONE)
 			return false;

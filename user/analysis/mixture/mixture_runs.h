@@ -57,8 +57,8 @@ void mixture_runs_free(struct mixture_runs *r);
  * @errors: added to
  * Return: false if some of its ticks are unknown
  */
-bool mixture_runs_window(const struct mixture_runs *r, const struct cpm_window *w, size_t *at, double *ticks,
-			 struct mixture_errors *errors);
+bool mixture_runs_window(const struct mixture_runs *r, const struct cpm_window *w, size_t *at,
+			 double *ticks, struct mixture_errors *errors);
 /**
  * mixture_covariance() - of the sampling errors of two edges
  * @mean,@variance: of the distance between them, in ticks

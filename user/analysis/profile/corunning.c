@@ -44,13 +44,16 @@ static int vector_by_ticks(const void *a, const void *b)
 static int vectors_choose(struct work *w, uint32_t most)
 {
 	const struct cpm_vectors *v = w->v;
-	uint64_t ran = v->ticks + v->bystanders, unsampled = w->in->end_tick - (ran < w->in->end_tick ? ran : w->in->end_tick);
+	uint64_t ran = v->ticks + v->bystanders, unsampled = w->in->end_tick -
+							     (ran < w->in->end_tick ?
+							      ran : w->in->end_tick);
 	struct cpm_events e;
 	uint32_t n = 0;
 	int ret = cpm_events_begin(v, &e);
 
 	for (uint32_t i = 0; i < v->n_vectors; i++)
-		w->counts[i] = (struct count){ i == CPM_UNSAMPLED ? unsampled : 0, i, cpm_is_other_set(v, i) };
+		w->counts[i] = (struct count){ i == CPM_UNSAMPLED ? unsampled : 0, i,
+					       cpm_is_other_set(v, i) };
 	while (!ret && cpm_events_next(&e))
 		w->counts[e.vector].ticks += e.count;
 	cpm_events_end(&e);
@@ -62,11 +65,13 @@ static int vectors_choose(struct work *w, uint32_t most)
 	w->rest = n > most || (n < v->n_vectors && w->counts[n].ticks);
 	w->n_groups = !w->rest ? n : n < most ? n + 1 : most;
 	for (uint32_t i = 0; i < v->n_vectors; i++)
-		w->group_of[w->counts[i].vector] = i < w->n_groups ? i : w->n_groups ? w->n_groups - 1 : 0;
+		w->group_of[w->counts[i].vector] = i < w->n_groups ? i : w->n_groups ? w->n_groups -
+						   1 : 0;
 	return ret;
 }
 
-static void vectors_describe(const struct work *w, const struct profile *p, struct corunning_vector *out)
+static void vectors_describe(const struct work *w, const struct profile *p,
+			     struct corunning_vector *out)
 {
 	const struct cpm_vectors *v = w->v;
 
@@ -78,26 +83,32 @@ static void vectors_describe(const struct work *w, const struct profile *p, stru
 		if (w->rest && g == w->n_groups - 1) {
 			for (uint32_t i = g; i < v->n_vectors && w->counts[i].ticks; i++) {
 				out[g].others += i < w->n_kept;
-				out[g].other_set_ticks += w->counts[i].other_set ? w->counts[i].ticks : 0;
+				out[g].other_set_ticks += w->counts[i].other_set ?
+							  w->counts[i].ticks : 0;
 				out[g].ticks += i > g ? w->counts[i].ticks : 0;
 			}
 			continue;
 		}
 		out[g].members = v->members + v->first[vector];
 		out[g].n = v->first[vector + 1] - v->first[vector];
-		out[g].idle = profile_cpus(p, w->package) > out[g].n ? profile_cpus(p, w->package) - out[g].n : 0;
+		out[g].idle = profile_cpus(p, w->package) > out[g].n ? profile_cpus(p, w->package) -
+			      out[g].n : 0;
 	}
 }
 
 /* Put ticks [from, to), however many. */
-static int stream_put_range(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector, bool interpolated)
+static int stream_put_range(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector,
+			    bool interpolated)
 {
 	int ret = 0;
 
 	while (from < to && !ret) {
 		uint64_t n = to - from <= CPM_MORE_MOST ? to - from : CPM_MORE_MOST;
 
-		ret = tick_stream_put(l, &(struct cpm_tick){ .tick = from, .block = vector, .interpolated = interpolated, .more = n - 1 }, 0);
+		ret = tick_stream_put(l,
+				      &(struct cpm_tick){ .tick = from, .block = vector,
+							  .interpolated = interpolated,
+							  .more = n - 1 }, 0);
 		from += n;
 	}
 	return ret;
@@ -125,12 +136,14 @@ static int vectors_add_times(const struct work *w, struct corunning_vector *out)
 	if (!ret)
 		ret = sums ? tick_stream_seal(&packed) : -ENOMEM;
 	if (!ret)
-		ret = interval_times(&stream, 1, w->in->end_tick, w->in->jitter, w->group_of, w->n_groups, sums);
+		ret = interval_times(&stream, 1, w->in->end_tick, w->in->jitter, w->group_of,
+				     w->n_groups, sums);
 	for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
 		struct value t = interval_time(&sums[g]);
 		double s = w->in->interval_ns * 1e-9;
 
-		out[g].time_s = (struct value){ out[g].ticks * s, out[g].ticks * s - (t.v - t.lo) * s,
+		out[g].time_s = (struct value){ out[g].ticks * s,
+						out[g].ticks * s - (t.v - t.lo) * s,
 						out[g].ticks * s + (t.hi - t.v) * s };
 	}
 	free(sums);
@@ -139,7 +152,8 @@ static int vectors_add_times(const struct work *w, struct corunning_vector *out)
 }
 
 static const struct profile_energy not_known = {
-	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN },
+	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN },
+	.net_w = { NAN, NAN, NAN },
 	.share = NAN };
 
 /* Relative errors of time and power are added as squares, as for blocks. */
@@ -166,10 +180,12 @@ static void energy_set_figures(const struct cpm_group *g, const struct value *ti
 }
 
 /* A solved domain's energies by groups of vectors, by the mixture model if there is one. */
-static int domain_sum_groups(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)
+static int domain_sum_groups(const struct work *w, unsigned int d, struct cpm_domain *domain,
+			     struct cpm_group *groups)
 {
-	struct fit_input in = { .vectors = w->v, .domain = domain, .loose = w->in->loose, .jitter = w->in->jitter,
-				.unknown = w->in->unknown, .n_unknown = w->in->n_unknown };
+	struct fit_input in = { .vectors = w->v, .domain = domain, .loose = w->in->loose,
+				.jitter = w->in->jitter, .unknown = w->in->unknown,
+				.n_unknown = w->in->n_unknown };
 	const struct mixture *m = profile_mixture(w->p, w->package, d);
 	struct fit fit = { 0 };
 	int ret = m ? fit_new(&in, &fit) : 0;
@@ -198,11 +214,13 @@ static int vectors_add_energies(const struct work *w, struct corunning *t,
 
 	for (unsigned int d = 0; d < w->in->n_domains && !ret; d++) {
 		struct cpm_edges edges = cpm_edges_of(package->periods_ns[d] / w->in->interval_ns);
-		bool shared = w->in->model == PROFILE_CPM && w->in->steps > 1 && package->periods_ns[d] > 0;
+		bool shared = w->in->model == PROFILE_CPM && w->in->steps > 1 &&
+			      package->periods_ns[d] > 0;
 		struct cpm_domain domain;
 
-		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
-				NULL, shared ? &edges : NULL, w->in->idle_w[d] * w->in->interval_ns * 1e-3, &domain);
+		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick,
+				w->in->steps, NULL, shared ? &edges : NULL,
+				w->in->idle_w[d] * w->in->interval_ns * 1e-3, &domain);
 		if (!ret) {
 			ret = domain_sum_groups(w, d, &domain, groups);
 			cpm_domain_free(&domain);
@@ -216,15 +234,16 @@ static int vectors_add_energies(const struct work *w, struct corunning *t,
 		for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
 			energy_set_figures(&groups[g], &out[g].time_s, &out[g].energy[d]);
 			if (!isnan(groups[g].uj))
-				t->total_j[d].v = (isnan(t->total_j[d].v) ? 0 : t->total_j[d].v) + groups[g].uj * 1e-6;
+				t->total_j[d].v = (isnan(t->total_j[d].v) ? 0 : t->total_j[d].v) +
+						  groups[g].uj * 1e-6;
 		}
 	}
 	free(groups);
 	return ret;
 }
 
-static int corunning_add_package(struct corunning *t, const struct profile *p, const struct profile_input *in, size_t package,
-				 uint32_t most)
+static int corunning_add_package(struct corunning *t, const struct profile *p,
+				 const struct profile_input *in, size_t package, uint32_t most)
 {
 	struct work w = { .v = profile_vectors(p, package), .p = p, .in = in, .package = package };
 	struct corunning_vector *more, *out;
@@ -255,7 +274,8 @@ out:
 	return ret;
 }
 
-int corunning_new(const struct profile *p, const struct profile_input *in, uint32_t most, struct corunning *t)
+int corunning_new(const struct profile *p, const struct profile_input *in, uint32_t most,
+		  struct corunning *t)
 {
 	int ret = 0;
 

@@ -43,7 +43,8 @@ struct corunning {
  * @most: rows of each package; the rest is one row. At least 1
  * Return: 0 or -ENOMEM; @p and its input must stay
  */
-int corunning_new(const struct profile *p, const struct profile_input *in, uint32_t most, struct corunning *t);
+int corunning_new(const struct profile *p, const struct profile_input *in, uint32_t most,
+		  struct corunning *t);
 void corunning_free(struct corunning *t);
 
 #endif /* KJOULE_CORUNNING_H */

@@ -24,8 +24,8 @@ static struct head *heads_find_first(struct head *heads, size_t n)
 	return first;
 }
 
-int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, uint32_t n_groups,
-		   double *ticks)
+int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams,
+			    const uint32_t *group_of, uint32_t n_groups, double *ticks)
 {
 	uint64_t *until = calloc(n_groups + 1, sizeof(*until));
 	struct head *heads = calloc(n_streams + 1, sizeof(*heads)), *h;
@@ -37,7 +37,8 @@ int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams, 
 		tick_stream_begin(&heads[i].c, &streams[i], NULL);
 		heads[i].waits = tick_stream_next(&heads[i].c);
 	}
-	for (; !ret && (h = heads_find_first(heads, n_streams)); h->waits = tick_stream_next(&h->c)) {
+	for (; !ret && (h = heads_find_first(heads, n_streams));
+	     h->waits = tick_stream_next(&h->c)) {
 		const struct cpm_tick *t = &h->c.t;
 		uint32_t g = group_of[t->block];
 		uint64_t from = t->tick, to = t->tick + 1 + t->more;
@@ -109,8 +110,8 @@ static int step_count(struct counted *c, uint32_t from, uint32_t to)
 	return 2 * c->n > c->slots ? step_slots_double(c) : 0;
 }
 
-int execution_order_steps(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, struct execution_step **steps,
-		 size_t *n)
+int execution_order_steps(const struct cpm_stream *streams, size_t n_streams,
+			  const uint32_t *group_of, struct execution_step **steps, size_t *n)
 {
 	struct counted c = { .slots = 64 };
 	int ret = 0;

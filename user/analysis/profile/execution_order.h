@@ -24,14 +24,14 @@ struct execution_step {
  *
  * Return: 0 or -ENOMEM
  */
-int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, uint32_t n_groups,
-		   double *ticks);
+int execution_order_elapsed(const struct cpm_stream *streams, size_t n_streams,
+			    const uint32_t *group_of, uint32_t n_groups, double *ticks);
 /**
  * execution_order_steps() - how often one group followed another, as seen by ticks: a lower bound
  * @steps: out: by @from and @to, the caller's to free; none of a group to itself
  * Return: 0 or -ENOMEM
  */
-int execution_order_steps(const struct cpm_stream *streams, size_t n_streams, const uint32_t *group_of, struct execution_step **steps,
-		 size_t *n);
+int execution_order_steps(const struct cpm_stream *streams, size_t n_streams,
+			  const uint32_t *group_of, struct execution_step **steps, size_t *n);
 
 #endif /* KJOULE_EXECUTION_ORDER_H */

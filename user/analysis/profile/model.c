@@ -33,7 +33,8 @@ static void presence_add_stream(const struct cpm_stream *stream, const uint8_t *
 }
 
 /* The block with the shortest runs of those with enough time. Return: false if there is none */
-static bool block_find_shortest(const struct profile_input *in, const struct presence *of, struct model_choice *c)
+static bool block_find_shortest(const struct profile_input *in, const struct presence *of,
+				struct model_choice *c)
 {
 	double all = 0;
 	bool found = false;
@@ -89,7 +90,8 @@ int model_choose(const struct profile *p, const struct profile_input *in, struct
 	bool found;
 	int ret = of ? 0 : -ENOMEM;
 
-	*c = (struct model_choice){ .model = PROFILE_CPM, .period_ticks = NAN, .run_ticks = NAN, .block = UINT32_MAX };
+	*c = (struct model_choice){ .model = PROFILE_CPM, .period_ticks = NAN, .run_ticks = NAN,
+				    .block = UINT32_MAX };
 	for (size_t i = 0; i < in->n_packages && in->n_domains && !ret; i++) {
 		if (!profile_domain(p, i, 0))
 			continue;

@@ -72,7 +72,8 @@ const struct overhead_cpu *overhead_most(const struct overhead_cpu *cpus, size_t
 	const struct overhead_cpu *most = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!(cpu_others_s(&cpus[i]) > BUSY_LEAST * cpus[i].time_s) || isnan(overhead_part(&cpus[i])))
+		if (!(cpu_others_s(&cpus[i]) > BUSY_LEAST * cpus[i].time_s) ||
+		    isnan(overhead_part(&cpus[i])))
 			continue;
 		if (!most || overhead_part(&cpus[i]) > overhead_part(most))
 			most = &cpus[i];
@@ -84,10 +85,12 @@ double overhead_tick_ns(const struct kjoule_calibration *cal)
 {
 	double spread = isfinite(cal->handler_spread_ns) ? cal->handler_spread_ns : 0;
 
-	return cal->ticks ? DEARER * (cal->tick_ns + SURE * hypot(cal->tick_error_ns, spread)) : NAN;
+	return cal->ticks ? DEARER * (cal->tick_ns + SURE * hypot(cal->tick_error_ns, spread)) :
+	       NAN;
 }
 
-int overhead_interval(double tick_ns, double bound, uint64_t shortest_ns, uint64_t longest_ns, uint64_t *interval_ns)
+int overhead_interval(double tick_ns, double bound, uint64_t shortest_ns, uint64_t longest_ns,
+		      uint64_t *interval_ns)
 {
 	double ns = ceil(tick_ns * (1 + bound) / bound);
 

@@ -60,6 +60,7 @@ double overhead_tick_ns(const struct kjoule_calibration *cal);
  * @part: limit, 0 to OVERHEAD_MOST
  * Return: 0; -EINVAL: invalid @tick_ns or @part; -ERANGE: it would be longer than @longest_ns
  */
-int overhead_interval(double tick_ns, double part, uint64_t shortest_ns, uint64_t longest_ns, uint64_t *interval_ns);
+int overhead_interval(double tick_ns, double part, uint64_t shortest_ns, uint64_t longest_ns,
+		      uint64_t *interval_ns);
 
 #endif /* KJOULE_OVERHEAD_H */

@@ -48,7 +48,8 @@ static struct cpm_irq package_irq_energy(const struct profile_input *in, size_t 
 
 		if (stream->shadow)
 			continue;
-		irq.busy_uj += stream->tick_ns * tick_w + in->other * (in->interval_ns - stream->tick_ns) * irq_w;
+		irq.busy_uj += stream->tick_ns * tick_w +
+			       in->other * (in->interval_ns - stream->tick_ns) * irq_w;
 		tick_uj += stream->tick_ns * tick_w;
 		irq.idle_uj += stream->idle_tick_ns * tick_w;
 		irq.n_cpus++;
@@ -77,10 +78,12 @@ static bool package_is_only(const struct profile_input *in, size_t package, unsi
 }
 
 /* The mixture model, on windows of cpm_solve(). Unknown if it cannot be solved. */
-static int domain_fit_mixture(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
+static int domain_fit_mixture(const struct profile_input *in, size_t package, unsigned int domain,
+			      struct solved *s)
 {
-	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain], .loose = in->loose,
-				 .jitter = in->jitter, .unknown = in->unknown, .n_unknown = in->n_unknown };
+	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain],
+				 .loose = in->loose, .jitter = in->jitter, .unknown = in->unknown,
+				 .n_unknown = in->n_unknown };
 	int ret;
 
 	s->known[domain] = package_is_only(in, package, domain);
@@ -97,7 +100,8 @@ static int domain_fit_mixture(const struct profile_input *in, size_t package, un
 }
 
 /* The edge-synchronised model. Unknown if it cannot be solved. */
-static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned int domain, struct solved *s)
+static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned int domain,
+			      struct solved *s)
 {
 	const struct profile_package *package = &in->packages[p];
 	struct edge_input *e = &s->edge_input;
@@ -107,8 +111,9 @@ static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned
 	s->known[domain] = false;
 	if (domain != package->window_domain || !package->n_windows)
 		return 0;
-	*e = (struct edge_input){ .session = in->session, .vectors = &s->vectors, .windows = package->windows,
-				  .n_windows = package->n_windows, .other = in->other, .irq_w = in->irq_w[domain],
+	*e = (struct edge_input){ .session = in->session, .vectors = &s->vectors,
+				  .windows = package->windows, .n_windows = package->n_windows,
+				  .other = in->other, .irq_w = in->irq_w[domain],
 				  .irq_error = profile_calibration_error(in) };
 	for (size_t i = 0; i < profile_n_streams(in, p); i++) {
 		if (profile_stream(in, p, i)->shadow)
@@ -128,7 +133,8 @@ static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned
 }
 
 /* The co-running sets of a package, and its counters' windows. */
-static int package_make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
+static int package_make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds,
+				struct solved *s)
 {
 	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
 	struct cpm_stream *streams = calloc(in->n_streams + 1, sizeof(*streams));
@@ -139,12 +145,15 @@ static int package_make_windows(const struct profile_input *in, size_t p, const 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		struct cpm_irq irq = package_irq_energy(in, p, d,
 							more_uj + d * (size_t)in->n_blocks);
-		struct cpm_edges edges = cpm_edges_of(in->packages[p].periods_ns[d] / in->interval_ns);
+		struct cpm_edges edges =
+			cpm_edges_of(in->packages[p].periods_ns[d] / in->interval_ns);
 
-		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
-				     isnan(in->irq_w[d]) ? NULL : &irq,
-				     in->model == PROFILE_CPM && !in->one_silence && in->steps > 1 &&
-				     in->packages[p].periods_ns[d] > 0 ? &edges : NULL, &s->domain[d], &making[n]);
+		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d],
+				     in->packages[p].n_readings[d], in->end_tick,
+				     isnan(in->irq_w[d]) ? NULL : &irq, in->model == PROFILE_CPM &&
+				     !in->one_silence && in->steps > 1 &&
+				     in->packages[p].periods_ns[d] > 0 ? &edges : NULL,
+				     &s->domain[d], &making[n]);
 		s->known[d] = !ret;
 		n += s->known[d];
 		ret = ret == -ENODATA ? 0 : ret;
@@ -152,8 +161,8 @@ static int package_make_windows(const struct profile_input *in, size_t p, const 
 	for (size_t i = 0; i < profile_n_streams(in, p) && !ret; i++)
 		streams[i] = profile_stream(in, p, i)->stream;
 	if (!ret)
-		ret = cpm_vectors_collect(streams, profile_n_streams(in, p), kinds, in->vectors_room, &s->vectors,
-					  making, n);
+		ret = cpm_vectors_collect(streams, profile_n_streams(in, p), kinds,
+					  in->vectors_room, &s->vectors, making, n);
 	for (size_t i = 0; i < n; i++)
 		ret = cpm_making_end(making[i], ret);
 	free(streams);
@@ -161,14 +170,16 @@ static int package_make_windows(const struct profile_input *in, size_t p, const 
 	return ret;
 }
 
-static int package_solve(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
+static int package_solve(const struct profile_input *in, size_t p, const uint8_t *kinds,
+			 struct solved *s)
 {
 	int ret = package_make_windows(in, p, kinds, s);
 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		if (!s->known[d])
 			continue;
-		ret = cpm_solve_windows(&s->vectors, in->steps, in->idle_w[d] * in->interval_ns * 1e-3, &s->domain[d]);
+		ret = cpm_solve_windows(&s->vectors, in->steps,
+					in->idle_w[d] * in->interval_ns * 1e-3, &s->domain[d]);
 		if (!ret && in->model == PROFILE_MIXTURE)
 			ret = domain_fit_mixture(in, p, d, s);
 		if (!ret && in->model == PROFILE_EDGE)
@@ -251,7 +262,8 @@ int profile_labels(const struct profile *p, unsigned int domain, const uint32_t 
 		for (size_t l = 0; l < profile_n_streams(in, i); l++) {
 			const struct profile_stream *stream = profile_stream(in, i, l);
 
-			streams[l] = (struct cpm_labelled){ stream->stream, labels[stream - in->streams] };
+			streams[l] = (struct cpm_labelled){ stream->stream,
+							    labels[stream - in->streams] };
 		}
 		ret = cpm_labels(&p->packages[i].vectors, &p->packages[i].domain[domain], streams,
 				 profile_n_streams(in, i), unsampled_label, uj);
@@ -294,7 +306,8 @@ const struct cpm_vectors *profile_vectors(const struct profile *p, size_t packag
 	return &p->packages[package].vectors;
 }
 
-const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain)
+const struct cpm_domain *profile_domain(const struct profile *p, size_t package,
+					unsigned int domain)
 {
 	return p->packages[package].known[domain] ? &p->packages[package].domain[domain] : NULL;
 }
@@ -364,7 +377,8 @@ double profile_unmeasured_part(const struct profile *p, unsigned int domain)
 	/* other processes and idle CPUs need no energy */
 	for (uint32_t b = 0; b < p->in->n_blocks && blocks; b++) {
 		cover.busy.all += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.all : 0;
-		cover.busy.known_ticks += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.known_ticks : 0;
+		cover.busy.known_ticks += p->in->kinds[b] == CPM_BUSY ?
+					  blocks[b].busy.known_ticks : 0;
 	}
 	free(blocks);
 	return 1 - known_ticks / all * profile_known_part(&cover);
@@ -393,7 +407,8 @@ double profile_still_s(const struct profile *p, unsigned int domain)
 	for (size_t i = 0; i < p->in->n_packages; i++) {
 		if (!p->packages[i].known[domain] || p->packages[i].edged)
 			continue;
-		still = readings_stuck_ticks(p->in->packages[i].readings[domain], p->in->packages[i].n_readings[domain]);
+		still = readings_stuck_ticks(p->in->packages[i].readings[domain],
+					     p->in->packages[i].n_readings[domain]);
 		most = still > most ? still : most;
 	}
 	return most * 1e-9 * p->in->interval_ns;

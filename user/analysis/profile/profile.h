@@ -222,7 +222,8 @@ int profile_labels(const struct profile *p, unsigned int domain, const uint32_t 
 /** profile_vectors() - the co-running sets of a package; lives as long as the profile */
 const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package);
 /** profile_domain() - a counter's windows; NULL if unknown, or its model could not be solved */
-const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain);
+const struct cpm_domain *profile_domain(const struct profile *p, size_t package,
+					unsigned int domain);
 /** profile_mixture() - the solved mixture model; NULL if it is not */
 const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain);
 /** profile_edge() - the solved edge model of a package; NULL if it is not */

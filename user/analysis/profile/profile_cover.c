@@ -15,7 +15,8 @@ static bool streams_find_covered(const struct profile *p, unsigned int domain, b
 
 	for (size_t i = 0; i < in->n_packages; i++) {
 		known |= p->packages[i].known[domain];
-		for (size_t l = 0; l < profile_n_streams(in, i) && p->packages[i].known[domain]; l++)
+		for (size_t l = 0; l < profile_n_streams(in, i) && p->packages[i].known[domain];
+		     l++)
 			covered[profile_stream(in, i, l) - in->streams] = true;
 	}
 	for (size_t l = 0; l < in->n_streams; l++)
@@ -41,7 +42,9 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 			continue;
 		tick_stream_begin(&c, &in->streams[l].stream, in->streams[l].freq_khz);
 		while (tick_stream_next(&c)) {
-			struct profile_ticks *of = in->kinds[c.t.block] == CPM_IDLE ? &blocks[c.t.block].idle : &blocks[c.t.block].busy;
+			struct profile_ticks *of = in->kinds[c.t.block] == CPM_IDLE ?
+						   &blocks[c.t.block].idle :
+						   &blocks[c.t.block].busy;
 			uint64_t ticks = c.t.more + 1ull;
 
 			of->all += ticks;
@@ -59,8 +62,8 @@ static void ticks_add(struct profile_ticks *to, const struct profile_ticks *more
 	to->known_ticks += more->known_ticks;
 }
 
-void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
-			  struct profile_covered *groups)
+void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of,
+			  uint32_t n_blocks, struct profile_covered *groups)
 {
 	for (uint32_t b = 0; b < n_blocks; b++) {
 		ticks_add(&groups[group_of[b]].busy, &blocks[b].busy);

@@ -10,7 +10,8 @@
 /* What is left of the time, with the samples' relative uncertainty. */
 struct value profile_sampled_time(const struct profile_group *g)
 {
-	double v = g->time_s.v - g->ticks_s - g->other_s, left = g->time_s.v > 0 ? v / g->time_s.v : 1;
+	double v = g->time_s.v - g->ticks_s - g->other_s, left = g->time_s.v > 0 ?
+								 v / g->time_s.v : 1;
 
 	return (struct value){ v, v - (g->time_s.v - g->time_s.lo) * left,
 			       v + (g->time_s.hi - g->time_s.v) * left };
@@ -80,8 +81,9 @@ static void energy_set_net(const struct energy_sum *s, const struct value *time,
 	above = hypot(j * (time->hi / time->v - 1), residual) + bias;
 	e->net_j = profile_uncertain((struct value){ j, j - below, j + above }, off_j);
 	residual = (residual + bias) / time->v;
-	e->net_w = profile_uncertain((struct value){ e->net_w.v, e->net_w.v - residual, e->net_w.v + residual },
-			     off_w);
+	e->net_w =
+		profile_uncertain((struct value){ e->net_w.v, e->net_w.v - residual,
+						  e->net_w.v + residual }, off_w);
 }
 
 /*
@@ -108,7 +110,8 @@ static void energy_set_with_irqs(const struct energy_sum *s, const struct profil
 				 unsigned int d, const struct profile_group *g,
 				 struct profile_energy *e)
 {
-	double irq_w = in->irq_w[d], less_w = in->tick_less_w[d], idle_uj = in->idle_uj[d], irq_j, off_j, busy_s, w;
+	double irq_w = in->irq_w[d], less_w = in->tick_less_w[d], idle_uj = in->idle_uj[d], irq_j,
+		off_j, busy_s, w;
 	double left = g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
 	struct value time = profile_sampled_time(g);
 	bool known = !isnan(irq_w);
@@ -119,7 +122,8 @@ static void energy_set_with_irqs(const struct energy_sum *s, const struct profil
 		idle_uj = NAN;
 	}
 	busy_s = isnan(idle_uj) ? g->ticks_s : g->ticks_s - g->idle_ticks_s;
-	e->ticks_j = busy_s * (irq_w - less_w) + (isnan(idle_uj) ? 0 : g->idle_ticks * idle_uj * 1e-6);
+	e->ticks_j = busy_s * (irq_w - less_w) +
+		     (isnan(idle_uj) ? 0 : g->idle_ticks * idle_uj * 1e-6);
 	off_j = fmax(busy_s, group_mean_ticks_s(in, g)) * less_w;
 	e->other_j = g->other_s * irq_w;
 	irq_j = e->ticks_j + e->other_j;
@@ -161,17 +165,19 @@ static uint32_t *level_groups_and_rest(const struct profile_input *in,
 }
 
 /* A package's energy by models other than the constant one. */
-static int package_refine_energy(const struct profile *p, size_t package, unsigned int d, const struct cpm_level *level)
+static int package_refine_energy(const struct profile *p, size_t package, unsigned int d,
+				 const struct cpm_level *level)
 {
 	const struct solved *s = &p->packages[package];
 	int ret = 0;
 
 	if (s->fitted[d])
-		ret = fit_groups(&s->fit[d], &s->vectors, &s->domain[d], level->group_of, level->unsampled_group,
-				 level->n_groups, level->out);
+		ret = fit_groups(&s->fit[d], &s->vectors, &s->domain[d], level->group_of,
+				 level->unsampled_group, level->n_groups, level->out);
 	if (!ret && s->edged)
-		ret = edge_groups(&s->edge_input, &s->edge, &s->domain[d], level->group_of, level->unsampled_group,
-				  p->in->paused, level->n_groups, level->out);
+		ret = edge_groups(&s->edge_input, &s->edge, &s->domain[d], level->group_of,
+				  level->unsampled_group, p->in->paused, level->n_groups,
+				  level->out);
 	return ret;
 }
 
@@ -191,8 +197,8 @@ static void energy_extend(struct energy_sum *s, const struct profile_covered *c)
 	s->variance_per_dof /= pow(known_part, 4);
 }
 
-static int energies_extend(const struct profile_covered *blocks, uint32_t n_blocks, const struct cpm_level *groups,
-			   struct energy_sum *sums)
+static int energies_extend(const struct profile_covered *blocks, uint32_t n_blocks,
+			   const struct cpm_level *groups, struct energy_sum *sums)
 {
 	struct profile_covered *covered = calloc(groups->n_groups + 1ul, sizeof(*covered));
 

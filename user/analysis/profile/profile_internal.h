@@ -61,8 +61,8 @@ struct profile_covered {
  */
 int profile_cover(const struct profile *p, unsigned int domain, struct profile_covered **out);
 /** profile_cover_groups() - the same by group, added to @groups */
-void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
-			  struct profile_covered *groups);
+void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of,
+			  uint32_t n_blocks, struct profile_covered *groups);
 /** profile_known_part() - part of the ticks that counters cover, of idle CPUs' if no others */
 double profile_known_part(const struct profile_covered *c);
 

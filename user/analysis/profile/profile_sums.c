@@ -42,7 +42,8 @@ static double real_least(double a, double b)
 	return a < b ? a : b;
 }
 
-static struct irq_cost entry_irq_cost(const struct reading *r, const struct followed *f, bool taken, bool idle)
+static struct irq_cost entry_irq_cost(const struct reading *r, const struct followed *f, bool taken,
+				      bool idle)
 {
 	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
 	struct irq_cost cost = { .taken = taken, .idle = idle };
@@ -78,7 +79,8 @@ static void reading_next_value(struct reading *r, uint32_t value)
 	r->other = before;
 }
 
-static void reading_begin(struct reading *r, const struct profile_input *in, const struct profile_stream *stream)
+static void reading_begin(struct reading *r, const struct profile_input *in,
+			  const struct profile_stream *stream)
 {
 	r->in = in;
 	r->stream = stream;
@@ -92,7 +94,8 @@ static void reading_begin(struct reading *r, const struct profile_input *in, con
  */
 static void irq_cost_adapt(struct irq_cost *cost, const struct profile_cost *by, double interval_s)
 {
-	double tick_s = real_least(cost->ticks_s * by->longer, interval_s), left_s = interval_s - cost->ticks_s;
+	double tick_s = real_least(cost->ticks_s * by->longer, interval_s),
+		left_s = interval_s - cost->ticks_s;
 	double part = left_s > 0 ? (interval_s - tick_s) / left_s : 0;
 
 	cost->ticks_s = tick_s;
@@ -107,7 +110,8 @@ static bool reading_fill_entries(struct reading *r)
 {
 	for (r->n = 0; r->n < ENTRIES && stream_take(&r->c, &r->entries[r->n].t); r->n++) {
 		struct interval_entry *e = &r->entries[r->n];
-		bool taken = !e->t.interpolated && !e->t.skipped, idle = r->in->kinds[e->t.block] == CPM_IDLE;
+		bool taken = !e->t.interpolated && !e->t.skipped,
+			idle = r->in->kinds[e->t.block] == CPM_IDLE;
 
 		if (r->c.value != r->now.value)
 			reading_next_value(r, r->c.value);
@@ -116,7 +120,8 @@ static bool reading_fill_entries(struct reading *r)
 		r->costs[r->n] = taken && !idle ? r->now.busy :
 						  entry_irq_cost(r, &r->now, taken, idle);
 		if (r->in->costs && taken && !idle)
-			irq_cost_adapt(&r->costs[r->n], &r->in->costs[e->t.block], r->in->interval_ns * 1e-9);
+			irq_cost_adapt(&r->costs[r->n], &r->in->costs[e->t.block],
+				       r->in->interval_ns * 1e-9);
 	}
 	return r->n;
 }
@@ -146,10 +151,11 @@ static void sum_add_cost(const struct irq_cost *cost, double n, struct group_sum
 typedef double pair __attribute__((vector_size(16)));
 
 /* Most entries: samples of a busy CPU in one batch of the mean, each added by itself. */
-static inline void sum_add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n,
-				   struct group_sum *sum)
+static inline void sum_add_samples(const struct interval_entry *e, const struct irq_cost *cost,
+				   uint32_t n, struct group_sum *sum)
 {
-	pair all = { sum->mean.sum, sum->mean.weight }, batch = { sum->mean.batch, sum->mean.batch_weight };
+	pair all = { sum->mean.sum, sum->mean.weight },
+		batch = { sum->mean.batch, sum->mean.batch_weight };
 	pair taken = { sum->ticks_s, sum->other_s }, value = { e->weighted, e->weight };
 	pair costs = { cost->ticks_s, cost->other_s };
 	double exposed_s = sum->exposed_s;
@@ -174,7 +180,8 @@ static inline void sum_add_samples(const struct interval_entry *e, const struct 
 }
 
 /* Any other: what follows from its frequency and, on a CPU, cost of interrupts. */
-static void sum_add_entry(const struct interval_entry *e, const struct irq_cost *cost, bool shadow, struct group_sum *sum)
+static void sum_add_entry(const struct interval_entry *e, const struct irq_cost *cost, bool shadow,
+			  struct group_sum *sum)
 {
 	uint32_t n = e->t.more + 1u;
 
@@ -199,8 +206,8 @@ static void sums_add_entries(const struct reading *r, const uint32_t *group_of,
 
 		if (group == UINT32_MAX)
 			continue;
-		if (cost->taken && !cost->idle && !shadow && n <= TICK_STREAM_ALIKE_MOST && e->weight > 0 &&
-		    n <= sum->mean.until - sum->mean.seen)
+		if (cost->taken && !cost->idle && !shadow && n <= TICK_STREAM_ALIKE_MOST &&
+		    e->weight > 0 && n <= sum->mean.until - sum->mean.seen)
 			sum_add_samples(e, cost, n, sum);
 		else
 			sum_add_entry(e, cost, shadow, sum);
@@ -236,7 +243,8 @@ static void presence_add_ticks(struct presence *p, uint64_t ticks, uint64_t valu
 static bool presence_add_counts(const struct profile_input *in, size_t l, struct presence *present)
 {
 	const struct cpm_stream *stream = &in->streams[l].stream;
-	const struct tick_stream_counts *counts = stream->packed && !stream->end ? stream->packed->counts : NULL;
+	const struct tick_stream_counts *counts = stream->packed && !stream->end ?
+						  stream->packed->counts : NULL;
 
 	if (!counts)
 		return false;
@@ -245,8 +253,9 @@ static bool presence_add_counts(const struct profile_input *in, size_t l, struct
 			return true;
 	for (size_t b = 0; b < counts->n; b++)
 		if (counts->of[b].ticks)
-			presence_add_ticks(&present[stream->packed->to ? stream->packed->to[b] : b], counts->of[b].ticks,
-					   counts->of[b].values, in->streams[l].shadow);
+			presence_add_ticks(&present[stream->packed->to ? stream->packed->to[b] : b],
+					   counts->of[b].ticks, counts->of[b].values,
+					   in->streams[l].shadow);
 	return true;
 }
 
@@ -265,25 +274,28 @@ static struct presence *presence_find(const struct profile_input *in)
 		while (tick_stream_next(&c)) {
 			uint64_t ticks = c.t.more + 1ull;
 
-			presence_add_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->streams[l].shadow);
+			presence_add_ticks(&present[c.t.block], ticks, c.value ? ticks : 0,
+					   in->streams[l].shadow);
 		}
 	}
 	return present;
 }
 
-static void levels_sum_streams(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
-			       struct reading *r)
+static void levels_sum_streams(const struct profile *p, const struct profile_level *levels,
+			       struct summing *sums, size_t n, struct reading *r)
 {
 	for (size_t l = 0; l < p->in->n_streams; l++) {
 		const struct profile_stream *stream = &p->in->streams[l];
 
 		reading_begin(r, p->in, stream);
 		for (size_t i = 0; i < n; i++)
-			interval_stream_begin(&sums[i].at, sums[i].times, levels[i].n_groups, p->in->jitter);
+			interval_stream_begin(&sums[i].at, sums[i].times, levels[i].n_groups,
+					      p->in->jitter);
 		while (reading_fill_entries(r)) {
 			for (size_t i = 0; i < n; i++) {
 				sums_add_entries(r, levels[i].group_of, sums[i].sums);
-				interval_stream_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
+				interval_stream_add(&sums[i].at, levels[i].group_of, r->entries,
+						    r->n);
 			}
 		}
 		for (size_t i = 0; i < n; i++)
@@ -294,7 +306,8 @@ static void levels_sum_streams(const struct profile *p, const struct profile_lev
 /* Error of a group's interrupts. */
 static double group_time_error(const struct profile_input *in, const struct profile_group *g)
 {
-	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s), profile_other_error(in, g));
+	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s),
+		     profile_other_error(in, g));
 }
 
 /* Times and frequencies, before energies are known. */
@@ -323,8 +336,8 @@ static void level_set_times(const struct profile_input *in, const struct profile
 	}
 }
 
-static int levels_sum(const struct profile *p, const struct presence *present, const struct profile_level *levels,
-		      size_t n)
+static int levels_sum(const struct profile *p, const struct presence *present,
+		      const struct profile_level *levels, size_t n)
 {
 	struct summing *sums = calloc(n + 1, sizeof(*sums));
 	struct reading *r = malloc(sizeof(*r));
@@ -371,7 +384,8 @@ static uint32_t group_find_same(const struct profile_input *in, const struct pre
 		bool here = level->group_of[b] == 0, there = of->group_of[b] == same;
 
 		if (present[b].where &&
-		    (here != there || (present[b].where == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
+		    (here != there ||
+		     (present[b].where == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
 			same = UINT32_MAX;
 	}
 	return same;

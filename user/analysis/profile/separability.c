@@ -53,10 +53,11 @@ static uint32_t unit_only_in(const struct work *w, const struct cpm_vectors *v, 
 }
 
 /* Merge units of two classes, which brings them closer. Return: false if there are none */
-static bool classes_merge(struct work *w, const struct cpm_vectors *v, const struct fit *f, uint32_t a, uint32_t b,
-			  enum separability_fate fate)
+static bool classes_merge(struct work *w, const struct cpm_vectors *v, const struct fit *f,
+			  uint32_t a, uint32_t b, enum separability_fate fate)
 {
-	uint32_t x = unit_only_in(w, v, f->vector[a], f->vector[b]), y = unit_only_in(w, v, f->vector[b], f->vector[a]);
+	uint32_t x = unit_only_in(w, v, f->vector[a], f->vector[b]),
+		y = unit_only_in(w, v, f->vector[b], f->vector[a]);
 
 	/* one has all of the other one's, and more */
 	if (x == UINT32_MAX && v->first[f->vector[a]] < v->first[f->vector[a] + 1])
@@ -97,11 +98,13 @@ static int classes_merge_brief(struct work *w, const struct cpm_vectors *v, cons
 		if (!f->m.brief[c] || f->loose[c])
 			continue;
 		for (uint32_t k = 0; k < n; k++)
-			worth[k] = f->m.border[(size_t)c * n + k] * (f->m.brief[k] ? BRIEF_COUNTS : 1);
+			worth[k] = f->m.border[(size_t)c * n + k] *
+				   (f->m.brief[k] ? BRIEF_COUNTS : 1);
 		with = class_find_partner(f, c, worth, false);
 		if (with == MIXTURE_NONE)
 			with = class_find_partner(f, c, worth, true);
-		ret = with != MIXTURE_NONE && classes_merge(w, v, f, c, with, SEPARABILITY_BRIEF) ? 1 : -ENODATA;
+		ret = with != MIXTURE_NONE && classes_merge(w, v, f, c, with, SEPARABILITY_BRIEF) ?
+		      1 : -ENODATA;
 	}
 	free(worth);
 	return ret;
@@ -112,7 +115,8 @@ static int classes_merge_brief(struct work *w, const struct cpm_vectors *v, cons
  */
 static int classes_merge_alike(struct work *w, const struct cpm_vectors *v, const struct fit *f)
 {
-	double *up = calloc(f->m.n_classes + 1ul, sizeof(*up)), *down = calloc(f->m.n_classes + 1ul, sizeof(*down));
+	double *up = calloc(f->m.n_classes + 1ul, sizeof(*up)),
+		*down = calloc(f->m.n_classes + 1ul, sizeof(*down));
 	int ret = up && down ? -ENODATA : -ENOMEM;
 
 	for (uint32_t c = 0; up && down && c < f->m.n_classes; c++) {
@@ -120,9 +124,11 @@ static int classes_merge_alike(struct work *w, const struct cpm_vectors *v, cons
 		down[c] = -f->m.direction[c];
 	}
 	for (int loose = 0; loose < 2 && ret == -ENODATA; loose++) {
-		uint32_t a = class_find_partner(f, MIXTURE_NONE, up, loose), b = class_find_partner(f, MIXTURE_NONE, down, loose);
+		uint32_t a = class_find_partner(f, MIXTURE_NONE, up, loose),
+		b = class_find_partner(f, MIXTURE_NONE, down, loose);
 
-		if (a != MIXTURE_NONE && b != MIXTURE_NONE && classes_merge(w, v, f, a, b, SEPARABILITY_ALIKE))
+		if (a != MIXTURE_NONE && b != MIXTURE_NONE &&
+		    classes_merge(w, v, f, a, b, SEPARABILITY_ALIKE))
 			ret = 1;
 	}
 	free(up);
@@ -131,7 +137,8 @@ static int classes_merge_alike(struct work *w, const struct cpm_vectors *v, cons
 }
 
 /* The most uncertain class, with the one that it is most anticorrelated to. */
-static bool classes_merge_unsure(struct work *w, const struct cpm_vectors *v, const struct cpm_domain *d, const struct fit *f)
+static bool classes_merge_unsure(struct work *w, const struct cpm_vectors *v,
+				 const struct cpm_domain *d, const struct fit *f)
 {
 	uint32_t n = f->m.n_classes, worst = MIXTURE_NONE, with;
 	double *one = calloc(n + 1ul, sizeof(*one)), uj = 0, ticks = 0, most = 0;
@@ -159,7 +166,8 @@ static bool classes_merge_unsure(struct work *w, const struct cpm_vectors *v, co
 	if (worst == MIXTURE_NONE || most <= SEPARABILITY_SURE * uj / ticks)
 		goto out;
 	for (uint32_t c = 0; c < n; c++)
-		one[c] = -f->m.covariance[worst * n + c] / sqrt(f->m.covariance[c * n + c] + 1e-300);
+		one[c] = -f->m.covariance[worst * n + c] /
+			 sqrt(f->m.covariance[c * n + c] + 1e-300);
 	with = class_find_partner(f, worst, one, false);
 	free(one);
 	return with != MIXTURE_NONE && classes_merge(w, v, f, worst, with, SEPARABILITY_ALIKE);
@@ -172,8 +180,9 @@ out:
 static int domain_merge_classes(struct work *w, unsigned int domain, bool first)
 {
 	const struct cpm_domain *d = profile_domain(w->p, w->package, domain);
-	struct fit_input in = { .vectors = profile_vectors(w->p, w->package), .domain = d, .unit_of = w->s->unit_of,
-				.loose = w->s->loose, .jitter = w->in->jitter, .unknown = w->in->unknown,
+	struct fit_input in = { .vectors = profile_vectors(w->p, w->package), .domain = d,
+				.unit_of = w->s->unit_of, .loose = w->s->loose,
+				.jitter = w->in->jitter, .unknown = w->in->unknown,
 				.n_unknown = w->in->n_unknown };
 	struct fit f;
 	int ret;
@@ -207,7 +216,8 @@ static int domain_merge_classes(struct work *w, unsigned int domain, bool first)
 }
 
 /* Ticks of the members of each vector, with all other sets. Return: 0 or -ENOMEM */
-static int blocks_count_ticks(const struct cpm_vectors *v, const uint64_t *counts, double *ticks, double *all)
+static int blocks_count_ticks(const struct cpm_vectors *v, const uint64_t *counts, double *ticks,
+			      double *all)
 {
 	struct cpm_events e;
 	int ret;
@@ -233,7 +243,8 @@ static int blocks_pool(struct work *w, const uint32_t *pool_of)
 	const struct cpm_vectors *v = profile_vectors(w->p, w->package);
 	const struct cpm_domain *d = profile_domain(w->p, w->package, 0);
 	struct separation *s = w->s;
-	double *ticks = calloc(s->n_blocks + 1ul, sizeof(*ticks)), *pools = calloc(s->n_blocks + 1ul, sizeof(*pools));
+	double *ticks = calloc(s->n_blocks + 1ul, sizeof(*ticks)),
+		*pools = calloc(s->n_blocks + 1ul, sizeof(*pools));
 	uint32_t *first = malloc((s->n_blocks + 1ul) * sizeof(*first)), last = UINT32_MAX;
 	uint64_t *counts = calloc(v->n_vectors + 1ul, sizeof(*counts));
 	double all = 0;
@@ -248,14 +259,14 @@ static int blocks_pool(struct work *w, const uint32_t *pool_of)
 		first[i] = UINT32_MAX;
 	}
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++)
-		if (ticks[i] > 0 && ticks[i] < FIT_LEAST_PART * all && w->in->kinds[i] == CPM_BUSY &&
-		    pool_of[i] < s->n_blocks)
+		if (ticks[i] > 0 && ticks[i] < FIT_LEAST_PART * all &&
+		    w->in->kinds[i] == CPM_BUSY && pool_of[i] < s->n_blocks)
 			pools[pool_of[i]] += ticks[i];
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {
 		uint32_t *to;
 
-		if (!(ticks[i] > 0) || ticks[i] >= FIT_LEAST_PART * all || w->in->kinds[i] != CPM_BUSY ||
-		    pool_of[i] >= s->n_blocks)
+		if (!(ticks[i] > 0) || ticks[i] >= FIT_LEAST_PART * all ||
+		    w->in->kinds[i] != CPM_BUSY || pool_of[i] >= s->n_blocks)
 			continue;
 		to = pools[pool_of[i]] >= FIT_LEAST_PART * all ? &first[pool_of[i]] : &last;
 		s->fate[i] = SEPARABILITY_LITTLE;
@@ -289,8 +300,8 @@ static bool package_find_only(struct work *w)
 	return n == 1;
 }
 
-int separability_new(const struct profile *p, const struct profile_input *in, const uint32_t *pool_of,
-		 struct separation *s)
+int separability_new(const struct profile *p, const struct profile_input *in,
+		     const uint32_t *pool_of, struct separation *s)
 {
 	struct work w = { .p = p, .in = in, .s = s };
 	int ret = 1;

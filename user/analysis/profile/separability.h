@@ -56,8 +56,8 @@ struct separation {
  *   blocks: never merged
  * Return: 0 or -ENOMEM
  */
-int separability_new(const struct profile *p, const struct profile_input *in, const uint32_t *pool_of,
-		 struct separation *s);
+int separability_new(const struct profile *p, const struct profile_input *in,
+		     const uint32_t *pool_of, struct separation *s);
 void separability_free(struct separation *s);
 
 #endif /* KJOULE_SEPARABILITY_H */

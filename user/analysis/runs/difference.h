@@ -31,6 +31,7 @@ struct difference {
  * @dof: least degrees of freedom of the intervals: with few, the interval for many comparisons is
  *   wider
  */
-struct difference difference_of(const struct value *a, const struct value *b, size_t comparisons, double dof);
+struct difference difference_of(const struct value *a, const struct value *b, size_t comparisons,
+				double dof);
 
 #endif /* KJOULE_DIFFERENCE_H */

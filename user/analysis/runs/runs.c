@@ -46,7 +46,8 @@ static double parts_half_interval(const struct part *p, size_t n, double *betwee
 	if (!(within + variance > 0))
 		return 0;
 	f = sqrt(variance / (within + variance));
-	dof = (1 - f) * (within > 0 ? per_dof / (within * within) : 0) + (variance > 0 ? f / (n - 1) : 0);
+	dof = (1 - f) * (within > 0 ? per_dof / (within * within) : 0) +
+	      (variance > 0 ? f / (n - 1) : 0);
 	return interval_t(fmin(1 / fmax(dof, 1 / MANY), MANY)) * sqrt(within + variance);
 }
 
@@ -82,8 +83,8 @@ static double group_net_part(const struct profile_group *g)
 	return g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
 }
 
-static void runs_mean_times(const struct profile_group *const *g, size_t n, struct part *p, struct profile_group *out,
-			    struct runs_between *between)
+static void runs_mean_times(const struct profile_group *const *g, size_t n, struct part *p,
+			    struct profile_group *out, struct runs_between *between)
 {
 	double sum = 0, net = 0, unused;
 	struct value few;
@@ -144,8 +145,9 @@ static double energy_residual_variance(const struct profile_energy *e)
 	return e->net_j.v > 0 ? e->residual_j * e->residual_j : 0;
 }
 
-static void runs_mean_energy(const struct profile_group *const *g, size_t n, unsigned int d, struct part *p, double *weights,
-			     struct profile_group *out, struct runs_between *between)
+static void runs_mean_energy(const struct profile_group *const *g, size_t n, unsigned int d,
+			     struct part *p, double *weights, struct profile_group *out,
+			     struct runs_between *between)
 {
 	struct profile_energy *e = &out->energy[d];
 	double sum = 0, own = 0, time = 0, off = 0, left = group_net_part(out);
@@ -159,7 +161,8 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 
 		if (isnan(one->j.v))
 			continue;
-		t = g[i]->time_s.v > 0 ? one->net_j.v * sqrt(group_time_variance(g[i])) / g[i]->time_s.v : 0;
+		t = g[i]->time_s.v > 0 ? one->net_j.v * sqrt(group_time_variance(g[i])) /
+		    g[i]->time_s.v : 0;
 		p[known] = (struct part){ one->net_j.v, t * t + residual, MANY };
 		if (residual > 0)
 			p[known].dof = fmin(one->dof * pow(p[known].variance / residual, 2), MANY);
@@ -202,8 +205,8 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 	}
 	e->off_w = time > 0 ? off / time : 0;
 	e->net_w = runs_mean_ratio(p, weights, met, e->bias_j * known, e->off_w);
-	e->j = (struct value){ e->net_j.v + e->ticks_j + e->other_j, e->net_j.lo + e->ticks_j + e->other_j,
-			       e->net_j.hi + e->ticks_j + e->other_j };
+	e->j = (struct value){ e->net_j.v + e->ticks_j + e->other_j, e->net_j.lo + e->ticks_j +
+			       e->other_j, e->net_j.hi + e->ticks_j + e->other_j };
 	/* of the time of runs of known energy */
 	time = 0;
 	for (size_t i = 0; i < n; i++)
@@ -214,8 +217,8 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 	e->residual_j = NAN;
 }
 
-static void runs_mean_frequency(const struct profile_group *const *g, size_t n, struct part *p, double *weights,
-				struct profile_group *out)
+static void runs_mean_frequency(const struct profile_group *const *g, size_t n, struct part *p,
+				double *weights, struct profile_group *out)
 {
 	size_t known = 0;
 

@@ -15,7 +15,8 @@
  *	within  = sum s_k^2
  *  between = max(0, S^2 - within / R) from 3 runs on
  *	V       = within + R * between
- *	half    = t(dof) * sqrt(V),  1 / dof = (1 - f) / dof_within + f / (R - 1),  f = sqrt(R * between / V)
+ *	half    = t(dof) * sqrt(V)
+ *	1 / dof = (1 - f) / dof_within + f / (R - 1),  f = sqrt(R * between / V)
  *
  * E[S^2] is the variance between runs plus the mean of s_k^2: one-way analysis of variance with
  * random effects. dof goes from that of all runs' windows to R - 1 as the variance between runs

@@ -148,7 +148,8 @@ static size_t steps_merge(const struct sums *s, double least, struct step *steps
 	}
 }
 
-static int steps_collect(const struct sums *s, size_t n, const size_t *before, double least, struct step **out, size_t *n_steps)
+static int steps_collect(const struct sums *s, size_t n, const size_t *before, double least,
+			 struct step **out, size_t *n_steps)
 {
 	struct step *steps;
 	size_t count = 0;
@@ -170,7 +171,8 @@ static int steps_collect(const struct sums *s, size_t n, const size_t *before, d
 	return 0;
 }
 
-int change_points_find(const double *v, size_t n, double least, struct step **steps, size_t *n_steps)
+int change_points_find(const double *v, size_t n, double least, struct step **steps,
+		       size_t *n_steps)
 {
 	double *values = malloc((2 * n + 1) * sizeof(*values));
 	struct sums s = { calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };

@@ -32,6 +32,7 @@ struct step {
  *
  * Return: 0; -ENODATA: no known value; -ENOMEM
  */
-int change_points_find(const double *v, size_t n, double least, struct step **steps, size_t *n_steps);
+int change_points_find(const double *v, size_t n, double least, struct step **steps,
+		       size_t *n_steps);
 
 #endif /* KJOULE_CHANGE_POINTS_H */

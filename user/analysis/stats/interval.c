@@ -35,7 +35,8 @@ static void time_add_edge(const struct interval_stream *l, struct time_sum *t, b
 }
 
 /* Count both edges of a group's last run, after the next gap and run (0: none) are known. */
-static void time_add_edges(const struct interval_stream *l, struct time_sum *t, uint64_t gap, uint64_t after)
+static void time_add_edges(const struct interval_stream *l, struct time_sum *t, uint64_t gap,
+			   uint64_t after)
 {
 	const struct interval_past *p = &t->past;
 	bool resolved = run_is_resolved(p->ran, p->gap, gap);
@@ -86,10 +87,12 @@ static void interpolated_end(struct interval_stream *t, uint32_t last_group)
 	t->interpolated_changed = false;
 }
 
-void interval_stream_begin(struct interval_stream *l, struct time_sum *sums, uint32_t n_groups, double jitter)
+void interval_stream_begin(struct interval_stream *l, struct time_sum *sums, uint32_t n_groups,
+			   double jitter)
 {
-	*l = (struct interval_stream){ .sums = sums, .n_groups = n_groups, .coarse_variance = (1 + jitter * jitter) / 12,
-				     .now.group = NO_GROUP, .last = NO_GROUP };
+	*l = (struct interval_stream){ .sums = sums, .n_groups = n_groups,
+				       .coarse_variance = (1 + jitter * jitter) / 12,
+				       .now.group = NO_GROUP, .last = NO_GROUP };
 }
 
 static void stream_add_entry(struct interval_stream *l, const struct cpm_tick *tick, uint32_t group)
@@ -117,7 +120,8 @@ static void stream_add_entry(struct interval_stream *l, const struct cpm_tick *t
 	l->next = tick->tick + n;
 }
 
-void interval_stream_add(struct interval_stream *l, const uint32_t *group_of, const struct interval_entry *e, size_t n)
+void interval_stream_add(struct interval_stream *l, const uint32_t *group_of,
+			 const struct interval_entry *e, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		stream_add_entry(l, &e[i].t, group_of[e[i].t.block]);
@@ -136,8 +140,8 @@ void interval_stream_end(struct interval_stream *l, uint64_t end_tick)
 	}
 }
 
-int interval_times(const struct cpm_stream *streams, size_t n_streams, uint64_t end_tick, double jitter,
-		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out)
+int interval_times(const struct cpm_stream *streams, size_t n_streams, uint64_t end_tick,
+		   double jitter, const uint32_t *group_of, uint32_t n_groups, struct time_sum *out)
 {
 	memset(out, 0, n_groups * sizeof(*out));
 	for (size_t i = 0; i < n_streams; i++) {
@@ -191,7 +195,8 @@ void interval_mean_add(struct interval_mean *m, const struct interval_entry *e, 
 	if (!(e->weight > 0))
 		return;
 	while (left) {
-		double sum = m->sum, weight = m->weight, batch = m->batch, batch_weight = m->batch_weight;
+		double sum = m->sum, weight = m->weight, batch = m->batch,
+			batch_weight = m->batch_weight;
 		uint64_t n = m->until - m->seen < left ? m->until - m->seen : left;
 
 		if (!n) {

@@ -56,8 +56,9 @@ struct time_sum {
  *
  * Return: 0 or -ENOMEM
  */
-int interval_times(const struct cpm_stream *streams, size_t n_streams, uint64_t end_tick, double jitter,
-		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out);
+int interval_times(const struct cpm_stream *streams, size_t n_streams, uint64_t end_tick,
+		   double jitter, const uint32_t *group_of, uint32_t n_groups,
+		   struct time_sum *out);
 
 /** interval_time() - the interval, in ticks. Poisson's for few samples, all apart */
 struct value interval_time(const struct time_sum *t);
@@ -93,8 +94,10 @@ struct interval_entry {
 	double weight, weighted;
 };
 
-void interval_stream_begin(struct interval_stream *l, struct time_sum *sums, uint32_t n_groups, double jitter);
-void interval_stream_add(struct interval_stream *l, const uint32_t *group_of, const struct interval_entry *e, size_t n);
+void interval_stream_begin(struct interval_stream *l, struct time_sum *sums, uint32_t n_groups,
+			   double jitter);
+void interval_stream_add(struct interval_stream *l, const uint32_t *group_of,
+			 const struct interval_entry *e, size_t n);
 void interval_stream_end(struct interval_stream *l, uint64_t end_tick);
 
 #define INTERVAL_BATCHES	32

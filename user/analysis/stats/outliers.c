@@ -22,7 +22,8 @@ static const struct {
 	size_t n;
 	double bound;
 } bounds[] = {
-	{ 3, 65.5 }, { 4, 14.3 }, { 6, 8.9 }, { 8, 7.1 }, { 10, 6.2 }, { 12, 5.7 }, { 19, 5.0 }, { 26, 4.6 },
+	{ 3, 65.5 }, { 4, 14.3 }, { 6, 8.9 }, { 8, 7.1 }, { 10, 6.2 }, { 12, 5.7 }, { 19, 5.0 },
+	{ 26, 4.6 },
 	{ 40, 4.3 },
 };
 
@@ -42,7 +43,8 @@ static double values_median(double *sorted, size_t n)
 	return gsl_stats_median_from_sorted_data(sorted, 1, n);
 }
 
-int outliers_find(const double *values, const double *sd, size_t n, struct outlier *out, double *median)
+int outliers_find(const double *values, const double *sd, size_t n, struct outlier *out,
+		  double *median)
 {
 	double *sorted = calloc(n + 1, sizeof(*sorted)), middle, usual;
 
@@ -60,7 +62,8 @@ int outliers_find(const double *values, const double *sd, size_t n, struct outli
 		double off = fabs(out[i].difference), own = isnan(sd[i]) ? 0 : sd[i];
 
 		out[i].score = off > 0 ? off / usual : 0;
-		out[i].differs = n >= OUTLIERS_LEAST && out[i].score > outliers_bound(n) && off > SURELY * own;
+		out[i].differs = n >= OUTLIERS_LEAST && out[i].score > outliers_bound(n) &&
+				 off > SURELY * own;
 	}
 	if (median)
 		*median = middle;

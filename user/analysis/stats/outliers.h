@@ -38,6 +38,7 @@ double outliers_bound(size_t n);
  * @median: out, may be NULL
  * Return: 0 or -ENOMEM
  */
-int outliers_find(const double *values, const double *sd, size_t n, struct outlier *out, double *median);
+int outliers_find(const double *values, const double *sd, size_t n, struct outlier *out,
+		  double *median);
 
 #endif /* KJOULE_OUTLIERS_H */

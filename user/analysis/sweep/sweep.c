@@ -176,7 +176,8 @@ int sweep_save(const struct sweep_table *t, double dof, struct sweep_saving *s)
 		if (isnan(t->all_j[i].v))
 			continue;
 		one = (struct sweep_saving){ .single = s->single,
-					     .chosen = calloc(t->n_blocks + 1, sizeof(*one.chosen)) };
+					     .chosen =
+					     calloc(t->n_blocks + 1, sizeof(*one.chosen)) };
 		if (!one.chosen) {
 			free(s->chosen);
 			s->chosen = NULL;

@@ -81,7 +81,8 @@ static int stream_write_last(struct tick_stream *l)
 		rare |= TICK_STREAM_MORE;
 	else
 		head |= t->more << 3;
-	rare |= (t->interpolated ? TICK_STREAM_INTERPOLATED : 0) | (t->skipped ? TICK_STREAM_SKIPPED : 0) | (t->tick != l->next ? TICK_STREAM_GAP : 0);
+	rare |= (t->interpolated ? TICK_STREAM_INTERPOLATED : 0) |
+		(t->skipped ? TICK_STREAM_SKIPPED : 0) | (t->tick != l->next ? TICK_STREAM_GAP : 0);
 	at = l->bytes + l->len;
 	*at++ = head | (rare ? 0x80 : 0);
 	at = stream_put_bytes(at, t->block, head & 3);
@@ -107,7 +108,8 @@ int tick_stream_put(struct tick_stream *l, const struct cpm_tick *tick, uint32_t
 {
 	int ret = 0;
 
-	if (!tick->more && !tick->interpolated && !tick->skipped && tick_stream_more(l, tick->tick, tick->block, value))
+	if (!tick->more && !tick->interpolated && !tick->skipped &&
+	    tick_stream_more(l, tick->tick, tick->block, value))
 		return 0;
 	if (l->waits)
 		ret = stream_write_last(l);

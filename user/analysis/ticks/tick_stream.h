@@ -8,7 +8,7 @@
  *	bits 0-1	bytes of the block; 0: that of the entry before
  *	bit 2		the value differs: exclusive or with the one before, 3 bytes
  *	bits 3-6	so many ticks more, up to 15
- *	bit 7		rare things follow: a byte of flags (STREAM_*), a number for each of these that needs one
+ *	bit 7		rare things follow: a byte of flags (STREAM_*), and their numbers
  */
 #ifndef KJOULE_TICK_STREAM_H
 #define KJOULE_TICK_STREAM_H
@@ -81,12 +81,14 @@ int tick_stream_put(struct tick_stream *l, const struct cpm_tick *tick, uint32_t
  * tick_stream_more() - tick_stream_put() of a sample equal to the one before, at the next tick
  * Return: false if it is not: nothing was done
  */
-static inline bool tick_stream_more(struct tick_stream *l, uint64_t tick, uint32_t block, uint32_t value)
+static inline bool tick_stream_more(struct tick_stream *l, uint64_t tick, uint32_t block,
+				    uint32_t value)
 {
 	struct cpm_tick *last = &l->last;
 
-	if (!l->waits || block != last->block || value != l->last_value || last->interpolated || last->skipped ||
-	    tick != last->tick + last->more + 1 || last->more + 1 >= TICK_STREAM_ALIKE_MOST)
+	if (!l->waits || block != last->block || value != l->last_value || last->interpolated ||
+	    last->skipped || tick != last->tick + last->more + 1 ||
+	    last->more + 1 >= TICK_STREAM_ALIKE_MOST)
 		return false;
 	last->more++;
 	return true;
@@ -128,7 +130,8 @@ struct tick_stream_cursor {
 #define TICK_STREAM_SLACK	8
 
 /** tick_stream_begin() - before the first entry. @values: of an array, NULL: none */
-static inline void tick_stream_begin(struct tick_stream_cursor *c, const struct cpm_stream *l, const uint32_t *values)
+static inline void tick_stream_begin(struct tick_stream_cursor *c, const struct cpm_stream *l,
+				     const uint32_t *values)
 {
 	memset(c, 0, sizeof(*c));
 	c->end = l->end ? l->end : UINT64_MAX;
@@ -176,7 +179,8 @@ static inline bool tick_stream_cut(const struct tick_stream_cursor *c, struct cp
 }
 
 /** stream_take() - next entry into @t; its value is in the cursor. Return: false at the end */
-static inline __attribute__((always_inline)) bool stream_take(struct tick_stream_cursor *c, struct cpm_tick *t)
+static inline __attribute__((always_inline)) bool stream_take(struct tick_stream_cursor *c,
+							      struct cpm_tick *t)
 {
 	static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff };
 	uint32_t more, mask;

@@ -83,7 +83,8 @@ static int timeline_add_sample(struct timeline_walk *w, const struct kjoule_samp
 
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick)
 {
-	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, s->first_tick + tick, s->jitter_ns);
+	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, s->first_tick + tick,
+								s->jitter_ns);
 }
 
 uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns)
@@ -126,8 +127,8 @@ static int source_quantity(const struct kjoule_session_info *s, uint32_t source,
 }
 
 /* A file may have one for each possible source, domain and CPU: an index keeps this linear. */
-static struct timeline_series *series_find(struct timeline_walk *w, uint32_t source, uint32_t domain,
-					   uint32_t scope)
+static struct timeline_series *series_find(struct timeline_walk *w, uint32_t source,
+					   uint32_t domain, uint32_t scope)
 {
 	struct timeline *tl = w->tl;
 	struct timeline_series *s;
@@ -140,7 +141,8 @@ static struct timeline_series *series_find(struct timeline_walk *w, uint32_t sou
 	if (s && s->source == source && s->domain == domain && s->scope == scope)
 		return s;
 	hash = kjoule_hash_text((uint64_t)source << 48 ^ (uint64_t)domain << 32 ^ scope, "");
-	while ((i = kjoule_hash_index_next(&tl->series_index, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&tl->series_index, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE) {
 		s = &tl->series[i];
 		if (s->source == source && s->domain == domain && s->scope == scope) {
 			w->hint[domain] = i + 1;
@@ -322,7 +324,8 @@ static int timeline_add_window(struct timeline_walk *w, const struct kjoule_wind
 
 	if (w->again)
 		return 0;
-	if (rec->poll_ns > rec->begin_ns || rec->begin_ns > rec->run_ns || rec->run_ns > rec->pause_ns || rec->pause_ns > rec->end_ns ||
+	if (rec->poll_ns > rec->begin_ns || rec->begin_ns > rec->run_ns ||
+	    rec->run_ns > rec->pause_ns || rec->pause_ns > rec->end_ns ||
 	    rec->begin_uj > rec->end_uj || rec->domain >= KJOULE_MAX_DOMAINS) {
 		w->tl->disorder += !(rec->rec.flags & KJOULE_WINDOW_FAILED);
 		return 0;
@@ -332,7 +335,8 @@ static int timeline_add_window(struct timeline_walk *w, const struct kjoule_wind
 		return -ENOMEM;
 	*t = (struct timeline_window){
 		.number = rec->number, .scope = rec->scope, .domain = rec->domain,
-		.seek_ns = rec->poll_ns, .a_ns = rec->begin_ns, .from_ns = rec->run_ns, .b_ns = rec->pause_ns, .c_ns = rec->end_ns,
+		.seek_ns = rec->poll_ns, .a_ns = rec->begin_ns, .from_ns = rec->run_ns,
+		.b_ns = rec->pause_ns, .c_ns = rec->end_ns,
 		.a_uj = rec->begin_uj, .c_uj = rec->end_uj, .ip = rec->ip,
 		.pid = w->pid, .tgid = w->tgid, .flags = rec->rec.flags,
 	};
@@ -345,8 +349,8 @@ static int timeline_add_block_reading(struct timeline_walk *w, const struct kjou
 
 	if (w->again)
 		return 0;
-	if (rec->armed_ns > rec->hit_ns || rec->hit_ns > rec->stop_ns || rec->stop_ns > rec->ready_ns ||
-	    rec->others_ns > rec->stop_ns - rec->hit_ns) {
+	if (rec->armed_ns > rec->hit_ns || rec->hit_ns > rec->stop_ns ||
+	    rec->stop_ns > rec->ready_ns || rec->others_ns > rec->stop_ns - rec->hit_ns) {
 		w->tl->disorder++;
 		return 0;
 	}
@@ -360,7 +364,8 @@ static int timeline_add_block_reading(struct timeline_walk *w, const struct kjou
 
 static int timeline_add_record(struct timeline_walk *w, const struct kjoule_record *rec)
 {
-	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK || rec->type == KJOULE_RECORD_DURATION)
+	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK ||
+	    rec->type == KJOULE_RECORD_DURATION)
 		return timeline_add_callers(w, rec);
 	/* a chain may be what was lost, and the stack comes after that */
 	if (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE))
@@ -390,8 +395,8 @@ static int timeline_add_record(struct timeline_walk *w, const struct kjoule_reco
 	return 0;
 }
 
-int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick, bool keep,
-		      struct timeline_walk **out)
+int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick,
+		      bool keep, struct timeline_walk **out)
 {
 	struct timeline_walk *w = calloc(1, sizeof(*w));
 	struct timeline_cpu *c = w ? kjoule_array_grow(&tl->cpus, &tl->n_cpus, sizeof(*c)) : NULL;
@@ -404,8 +409,9 @@ int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint6
 	*out = w;
 	c->cpu = cpu;
 	c->package = package;
-	*w = (struct timeline_walk){ .tl = tl, .index = tl->n_cpus - 1, .max_tick = max_tick, .keep = keep,
-				     .pid = TIMELINE_NO_TASK, .tgid = TIMELINE_NO_TASK };
+	*w = (struct timeline_walk){ .tl = tl, .index = tl->n_cpus - 1, .max_tick = max_tick,
+				     .keep = keep, .pid = TIMELINE_NO_TASK,
+				     .tgid = TIMELINE_NO_TASK };
 	return 0;
 }
 
@@ -538,7 +544,8 @@ static int reading_by_time(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static bool readings_are_sorted(const struct timeline_reading *r, size_t n, int (*compare)(const void *a, const void *b))
+static bool readings_are_sorted(const struct timeline_reading *r, size_t n,
+				int (*compare)(const void *a, const void *b))
 {
 	for (size_t i = 1; i < n; i++)
 		if (compare(&r[i - 1], &r[i]) > 0)

@@ -141,8 +141,8 @@ struct timeline_walk;
  * @keep: store samples in the timeline
  * Return: 0 or -ENOMEM
  */
-int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick, bool keep,
-		      struct timeline_walk **w);
+int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick,
+		      bool keep, struct timeline_walk **w);
 /**
  * timeline_walk_again() - for samples only, into a timeline of no other use. Return: 0 or -ENOMEM
  */
@@ -178,7 +178,8 @@ void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns)
  * timeline_skew_samples() - timeline_skew_put() for a batch of a CPU's; @next: the tick after its
  * last, 0 at first
  */
-void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n, uint64_t *next);
+void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n,
+			   uint64_t *next);
 int timeline_skew_count(struct timeline_skew *s, struct timeline *tl);
 void timeline_skew_end(struct timeline_skew *s, struct timeline *tl);
 /** timeline_skew_find() - all of it, of stored samples */
@@ -197,7 +198,8 @@ void timeline_finish(struct timeline *tl);
  * Nothing outside counts as recorded, but for totals of the decoding: damage, delays, skew. After
  * timeline_finish(), which is not to be called again.
  */
-void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint64_t from, uint64_t to);
+void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint64_t from,
+		  uint64_t to);
 /** timeline_away() - ticks of a CPU that did not happen: offline, or the machine suspended */
 uint64_t timeline_away(const struct timeline_cpu *cpu, bool suspended);
 void timeline_free(struct timeline *tl);

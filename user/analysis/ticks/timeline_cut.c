@@ -102,7 +102,8 @@ static void readings_cut(struct timeline_series *s, uint64_t from, uint64_t to)
 	s->n = n;
 }
 
-void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint64_t from, uint64_t to)
+void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint64_t from,
+		  uint64_t to)
 {
 	uint64_t from_ns = timeline_due(session, from), to_ns = timeline_due(session, to);
 

@@ -53,7 +53,8 @@ void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns)
 		s->hi[i] = late_ns;
 }
 
-void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n, uint64_t *next)
+void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n,
+			   uint64_t *next)
 {
 	for (size_t i = 0; i < n; i++) {
 		/* a tick that a CPU has twice is damage */

@@ -64,7 +64,8 @@ struct transition_level {
  * Return: 0; -ENODATA: too few loops, or more than a tenth are far off; -EINVAL: a time that is
  *   none; -ENOMEM
  */
-int transition_level(const double *loop_ns, size_t n, double resolution_ns, struct transition_level *l);
+int transition_level(const double *loop_ns, size_t n, double resolution_ns,
+		     struct transition_level *l);
 
 enum transition_apart {
 	TRANSITION_APART,
@@ -87,9 +88,11 @@ struct transition_difference {
 /**
  * transition_welch() - two means, their standard deviations and degrees of freedom
  *
- *	t = (a - b) / sqrt(s_a^2 + s_b^2),	dof = (s_a^2 + s_b^2)^2 / (s_a^4 / dof_a + s_b^4 / dof_b)
+ *	t = (a - b) / sqrt(s_a^2 + s_b^2)
+ *	dof = (s_a^2 + s_b^2)^2 / (s_a^4 / dof_a + s_b^4 / dof_b)
  */
-struct transition_difference transition_welch(double a, double sd_a, double dof_a, double b, double sd_b, double dof_b);
+struct transition_difference transition_welch(double a, double sd_a, double dof_a, double b,
+					      double sd_b, double dof_b);
 
 /**
  * transition_levels_apart() - can a change from one to the other be followed?
@@ -99,7 +102,8 @@ struct transition_difference transition_welch(double a, double sd_a, double dof_
  * likelihood ratios of four loops on the wrong side of a change is 12.5 +- 5, so that a change is
  * known to within three.
  */
-enum transition_apart transition_levels_apart(const struct transition_level *a, const struct transition_level *b,
+enum transition_apart transition_levels_apart(const struct transition_level *a,
+					      const struct transition_level *b,
 					      struct transition_difference *d);
 
 /**
@@ -295,8 +299,8 @@ struct transition_pair {
  *
  * Return: 0 or -ENOMEM
  */
-int transition_pair(const struct transition_try *tries, size_t n, size_t repeats, enum transition_verdict *verdicts,
-		    struct transition_pair *p);
+int transition_pair(const struct transition_try *tries, size_t n, size_t repeats,
+		    enum transition_verdict *verdicts, struct transition_pair *p);
 
 /**
  * transition_median() - median with its distribution-free 95 % interval
@@ -375,6 +379,7 @@ struct transition_trend {
  * Points without a value (NAN) are skipped.
  * Return: 0 or -ENOMEM
  */
-int transition_trend(const struct transition_point *points, size_t n, bool up, struct transition_trend *t);
+int transition_trend(const struct transition_point *points, size_t n, bool up,
+		     struct transition_trend *t);
 
 #endif /* KJOULE_TRANSITION_H */

@@ -51,7 +51,8 @@ static double loops_spread(const double *sorted, size_t n, double resolution_ns)
 	double tail = fmin(median - gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.1),
 			   gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.9) - median);
 
-	return fmax(fmax(iqr / IQR_SIGMA, tail / TENTH_SIGMA), fmax(resolution_ns / sqrt(6), STEADIEST * median));
+	return fmax(fmax(iqr / IQR_SIGMA, tail / TENTH_SIGMA),
+		    fmax(resolution_ns / sqrt(6), STEADIEST * median));
 }
 
 /* Of the means of batches of @kept. */
@@ -67,7 +68,8 @@ static double batches_mean_sd(const double *kept, size_t n, double mean)
 	return sqrt(squares / (BATCHES - 1) / BATCHES);
 }
 
-static int level_calibrate(const double *loop_ns, size_t n, double resolution_ns, double *room, struct transition_level *l)
+static int level_calibrate(const double *loop_ns, size_t n, double resolution_ns, double *room,
+			   struct transition_level *l)
 {
 	double half;
 
@@ -90,12 +92,14 @@ static int level_calibrate(const double *loop_ns, size_t n, double resolution_ns
 	return 0;
 }
 
-int transition_level(const double *loop_ns, size_t n, double resolution_ns, struct transition_level *l)
+int transition_level(const double *loop_ns, size_t n, double resolution_ns,
+		     struct transition_level *l)
 {
 	double *room;
 	int ret;
 
-	*l = (struct transition_level){ .mean_ns = { NAN, NAN, NAN }, .mean_sd = NAN, .median_ns = NAN, .sd_ns = NAN };
+	*l = (struct transition_level){ .mean_ns = { NAN, NAN, NAN }, .mean_sd = NAN,
+					.median_ns = NAN, .sd_ns = NAN };
 	if (!loops_are_times(loop_ns, n) || !isfinite(resolution_ns) || resolution_ns < 0)
 		return -EINVAL;
 	if (n < TRANSITION_LEVEL_LEAST)
@@ -108,7 +112,8 @@ int transition_level(const double *loop_ns, size_t n, double resolution_ns, stru
 	return ret;
 }
 
-struct transition_difference transition_welch(double a, double sd_a, double dof_a, double b, double sd_b, double dof_b)
+struct transition_difference transition_welch(double a, double sd_a, double dof_a, double b,
+					      double sd_b, double dof_b)
 {
 	double v_a = sd_a * sd_a, v_b = sd_b * sd_b, sd = sqrt(v_a + v_b), half;
 	struct transition_difference d = { .ns.v = a - b, .dof = NAN };
@@ -135,7 +140,8 @@ struct transition_difference transition_welch(double a, double sd_a, double dof_
 	return d;
 }
 
-enum transition_apart transition_levels_apart(const struct transition_level *a, const struct transition_level *b,
+enum transition_apart transition_levels_apart(const struct transition_level *a,
+					      const struct transition_level *b,
 					      struct transition_difference *d)
 {
 	struct transition_difference own;
@@ -145,7 +151,8 @@ enum transition_apart transition_levels_apart(const struct transition_level *a, 
 	*d = transition_welch(a->mean_ns.v, a->mean_sd, a->dof, b->mean_ns.v, b->mean_sd, b->dof);
 	if (!d->differ)
 		return TRANSITION_SAME;
-	return fabs(d->ns.v) < TRANSITION_FOLLOW * fmax(a->sd_ns, b->sd_ns) ? TRANSITION_TWINS : TRANSITION_APART;
+	return fabs(d->ns.v) < TRANSITION_FOLLOW * fmax(a->sd_ns, b->sd_ns) ? TRANSITION_TWINS :
+	       TRANSITION_APART;
 }
 
 double transition_near(double level, double other)

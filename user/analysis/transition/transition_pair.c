@@ -79,7 +79,8 @@ static double values_densest_median(const struct work *w, size_t n, size_t of, d
 			begin = i;
 		}
 	}
-	return n && most >= OTHER_SET_LEAST * of ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
+	return n && most >= OTHER_SET_LEAST * of ?
+	       gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
 }
 
 /* Known pauses of the tries that are good so far. Return: how many */
@@ -118,7 +119,8 @@ static bool pause_may_be_usual(const struct transition_try *t, double usual)
 {
 	double most = TRANSITION_GAP_MOST * try_longest_loop(t);
 
-	return isnan(t->pause_ns) ? usual <= t->pause_most_ns + most : fabs(t->pause_ns - usual) <= most;
+	return isnan(t->pause_ns) ? usual <= t->pause_most_ns + most :
+	       fabs(t->pause_ns - usual) <= most;
 }
 
 /* Tries with a pause unlike the others' are not good. */
@@ -200,7 +202,8 @@ static int tries_judge_requests(const struct work *w)
 	for (size_t i = 0; i < w->n && !ret; i++) {
 		if (w->verdicts[i])
 			continue;
-		if (w->outliers[at].differs && fabs(w->outliers[at].difference) > TRANSITION_OFF_MOST * try_longest_loop(&w->tries[i]))
+		if (w->outliers[at].differs && fabs(w->outliers[at].difference) >
+		    TRANSITION_OFF_MOST * try_longest_loop(&w->tries[i]))
 			w->verdicts[i] = TRANSITION_DISTURBED;
 		at++;
 	}
@@ -281,7 +284,9 @@ static void pair_set_figures(const struct work *w, struct transition_pair *p)
 	p->first_ns = figure_median(w, FIRST, loop);
 	p->last_ns = figure_median(w, LAST, loop);
 	p->settled_ns = figure_median(w, SETTLED, loop);
-	p->pause_ns = figure_median(w, PAUSE, p->phase / 2 * fabs(good->first.from_ns - good->last.to_ns));
+	p->pause_ns =
+		figure_median(w, PAUSE,
+			      p->phase / 2 * fabs(good->first.from_ns - good->last.to_ns));
 	figures_gather(w, CHANGES);
 	gsl_sort(w->values, 1, n);
 	p->changes = gsl_stats_median_from_sorted_data(w->values, 1, n);
@@ -316,17 +321,19 @@ static enum transition_state pair_state(const struct transition_pair *p, size_t 
 		return TRANSITION_KNOWN;
 	if (p->verdicts[TRANSITION_TOO_NEAR] || (!good && p->tries >= TRANSITION_HOPELESS))
 		return TRANSITION_FAILED;
-	return p->tries < TRANSITION_TRIES_MOST / TRANSITION_REPEATS * repeats ? TRANSITION_MORE : TRANSITION_FAILED;
+	return p->tries < TRANSITION_TRIES_MOST / TRANSITION_REPEATS * repeats ? TRANSITION_MORE :
+	       TRANSITION_FAILED;
 }
 
-int transition_pair(const struct transition_try *tries, size_t n, size_t repeats, enum transition_verdict *verdicts,
-		    struct transition_pair *p)
+int transition_pair(const struct transition_try *tries, size_t n, size_t repeats,
+		    enum transition_verdict *verdicts, struct transition_pair *p)
 {
 	struct work w = { .tries = tries, .n = n };
 	int ret = -ENOMEM;
 
-	*p = (struct transition_pair){ .tries = n, .first_ns = unknown, .last_ns = unknown, .settled_ns = unknown,
-				       .pause_ns = unknown, .request_ns = unknown, .changes = NAN, .speed_ratio = NAN,
+	*p = (struct transition_pair){ .tries = n, .first_ns = unknown, .last_ns = unknown,
+				       .settled_ns = unknown, .pause_ns = unknown,
+				       .request_ns = unknown, .changes = NAN, .speed_ratio = NAN,
 				       .phase = NAN };
 	w.verdicts = calloc(n + 1, sizeof(*w.verdicts));
 	w.values = calloc(n + 1, sizeof(*w.values));

@@ -49,10 +49,13 @@ static double loop_likelihood(const struct state *s, double floor, double ns)
 }
 
 /* The first two are the pair's. Return: how many */
-static size_t states_make(const struct transition_level *from, const struct transition_level *to, struct state **states)
+static size_t states_make(const struct transition_level *from, const struct transition_level *to,
+			  struct state **states)
 {
-	double noise = fmax(from->sd_ns / from->mean_ns.v, to->sd_ns / to->mean_ns.v), step = 1 + fmax(GRID_STEP, noise);
-	double low = GRID_LOW * fmin(from->mean_ns.v, to->mean_ns.v), high = GRID_HIGH * fmax(from->mean_ns.v, to->mean_ns.v);
+	double noise = fmax(from->sd_ns / from->mean_ns.v, to->sd_ns / to->mean_ns.v),
+		step = 1 + fmax(GRID_STEP, noise);
+	double low = GRID_LOW * fmin(from->mean_ns.v, to->mean_ns.v),
+		high = GRID_HIGH * fmax(from->mean_ns.v, to->mean_ns.v);
 	size_t n = 2 + (size_t)(log(high / low) / log(step)) + 1;
 
 	*states = calloc(n, sizeof(**states));
@@ -70,7 +73,8 @@ static size_t states_make(const struct transition_level *from, const struct tran
  * Forward: the best likelihood of each state; @moved: it was entered from another one, and @best of
  * each loop: which.
  */
-static void path_score_forward(const struct transition_loop *loops, size_t n, const struct state *states, size_t n_states, double floor,
+static void path_score_forward(const struct transition_loop *loops, size_t n,
+			       const struct state *states, size_t n_states, double floor,
 			       double *score, uint8_t *moved, size_t *best)
 {
 	for (size_t s = 0; s < n_states; s++)
@@ -86,12 +90,14 @@ static void path_score_forward(const struct transition_loop *loops, size_t n, co
 		from_top = score[top] - PATH_CHANGE;
 		for (size_t s = 0; s < n_states; s++) {
 			moved[i * n_states + s] = i && from_top > score[s];
-			score[s] = (from_top > score[s] ? from_top : score[s]) + loop_likelihood(&states[s], floor, ns);
+			score[s] = (from_top > score[s] ? from_top : score[s]) +
+				   loop_likelihood(&states[s], floor, ns);
 		}
 	}
 }
 
-static void path_trace_back(size_t n, size_t n_states, const double *score, const uint8_t *moved, const size_t *best, size_t *path)
+static void path_trace_back(size_t n, size_t n_states, const double *score, const uint8_t *moved,
+			    const size_t *best, size_t *path)
 {
 	size_t s = 0;
 
@@ -114,8 +120,8 @@ static double level_reach(const struct path *p, double sd)
 }
 
 /* The level of a piece, by its loops that fit; @sd: out, of it. */
-static double piece_level(const struct path_piece *piece, const struct transition_loop *loops, double *room,
-			  double *sd)
+static double piece_level(const struct path_piece *piece, const struct transition_loop *loops,
+			  double *room, double *sd)
 {
 	size_t n = 0;
 
@@ -128,9 +134,11 @@ static double piece_level(const struct path_piece *piece, const struct transitio
 }
 
 /* @sd: of @ns */
-static enum path_kind level_path_kind(double ns, double sd, const struct transition_level *from, const struct transition_level *to)
+static enum path_kind level_path_kind(double ns, double sd, const struct transition_level *from,
+				      const struct transition_level *to)
 {
-	double most = fabs(from->mean_ns.v - to->mean_ns.v) / 2, off_from = fabs(ns - from->mean_ns.v);
+	double most = fabs(from->mean_ns.v - to->mean_ns.v) / 2,
+		off_from = fabs(ns - from->mean_ns.v);
 	double off_to = fabs(ns - to->mean_ns.v);
 
 	if (off_to <= fmin(transition_near(to->mean_ns.v, from->mean_ns.v) + SURELY * sd, most))
@@ -153,15 +161,17 @@ static void path_add_piece(struct path *p, const struct path_piece *piece)
 	p->pieces[p->n++] = *piece;
 }
 
-static void path_make_pieces(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states,
-			     const struct transition_level *from, const struct transition_level *to, double *room, struct path *p)
+static void path_make_pieces(const struct transition_loop *loops, size_t n, const size_t *path,
+			     const struct state *states, const struct transition_level *from,
+			     const struct transition_level *to, double *room, struct path *p)
 {
 	size_t begin = 0;
 
 	p->pieces[p->n++] = (struct path_piece){ 0, 0, PATH_FROM, from->mean_ns.v, from->sd_ns, 0 };
 	for (size_t i = 1; i <= n; i++) {
 		const struct state *s = &states[path[begin]];
-		struct path_piece piece = { begin, i, PATH_OTHER, s->ns, s->sd, level_reach(p, s->sd) };
+		struct path_piece piece = { begin, i, PATH_OTHER, s->ns, s->sd,
+					    level_reach(p, s->sd) };
 
 		if (i < n && path[i] == path[begin])
 			continue;
@@ -182,7 +192,8 @@ static void path_make_pieces(const struct transition_loop *loops, size_t n, cons
 }
 
 /* For a path through the pair's two levels alone: are its loops' residuals just noise? */
-static bool residuals_are_noise(const struct transition_loop *loops, size_t begin, size_t end, const struct state *s, double floor)
+static bool residuals_are_noise(const struct transition_loop *loops, size_t begin, size_t end,
+				const struct state *s, double floor)
 {
 	double sum = 0, low = 0, high = 0;
 	size_t row = 0;
@@ -207,7 +218,8 @@ static bool residuals_are_noise(const struct transition_loop *loops, size_t begi
  * long, and is only done if the residuals of either piece suggest it: strays, or a sum of them that
  * drifts.
  */
-static bool path_is_plain(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states, double floor)
+static bool path_is_plain(const struct transition_loop *loops, size_t n, const size_t *path,
+			  const struct state *states, double floor)
 {
 	size_t begin = 0;
 
@@ -262,7 +274,8 @@ bool path_fits(const struct path_piece *piece, double ns)
 	return fabs(ns - piece->ns) < piece->reach_ns;
 }
 
-void path_corner(const struct path *p, size_t i, const struct transition_loop *loops, size_t *first, size_t *last)
+void path_corner(const struct path *p, size_t i, const struct transition_loop *loops, size_t *first,
+		 size_t *last)
 {
 	const struct path_piece *a = &p->pieces[i], *b = &p->pieces[i + 1];
 	struct state before = state_make(a->ns, a->sd), after = state_make(b->ns, b->sd);
@@ -270,13 +283,15 @@ void path_corner(const struct path *p, size_t i, const struct transition_loop *l
 
 	*first = *last = b->begin;
 	for (size_t at = b->begin; at-- > a->begin;) {
-		lost += loop_likelihood(&before, p->floor, loops[at].loop_ns) - loop_likelihood(&after, p->floor, loops[at].loop_ns);
+		lost += loop_likelihood(&before, p->floor, loops[at].loop_ns) -
+			loop_likelihood(&after, p->floor, loops[at].loop_ns);
 		if (lost <= PATH_SURE)
 			*first = at;
 	}
 	lost = 0;
 	for (size_t at = b->begin; at < b->end; at++) {
-		lost += loop_likelihood(&after, p->floor, loops[at].loop_ns) - loop_likelihood(&before, p->floor, loops[at].loop_ns);
+		lost += loop_likelihood(&after, p->floor, loops[at].loop_ns) -
+			loop_likelihood(&before, p->floor, loops[at].loop_ns);
 		if (lost <= PATH_SURE)
 			*last = at + 1;
 	}

@@ -54,6 +54,7 @@ bool path_fits(const struct path_piece *piece, double ns);
  * path_corner() - between piece @i and the next: the first and the last loop that the latter may
  * begin with, so that the likelihood is at least exp(-PATH_SURE) of the best
  */
-void path_corner(const struct path *p, size_t i, const struct transition_loop *loops, size_t *first, size_t *last);
+void path_corner(const struct path *p, size_t i, const struct transition_loop *loops, size_t *first,
+		 size_t *last);
 
 #endif /* KJOULE_TRANSITION_PATH_H */

@@ -55,7 +55,9 @@ static int point_by_target(const void *a, const void *b)
 static void points_select(struct work *w, const struct transition_point *points, size_t n, bool up)
 {
 	for (size_t i = 0; i < n; i++)
-		if (isfinite(points[i].ns.v) && (up ? points[i].to_khz > points[i].from_khz : points[i].to_khz < points[i].from_khz))
+		if (isfinite(points[i].ns.v) &&
+		    (up ? points[i].to_khz > points[i].from_khz : points[i].to_khz <
+		     points[i].from_khz))
 			w->points[w->n_points++] = &points[i];
 	qsort(w->points, w->n_points, sizeof(*w->points), point_by_target);
 }
@@ -104,7 +106,8 @@ static int trend_make_targets(struct work *w, size_t *far)
 	for (size_t i = 0, next; i < w->n_points; i = next) {
 		int ret;
 
-		for (next = i; next < w->n_points && w->points[next]->to_khz == w->points[i]->to_khz;)
+		for (next = i; next < w->n_points && w->points[next]->to_khz ==
+		     w->points[i]->to_khz;)
 			next++;
 		ret = trend_add_target(w, w->points + i, next - i, far);
 		if (ret)
@@ -166,8 +169,9 @@ struct fit {
 };
 
 /* Another one, with @k parameters, of which @fitted are not places. */
-static void shape_offer(const struct work *w, struct transition_trend *t, struct fit *fits, enum transition_shape shape,
-			double chi2, size_t k, size_t fitted, size_t levels)
+static void shape_offer(const struct work *w, struct transition_trend *t, struct fit *fits,
+			enum transition_shape shape, double chi2, size_t k, size_t fitted,
+			size_t levels)
 {
 	double bic = chi2 + k * log(w->n);
 
@@ -183,7 +187,8 @@ static void shape_offer(const struct work *w, struct transition_trend *t, struct
  */
 static enum transition_shape shape_choose(const double *bic)
 {
-	enum transition_shape stepped = bic[TRANSITION_JUMP] < bic[TRANSITION_STEPS] + TRANSITION_BETTER ? TRANSITION_JUMP :
+	enum transition_shape stepped = bic[TRANSITION_JUMP] < bic[TRANSITION_STEPS] +
+					TRANSITION_BETTER ? TRANSITION_JUMP :
 					TRANSITION_STEPS;
 
 	if (bic[TRANSITION_FLAT] < fmin(bic[TRANSITION_LINEAR], bic[stepped]) + TRANSITION_BETTER)
@@ -238,7 +243,8 @@ static void trend_choose_shape(const struct work *w, struct transition_trend *t)
 	trend_fit_line(w, t, &chi2);
 	shape_offer(w, t, fits, TRANSITION_LINEAR, chi2, 2, 2, 0);
 	for (size_t m = 2; m <= targets_most_levels(w); m++)
-		shape_offer(w, t, fits, m > 2 ? TRANSITION_STEPS : TRANSITION_JUMP, levels_cut_at(w, m, w->n)->chi2, 3 * m - 2, 2 * m - 1, m);
+		shape_offer(w, t, fits, m > 2 ? TRANSITION_STEPS : TRANSITION_JUMP,
+			    levels_cut_at(w, m, w->n)->chi2, 3 * m - 2, 2 * m - 1, m);
 	t->shape = narrow ? TRANSITION_FLAT : shape_choose(t->bic);
 	if (t->shape == TRANSITION_UNKNOWN)
 		return;
@@ -274,15 +280,18 @@ static int trend_alloc(struct work *w, size_t n)
 	w->sd = calloc(n + 1, sizeof(*w->sd));
 	w->outliers = calloc(n + 1, sizeof(*w->outliers));
 	w->cuts = calloc((TRANSITION_LEVELS_MOST + 1) * (n + 1), sizeof(*w->cuts));
-	return w->points && w->targets && w->x && w->y && w->w && w->sd && w->outliers && w->cuts ? 0 : -ENOMEM;
+	return w->points && w->targets && w->x && w->y && w->w && w->sd && w->outliers &&
+	       w->cuts ? 0 : -ENOMEM;
 }
 
-int transition_trend(const struct transition_point *points, size_t n, bool up, struct transition_trend *t)
+int transition_trend(const struct transition_point *points, size_t n, bool up,
+		     struct transition_trend *t)
 {
 	struct work w = { 0 };
 	int ret = trend_alloc(&w, n);
 
-	*t = (struct transition_trend){ .mean_ns = unknown, .slope = unknown, .chi2 = NAN, .better = NAN };
+	*t = (struct transition_trend){ .mean_ns = unknown, .slope = unknown, .chi2 = NAN,
+					.better = NAN };
 	for (enum transition_shape s = 0; s < TRANSITION_SHAPES; s++)
 		t->bic[s] = INFINITY;
 	if (!ret) {
@@ -310,8 +319,10 @@ int transition_trend(const struct transition_point *points, size_t n, bool up, s
 const char *transition_shape_name(enum transition_shape s)
 {
 	static const char * const names[TRANSITION_SHAPES] = {
-		[TRANSITION_UNKNOWN] = "not told", [TRANSITION_FLAT] = "flat", [TRANSITION_LINEAR] = "linear",
-		[TRANSITION_JUMP] = "two levels", [TRANSITION_STEPS] = "steps", [TRANSITION_OTHER] = "none of these",
+		[TRANSITION_UNKNOWN] = "not told", [TRANSITION_FLAT] = "flat",
+		[TRANSITION_LINEAR] = "linear",
+		[TRANSITION_JUMP] = "two levels", [TRANSITION_STEPS] = "steps",
+		[TRANSITION_OTHER] = "none of these",
 	};
 
 	return s < TRANSITION_SHAPES ? names[s] : "?";

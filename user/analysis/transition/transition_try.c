@@ -32,8 +32,9 @@
 
 static const struct value unknown = { NAN, NAN, NAN };
 static const struct transition_change no_change = {
-	.ns = NAN, .end_ns = NAN, .pause_ns = NAN, .pause_most_ns = NAN, .after_ns = NAN, .before_ns = NAN, .unchanged = SIZE_MAX,
-	.changed = SIZE_MAX, .loop_start_ns = NAN, .from_ns = NAN, .to_ns = NAN,
+	.ns = NAN, .end_ns = NAN, .pause_ns = NAN, .pause_most_ns = NAN, .after_ns = NAN,
+	.before_ns = NAN, .unchanged = SIZE_MAX, .changed = SIZE_MAX, .loop_start_ns = NAN,
+	.from_ns = NAN, .to_ns = NAN,
 };
 
 /* A series being processed. */
@@ -60,7 +61,8 @@ static bool series_is_valid(const struct transition_series *s)
 		const struct transition_loop *l = &s->loops[i];
 		double overlap = OVERLAP_MOST * l->loop_ns;
 
-		if (!isfinite(l->start_ns) || !isfinite(l->loop_ns) || !(l->loop_ns > 0) || !isfinite(loop_end_ns(l)))
+		if (!isfinite(l->start_ns) || !isfinite(l->loop_ns) || !(l->loop_ns > 0) ||
+		    !isfinite(loop_end_ns(l)))
 			return false;
 		if (i && l->start_ns < fmax(loop_end_ns(&l[-1]) - overlap, l[-1].start_ns))
 			return false;
@@ -78,7 +80,8 @@ struct mean {
 };
 
 /* @usual_sd: of a loop at that level, clock included, which @n equal loops may not show */
-static struct mean loops_mean(const struct work *w, const struct transition_loop *loops, size_t n, double usual_sd)
+static struct mean loops_mean(const struct work *w, const struct transition_loop *loops, size_t n,
+			      double usual_sd)
 {
 	struct mean m = { 0 };
 	double middle, spread;
@@ -88,7 +91,8 @@ static struct mean loops_mean(const struct work *w, const struct transition_loop
 	gsl_sort(w->room, 1, n);
 	middle = gsl_stats_median_from_sorted_data(w->room, 1, n);
 	spread = fmax((gsl_stats_quantile_from_sorted_data(w->room, 1, n, 0.75) -
-		       gsl_stats_quantile_from_sorted_data(w->room, 1, n, 0.25)) / IQR_SIGMA, usual_sd);
+		       gsl_stats_quantile_from_sorted_data(w->room, 1, n, 0.25)) /
+		       IQR_SIGMA, usual_sd);
 	for (size_t i = 0; i < n; i++)
 		if (fabs(w->room[i] - middle) <= FAR * spread)
 			w->room[m.n++] = w->room[i];
@@ -105,19 +109,22 @@ static struct mean loops_mean(const struct work *w, const struct transition_loop
  */
 static enum transition_verdict mean_compare_level(const struct mean *m,
 						  const struct transition_level *level,
-						  const struct transition_level *other, struct transition_difference *d)
+						  const struct transition_level *other,
+						  struct transition_difference *d)
 {
 	double near = transition_near(level->mean_ns.v, other->mean_ns.v), half, off;
 	double apart = fabs(level->mean_ns.v - other->mean_ns.v);
 
 	if (m->far > TRANSITION_FAR_MOST * (m->n + m->far))
 		return TRANSITION_DISTURBED;
-	*d = transition_welch(m->ns, m->sd, m->n - 1.0, level->mean_ns.v, level->mean_sd, level->dof);
+	*d = transition_welch(m->ns, m->sd, m->n - 1.0, level->mean_ns.v, level->mean_sd,
+			      level->dof);
 	half = d->ns.hi - d->ns.v;
 	off = fabs(d->ns.v);
 	if (off - half > near)
 		return TRANSITION_ELSEWHERE;
-	return off + half < apart / 2 && apart > NOISY * m->loop_sd ? TRANSITION_GOOD : TRANSITION_VAGUE;
+	return off + half < apart / 2 && apart > NOISY * m->loop_sd ? TRANSITION_GOOD :
+	       TRANSITION_VAGUE;
 }
 
 /* A change between two loops that fit their levels. */
@@ -138,9 +145,11 @@ static double loop_time_from(const struct work *w, size_t i)
 	return i < w->n ? w->loops[i].start_ns : loop_end_ns(&w->loops[w->n - 1]);
 }
 
-static bool loop_is_at_level(const struct path_piece *level, const struct path_piece *other, double ns)
+static bool loop_is_at_level(const struct path_piece *level, const struct path_piece *other,
+			     double ns)
 {
-	return path_fits(level, ns) || fabs(ns - level->ns) < NEXT_PART * fabs(other->ns - level->ns);
+	return path_fits(level, ns) || fabs(ns - level->ns) < NEXT_PART *
+	       fabs(other->ns - level->ns);
 }
 
 static struct place change_find_place(const struct work *w, size_t corner)
@@ -161,9 +170,11 @@ static struct place change_find_place(const struct work *w, size_t corner)
 	return p;
 }
 
-static void change_set_place(const struct work *w, size_t corner, const struct place *p, struct transition_change *c)
+static void change_set_place(const struct work *w, size_t corner, const struct place *p,
+			     struct transition_change *c)
 {
-	double from = w->path.pieces[corner].ns, to = w->path.pieces[corner + 1].ns, n = p->end - p->begin;
+	double from = w->path.pieces[corner].ns, to = w->path.pieces[corner + 1].ns,
+		n = p->end - p->begin;
 	size_t unsure_before = p->first, unsure_after = p->last;
 
 	c->from_ns = from;
@@ -214,7 +225,8 @@ static bool loop_is_in_place(const struct work *w, size_t corner, size_t i)
  * there is none. It is the change's pause, and the change misplaced, or something else that ran:
  * one try does not show which. Those in other changes are theirs.
  */
-static double pause_find_near(const struct work *w, size_t corner, const struct place *p, double standing)
+static double pause_find_near(const struct work *w, size_t corner, const struct place *p,
+			      double standing)
 {
 	const struct path_piece *a = &w->path.pieces[corner], *b = a + 1;
 	size_t from = p->begin > a->begin + ADJACENT ? p->begin - ADJACENT : a->begin;
@@ -223,7 +235,8 @@ static double pause_find_near(const struct work *w, size_t corner, const struct 
 	for (size_t i = from; i < to; i++) {
 		double longer = w->loops[i].loop_ns - fmax(a->ns, b->ns);
 
-		if ((i < p->begin || i >= p->end) && loop_is_stray(w, corner, i) && longer > w->longest && longer > standing &&
+		if ((i < p->begin || i >= p->end) && loop_is_stray(w, corner, i) &&
+		    longer > w->longest && longer > standing &&
 		    !(corner && loop_is_in_place(w, corner - 1, i)) &&
 		    !loop_is_in_place(w, corner + 1, i))
 			return w->loops[i].start_ns;
@@ -232,10 +245,12 @@ static double pause_find_near(const struct work *w, size_t corner, const struct 
 }
 
 /* Is the uncertainty within the allowed number of loops? */
-static enum transition_verdict change_judge(const struct work *w, size_t corner, const struct place *p,
+static enum transition_verdict change_judge(const struct work *w, size_t corner,
+					    const struct place *p,
 					    const struct transition_change *c)
 {
-	double shorter = fmin(c->from_ns, c->to_ns), mean = (c->from_ns + c->to_ns) / 2, standing = 0, off, gaps;
+	double shorter = fmin(c->from_ns, c->to_ns), mean = (c->from_ns + c->to_ns) / 2,
+		standing = 0, off, gaps;
 	double begin = loop_time_before(w, p->first), end = loop_time_from(w, p->last);
 	size_t stray = 0;
 
@@ -374,7 +389,8 @@ int transition_try(const struct transition_series *s, const struct transition_le
 	struct work w = { .s = s, .from = from, .to = to };
 	int ret = 0;
 
-	*t = (struct transition_try){ .verdict = TRANSITION_BAD, .request_ns = NAN, .speed_ratio = NAN, .adjacent_ns = NAN,
+	*t = (struct transition_try){ .verdict = TRANSITION_BAD, .request_ns = NAN,
+				      .speed_ratio = NAN, .adjacent_ns = NAN,
 				      .end = { .ns = unknown, .t = NAN, .dof = NAN } };
 	if (series_is_valid(s)) {
 		t->request_ns = s->request_ns;
@@ -400,10 +416,14 @@ int transition_try(const struct transition_series *s, const struct transition_le
 const char *transition_verdict_name(enum transition_verdict v)
 {
 	static const char * const names[TRANSITION_VERDICTS] = {
-		[TRANSITION_GOOD] = "good", [TRANSITION_NEVER] = "never changed", [TRANSITION_ELSEWHERE] = "settled elsewhere",
-		[TRANSITION_UNCONFIRMED] = "not confirmed", [TRANSITION_NOT_FROM] = "began elsewhere",
-		[TRANSITION_IN_CALL] = "changed within the call", [TRANSITION_HIDDEN] = "hidden in a gap",
-		[TRANSITION_DISTURBED] = "disturbed", [TRANSITION_VAGUE] = "too noisy", [TRANSITION_TOO_NEAR] = "levels too near",
+		[TRANSITION_GOOD] = "good", [TRANSITION_NEVER] = "never changed",
+		[TRANSITION_ELSEWHERE] = "settled elsewhere",
+		[TRANSITION_UNCONFIRMED] = "not confirmed",
+		[TRANSITION_NOT_FROM] = "began elsewhere",
+		[TRANSITION_IN_CALL] = "changed within the call",
+		[TRANSITION_HIDDEN] = "hidden in a gap",
+		[TRANSITION_DISTURBED] = "disturbed", [TRANSITION_VAGUE] = "too noisy",
+		[TRANSITION_TOO_NEAR] = "levels too near",
 		[TRANSITION_BAD] = "no series",
 	};
 

@@ -234,7 +234,8 @@ static struct busy busy_find_power(const struct half *h)
 
 	for (int k = 0; k < VPM_KINDS; k++) {
 		for (size_t i = 0; i < h[k].n; i++) {
-			double x = h[k].busy[i] - h[k].mean_busy, y = reading_residual(&h[k], i, k == VPM_PAUSED ? 0 : w);
+			double x = h[k].busy[i] - h[k].mean_busy,
+			y = reading_residual(&h[k], i, k == VPM_PAUSED ? 0 : w);
 
 			busy.least_s = fmin(busy.least_s, h[k].busy[i]);
 			xx += x * x;
@@ -284,7 +285,8 @@ static void power_bound(const struct vpm_input *in, struct vpm_result *r)
 
 static struct value value_widened(const struct value *v, double by)
 {
-	return (struct value){ v->v, v->v - hypot(v->v - v->lo, by), v->v + hypot(v->hi - v->v, by) };
+	return (struct value){ v->v, v->v - hypot(v->v - v->lo, by),
+			       v->v + hypot(v->hi - v->v, by) };
 }
 
 size_t vpm_left_out(const struct vpm_result *r)
@@ -332,7 +334,8 @@ static bool readings_are_enough(const struct vpm_result *r)
 	       r->n[VPM_PAUSED] >= VPM_PAUSED_LEAST;
 }
 
-static void block_estimate(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
+static void block_estimate(const struct vpm_input *in, struct half *h, const struct known *known,
+			   struct vpm_result *r)
 {
 	double alike_j = ALIKE_W * in->interval_s;
 	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *paused = &h[VPM_PAUSED];
@@ -397,7 +400,8 @@ static enum vpm_why readings_judge_lost(const struct vpm_input *in, size_t delay
 
 	if (in->late > VPM_LATE_MOST * (in->late + delayed))
 		return VPM_LONG;
-	return lost > VPM_LEFT_OUT_CHANCE && lost > VPM_LATE_MOST * (lost + delayed) ? VPM_LOST : VPM_KNOWN;
+	return lost > VPM_LEFT_OUT_CHANCE && lost > VPM_LATE_MOST * (lost + delayed) ?
+	       VPM_LOST : VPM_KNOWN;
 }
 
 static void value_reach(struct value *v, const struct value *other)
@@ -410,7 +414,8 @@ static void value_reach(struct value *v, const struct value *other)
  * Outliers may have nothing to do with the block, and are in all kinds of readings alike then, as
  * kinds are drawn at random; or they may. If there are many the interval includes both.
  */
-static void power_reach_to_all(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
+static void power_reach_to_all(const struct vpm_input *in, struct half *h,
+			       const struct known *known, struct vpm_result *r)
 {
 	struct vpm_result all = *r;
 
@@ -442,7 +447,8 @@ static double irq_difference_w(const struct vpm_input *in, const struct half *h)
 static bool runs_have_interrupts(const struct vpm_input *in, const struct half *h)
 {
 	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED];
-	double one = in->irq_part * in->irq_interval_s / IRQS, ran_d, ran_u, middle, spread, *values = half_values_room(d);
+	double one = in->irq_part * in->irq_interval_s / IRQS, ran_d, ran_u, middle, spread,
+		*values = half_values_room(d);
 
 	if (isnan(in->irq_w) || !(in->irq_part > 0) || !d->n || !u->n || !h[VPM_PAUSED].n)
 		return false;
@@ -458,7 +464,8 @@ static bool runs_have_interrupts(const struct vpm_input *in, const struct half *
 }
 
 /* Interrupts are taken out as a part of all runs, also of those with fewer or more. */
-static struct usual half_usual(const struct vpm_input *in, const struct half *h, int kind, const struct known *known)
+static struct usual half_usual(const struct vpm_input *in, const struct half *h, int kind,
+			       const struct known *known)
 {
 	struct usual usual = { .least_j = known->step_j / 2 };
 
@@ -470,7 +477,8 @@ static struct usual half_usual(const struct vpm_input *in, const struct half *h,
 }
 
 /* So many of a kind are left out for an interrupt. */
-static double readings_interrupted(const struct vpm_input *in, const struct half *h, const struct known *known, size_t n)
+static double readings_interrupted(const struct vpm_input *in, const struct half *h,
+				   const struct known *known, size_t n)
 {
 	if (isnan(in->irq_w) || !(in->irq_part > 0) || known->irqs)
 		return 0;
@@ -480,8 +488,8 @@ static double readings_interrupted(const struct vpm_input *in, const struct half
 /*
  * Are so many of any kind left out that the rest may be biased? Those with interrupts do not count.
  */
-static bool readings_are_scattered(const struct vpm_input *in, const struct half *h, const struct known *known,
-				   const struct vpm_result *r)
+static bool readings_are_scattered(const struct vpm_input *in, const struct half *h,
+				   const struct known *known, const struct vpm_result *r)
 {
 	for (int k = 0; k < VPM_KINDS; k++) {
 		size_t n = r->n[k] + r->left_out[k];
@@ -534,8 +542,8 @@ int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
 	struct half h[VPM_KINDS] = { 0 };
 	int ret = 0;
 
-	*r = (struct vpm_result){ .paused_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown,
-				  .irq_w = NAN };
+	*r = (struct vpm_result){ .paused_w = unknown, .latency_s = unknown, .power_w = unknown,
+				  .energy_j = unknown, .irq_w = NAN };
 	for (int k = 0; k < VPM_KINDS; k++) {
 		/* of the last: values, and the same in order */
 		h[k].ran = calloc(in->n + 1, sizeof(*h[k].ran));

@@ -40,7 +40,8 @@ int kjoule_cpus_next(const struct kjoule_cpus *set, unsigned int cpu)
 			return cpu + __builtin_ctz(rest);
 		cpu = (cpu | 7) + 1;
 		/* most of them are not there on any machine */
-		while (cpu % 64 == 0 && cpu < KJOULE_MAX_CPUS && !memcmp(set->bits + cpu / 8, none, sizeof(none)))
+		while (cpu % 64 == 0 && cpu < KJOULE_MAX_CPUS &&
+		       !memcmp(set->bits + cpu / 8, none, sizeof(none)))
 			cpu += 64;
 	}
 	return -1;

@@ -29,7 +29,8 @@ int kjoule_hash_index_add(struct kjoule_hash_index *index, uint64_t hash, uint32
  * @probe: 0 at first
  * Return: the entry, to be compared, or KJOULE_HASH_INDEX_NONE
  */
-uint32_t kjoule_hash_index_next(const struct kjoule_hash_index *index, uint64_t hash, size_t *probe);
+uint32_t kjoule_hash_index_next(const struct kjoule_hash_index *index, uint64_t hash,
+				size_t *probe);
 void kjoule_hash_index_free(struct kjoule_hash_index *index);
 
 #endif /* KJOULE_HASH_INDEX_H */

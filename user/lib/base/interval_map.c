@@ -40,8 +40,8 @@ static size_t border_find(const struct kjoule_interval_map *r, uint64_t point)
 }
 
 /* Count (@entries NULL) or note range @range in the nodes that cover [from, to). */
-static void node_note_range(struct kjoule_interval_map *r, size_t *counts, size_t from, size_t to, uint32_t range,
-			    uint32_t *entries)
+static void node_note_range(struct kjoule_interval_map *r, size_t *counts, size_t from, size_t to,
+			    uint32_t range, uint32_t *entries)
 {
 	for (from += r->n_borders, to += r->n_borders; from < to; from /= 2, to /= 2) {
 		if (from & 1) {
@@ -77,7 +77,8 @@ static void nodes_note_ranges(struct kjoule_interval_map *r, const struct kjoule
 	}
 }
 
-int kjoule_interval_map_new(const struct kjoule_interval *list, size_t n, struct kjoule_interval_map **out)
+int kjoule_interval_map_new(const struct kjoule_interval *list, size_t n,
+			    struct kjoule_interval_map **out)
 {
 	struct kjoule_interval_map *r = calloc(1, sizeof(*r));
 	size_t *at = NULL, nodes, unique = 0;

@@ -21,7 +21,8 @@ struct kjoule_interval_map;
 /**
  * kjoule_interval_map_new() - in their order, later ones cover earlier ones. Return: 0 or -ENOMEM
  */
-int kjoule_interval_map_new(const struct kjoule_interval *list, size_t n, struct kjoule_interval_map **out);
+int kjoule_interval_map_new(const struct kjoule_interval *list, size_t n,
+			    struct kjoule_interval_map **out);
 /**
  * kjoule_interval_map_last() - the last range that has @point, of the first @n
  * Return: its place in the list, or KJOULE_INTERVAL_MAP_NONE

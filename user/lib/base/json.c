@@ -38,8 +38,8 @@ char *kjoule_json_finish(struct json_object *o)
 	return text;
 }
 
-int kjoule_json_write(struct json_object *o, int folder, const char *path, unsigned int flags, int format,
-		      struct kjoule_error *err)
+int kjoule_json_write(struct json_object *o, int folder, const char *path, unsigned int flags,
+		      int format, struct kjoule_error *err)
 {
 	const char *text = json_object_to_json_string_ext(o, format);
 	struct kjoule_output_file f;

@@ -28,8 +28,8 @@ char *kjoule_json_finish(struct json_object *o);
  * @format: JSON_C_TO_STRING_*
  * Return: 0 or -errno with the reason in @err
  */
-int kjoule_json_write(struct json_object *o, int folder, const char *path, unsigned int flags, int format,
-		      struct kjoule_error *err);
+int kjoule_json_write(struct json_object *o, int folder, const char *path, unsigned int flags,
+		      int format, struct kjoule_error *err);
 
 /** kjoule_json_parse() - an object. Return: to be dropped with json_object_put(), or NULL */
 struct json_object *kjoule_json_parse(const char *text, size_t len);

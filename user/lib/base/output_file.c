@@ -23,8 +23,8 @@ static int target_fail(const struct kjoule_output_file *f, int code, const char 
 		       bool removable, struct kjoule_error *err)
 {
 	kjoule_privilege_note(-code);
-	return kjoule_fail(err, code, "cannot write '%s': %s; %sname another file%s", f->path, found,
-			   removable ? "remove it or " : "",
+	return kjoule_fail(err, code, "cannot write '%s': %s; %sname another file%s", f->path,
+			   found, removable ? "remove it or " : "",
 			   f->flags & KJOULE_OUTPUT_RECORDING ? " with -o" : "");
 }
 
@@ -69,7 +69,8 @@ static int target_check(struct kjoule_output_file *f, struct stat *st, struct kj
 	}
 	if (f->flags & KJOULE_OUTPUT_KEEP)
 		return kjoule_fail(err, EEXIST, "cannot write '%s': exists already; "
-				   "remove it, name another file, or replace it with --force", f->path);
+				   "remove it, name another file, or replace it with --force",
+				   f->path);
 	return 0;
 }
 

@@ -29,8 +29,10 @@
 static bool filesystem_is_generated(const struct statfs *fs)
 {
 	static const uint32_t magics[] = {
-		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
-		CGROUP2_SUPER_MAGIC, CONFIGFS_MAGIC, EFIVARFS_MAGIC, BPF_FS_MAGIC, BINFMTFS_MAGIC, RDTGROUP_SUPER_MAGIC,
+		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC,
+		CGROUP_SUPER_MAGIC,
+		CGROUP2_SUPER_MAGIC, CONFIGFS_MAGIC, EFIVARFS_MAGIC, BPF_FS_MAGIC, BINFMTFS_MAGIC,
+		RDTGROUP_SUPER_MAGIC,
 		PSTOREFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, MQUEUE_MAGIC, NFSD_MAGIC, NSFS_MAGIC,
 	};
 
@@ -151,7 +153,8 @@ int kjoule_plain_open_process(uint32_t pid, const char *folder, const char *path
 	/* after the root was opened: a process cannot come back to the administrator's mounts */
 	administered = mounts_are_administered(pid);
 	/* a root of its own may be of any file system */
-	if (!administered && (fstat(root, &theirs) || stat("/", &ours) || theirs.st_dev != ours.st_dev))
+	if (!administered &&
+	    (fstat(root, &theirs) || stat("/", &ours) || theirs.st_dev != ours.st_dev))
 		administered = -EXDEV;
 	if (administered < 0) {
 		close(root);

@@ -23,8 +23,8 @@ static bool raisable;		/* with another user's rights, and may still read any fil
 static uid_t became;		/* that user; 0: none */
 static bool refused;
 
-static int capabilities_set(const cap_value_t *effective, int n_effective, const cap_value_t *permitted,
-			    int n_permitted)
+static int capabilities_set(const cap_value_t *effective, int n_effective,
+			    const cap_value_t *permitted, int n_permitted)
 {
 	cap_t caps = cap_init();
 	int ret = -ENOMEM;
@@ -175,7 +175,8 @@ static int user_open_as(uid_t uid)
 
 int kjoule_privilege_limit(void)
 {
-	static const cap_value_t list[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYSLOG, CAP_SETUID, CAP_SETGID };
+	static const cap_value_t list[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYSLOG,
+					    CAP_SETUID, CAP_SETGID };
 
 	/* else exec restores root's capabilities, for gnuplot for instance */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

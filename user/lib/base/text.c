@@ -31,7 +31,8 @@ size_t kjoule_text_char(const char *text, uint32_t *code)
 bool kjoule_text_is_safe(uint32_t code)
 {
 	return code >= 0x20 && (code < 0x7f || code >= 0xa0) && (code < 0x2028 || code > 0x202e) &&
-	       (code < 0x2066 || code > 0x2069) && code != 0x061c && code != 0x200e && code != 0x200f &&
+	       (code < 0x2066 || code > 0x2069) && code != 0x061c && code != 0x200e &&
+	       code != 0x200f &&
 	       code != 0xfffe && code != 0xffff;
 }
 

@@ -79,7 +79,8 @@ void kjoule_build_id_format(char hex[KJOULE_BUILD_ID_HEX], const unsigned char *
 #define NOTES_MOST	(64u << 10)
 #define HEADERS_MOST	64u
 
-static bool notes_find_build_id(const uint8_t *notes, size_t len, size_t align, char hex[KJOULE_BUILD_ID_HEX])
+static bool notes_find_build_id(const uint8_t *notes, size_t len, size_t align,
+				char hex[KJOULE_BUILD_ID_HEX])
 {
 	Elf64_Nhdr note;	/* as of 32 bits */
 
@@ -140,7 +141,8 @@ int kjoule_build_id_of(int fd, char hex[KJOULE_BUILD_ID_HEX])
 	is_64 = head.ident[EI_CLASS] == ELFCLASS64;
 	n = is_64 ? head.e64.e_phnum : head.e32.e_phnum;
 	for (unsigned int i = 0; i < n && i < HEADERS_MOST && !found; i++) {
-		uint64_t at = is_64 ? head.e64.e_phoff + i * sizeof(Elf64_Phdr) : head.e32.e_phoff + i * sizeof(Elf32_Phdr);
+		uint64_t at = is_64 ? head.e64.e_phoff + i * sizeof(Elf64_Phdr) : head.e32.e_phoff +
+			      i * sizeof(Elf32_Phdr);
 		Elf64_Phdr p = { 0 };
 		Elf32_Phdr p32;
 
@@ -152,10 +154,11 @@ int kjoule_build_id_of(int fd, char hex[KJOULE_BUILD_ID_HEX])
 		} else {
 			if (pread(fd, &p32, sizeof(p32), at) != sizeof(p32))
 				break;
-			p = (Elf64_Phdr){ .p_type = p32.p_type, .p_offset = p32.p_offset, .p_filesz = p32.p_filesz,
-					  .p_align = p32.p_align };
+			p = (Elf64_Phdr){ .p_type = p32.p_type, .p_offset = p32.p_offset,
+					  .p_filesz = p32.p_filesz, .p_align = p32.p_align };
 		}
-		found = p.p_type == PT_NOTE && segment_find_build_id(fd, p.p_offset, p.p_filesz, p.p_align, hex);
+		found = p.p_type == PT_NOTE &&
+			segment_find_build_id(fd, p.p_offset, p.p_filesz, p.p_align, hex);
 	}
 	return hex[0] ? 0 : -ENODATA;
 }
@@ -239,7 +242,8 @@ static void build_id_look_for(const char *path, uint32_t pid, char hex[KJOULE_BU
 		return;
 	name = strrchr(folder, '/');
 	*name++ = '\0';
-	ret = build_id_read(elf_file_check(kjoule_plain_open_process(pid, *folder ? folder : "/", name)), hex);
+	ret = build_id_read(elf_file_check(kjoule_plain_open_process(pid, *folder ? folder : "/",
+								     name)), hex);
 	free(folder);
 	/* another file than ours of that path, across a mount: ours must not name its code */
 	if (ret == -EXDEV)
@@ -271,7 +275,8 @@ int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_even
 	item = &ids->list[at == KJOULE_HASH_INDEX_NONE ? ids->n - 1 : at];
 	if (map->build_id_len)
 		kjoule_build_id_format(hex, map->build_id, map->build_id_len);
-	else if (file_is_looked_at(item, map->device, map->inode) || !strcmp(item->hex, KJOULE_BUILD_ID_SEVERAL))
+	else if (file_is_looked_at(item, map->device, map->inode) ||
+		 !strcmp(item->hex, KJOULE_BUILD_ID_SEVERAL))
 		return 0;
 	else
 		build_id_look_for(map->text, map->pid, hex);

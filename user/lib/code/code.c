@@ -94,7 +94,8 @@ const void *kjoule_code_bytes(struct kjoule_code *code, uint64_t address, size_t
 		GElf_Shdr sh;
 		Elf_Data *data;
 
-		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) || sh.sh_type != SHT_PROGBITS)
+		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) ||
+		    sh.sh_type != SHT_PROGBITS)
 			continue;
 		if (address < sh.sh_addr || address - sh.sh_addr >= sh.sh_size)
 			continue;
@@ -123,9 +124,11 @@ static const char *source_whole_path(struct kjoule_code *code, Dwarf_Die *cu, co
 	if (!dir)
 		return file;
 	hash = kjoule_hash_text(kjoule_hash_text(0, dir), file);
-	while ((i = kjoule_hash_index_next(&code->by_path, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&code->by_path, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE) {
 		path = code->paths[i];
-		if (!strncmp(path, dir, strlen(dir)) && path[strlen(dir)] == '/' && !strcmp(path + strlen(dir) + 1, file))
+		if (!strncmp(path, dir, strlen(dir)) && path[strlen(dir)] == '/' &&
+		    !strcmp(path + strlen(dir) + 1, file))
 			return path;
 	}
 	if (asprintf(&path, "%s/%s", dir, file) < 0)
@@ -160,7 +163,8 @@ static unsigned int call_line(Dwarf_Die *inlined)
 	Dwarf_Attribute attr;
 	Dwarf_Word line;
 
-	return dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) || line > UINT32_MAX ? 0 : line;
+	return dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) ||
+	       line > UINT32_MAX ? 0 : line;
 }
 
 /* Limit of nested namespaces, types and blocks. */
@@ -196,7 +200,8 @@ static bool function_look_for(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Add
 	if (dwarf_child(cu, &at[0]))
 		return false;
 	while (code->looks++ < LOOKS_MOST) {
-		if (dwarf_tag(&at[depth]) == DW_TAG_subprogram && dwarf_haspc(&at[depth], pc) == 1) {
+		if (dwarf_tag(&at[depth]) == DW_TAG_subprogram && dwarf_haspc(&at[depth], pc) ==
+		    1) {
 			code->cu = *cu;
 			code->function = at[depth];
 			code->has_function = true;
@@ -218,7 +223,8 @@ static bool function_look_for(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Add
 /* Nested functions are looked for only if there is no other: that reads everything. */
 static bool function_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc)
 {
-	if (code->has_function && code->cu.addr == cu->addr && dwarf_haspc(&code->function, pc) == 1)
+	if (code->has_function && code->cu.addr == cu->addr &&
+	    dwarf_haspc(&code->function, pc) == 1)
 		return true;
 	code->has_function = false;
 	return function_look_for(code, cu, pc, false) || function_look_for(code, cu, pc, true);
@@ -235,7 +241,8 @@ static bool die_find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr
 	while (code->looks++ < LOOKS_MOST) {
 		int tag = dwarf_tag(inside);
 
-		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) && dwarf_haspc(inside, pc) == 1)
+		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+		    dwarf_haspc(inside, pc) == 1)
 			return true;
 		if (dwarf_siblingof(inside, inside))
 			return false;
@@ -249,7 +256,8 @@ static bool die_find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr
  * the line itself, then each call's in the function around it. Of too many, calls in the middle are
  * left out.
  */
-static size_t calls_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, struct kjoule_line *lines)
+static size_t calls_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc,
+			 struct kjoule_line *lines)
 {
 	struct { struct kjoule_line call; const char *function; } found[KJOULE_LINES_MOST];
 	Dwarf_Die die = code->function, inside;
@@ -257,13 +265,15 @@ static size_t calls_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc,
 	size_t n = 1;
 
 	found[0].function = dwarf_diename(&die);
-	for (unsigned int depth = 0; depth < NESTED_MOST && die_find_inside(code, &die, pc, &inside); depth++) {
+	for (unsigned int depth = 0; depth < NESTED_MOST &&
+	     die_find_inside(code, &die, pc, &inside); depth++) {
 		die = inside;
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
 			continue;
 		if (n == KJOULE_LINES_MOST)
 			n--;
-		found[n].call = (struct kjoule_line){ call_file(code, cu, &die), call_line(&die), NULL };
+		found[n].call = (struct kjoule_line){ call_file(code, cu, &die), call_line(&die),
+						      NULL };
 		found[n++].function = dwarf_diename(&die);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -274,8 +284,8 @@ static size_t calls_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc,
 }
 
 /* The line itself, and the compilation unit. */
-static bool line_find(struct kjoule_code *code, uint64_t address, struct kjoule_line *out, Dwarf_Die **cu,
-		      Dwarf_Addr *bias)
+static bool line_find(struct kjoule_code *code, uint64_t address, struct kjoule_line *out,
+		      Dwarf_Die **cu, Dwarf_Addr *bias)
 {
 	Dwfl_Line *line = dwfl_module_getsrc(code->mod, address + code->bias);
 	int number = 0;
@@ -313,7 +323,8 @@ size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjou
 
 /* The rows of a compilation unit's line table. */
 static int rows_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr bias,
-		     bool (*is)(const struct kjoule_line *line, const void *arg), const void *arg, uint64_t **addresses,
+		     bool (*is)(const struct kjoule_line *line, const void *arg), const void *arg,
+		     uint64_t **addresses,
 		     size_t *n)
 {
 	Dwarf_Lines *rows;
@@ -344,8 +355,9 @@ static int rows_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr bias,
 	return 0;
 }
 
-int kjoule_code_find(struct kjoule_code *code, bool (*is)(const struct kjoule_line *line, const void *arg),
-		     const void *arg, uint64_t **addresses, size_t *n)
+int kjoule_code_find(struct kjoule_code *code,
+		     bool (*is)(const struct kjoule_line *line, const void *arg), const void *arg,
+		     uint64_t **addresses, size_t *n)
 {
 	Dwarf_Die *cu = NULL;
 	Dwarf_Addr bias;

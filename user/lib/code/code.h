@@ -52,7 +52,8 @@ size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjou
  * @addresses: out: the file's own, the caller's to free
  * Return: 0, also for none; -ENOMEM
  */
-int kjoule_code_find(struct kjoule_code *code, bool (*is)(const struct kjoule_line *line, const void *arg),
-		     const void *arg, uint64_t **addresses, size_t *n);
+int kjoule_code_find(struct kjoule_code *code,
+		     bool (*is)(const struct kjoule_line *line, const void *arg), const void *arg,
+		     uint64_t **addresses, size_t *n);
 
 #endif /* KJOULE_CODE_H */

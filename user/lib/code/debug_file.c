@@ -135,7 +135,8 @@ int kjoule_debug_file_open(const char *file, const char *build_id, const char *l
 	if (fd >= 0 || !file || (link ? strchr(link, '/') != NULL : !build_id))
 		return fd;
 	folder = file_folder(file);
-	name = link ? strdup(link) : path_format("%s.debug", strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
+	name = link ? strdup(link) :
+	       path_format("%s.debug", strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
 	if (folder && name)
 		fd = debug_file_by_name(folder, name, &wanted, found);
 	free(folder);
@@ -178,7 +179,8 @@ static bool altlink_build_id(int fd, const char *link, char hex[KJOULE_BUILD_ID_
 		data = elf_rawdata(scn, NULL);
 	is = data && data->d_buf && data->d_size > len && !memcmp(data->d_buf, link, len);
 	if (is)
-		kjoule_build_id_format(hex, (const unsigned char *)data->d_buf + len, data->d_size - len);
+		kjoule_build_id_format(hex, (const unsigned char *)data->d_buf + len,
+				       data->d_size - len);
 	elf_end(e);
 	return is;
 }
@@ -201,7 +203,8 @@ static bool alternative_is_last(int fd)
 /* Is that a path under the folder of debug files, which only an administrator writes to? */
 static bool path_is_installed(const char *path)
 {
-	return !strncmp(path, DEBUG_FOLDER "/", strlen(DEBUG_FOLDER "/")) && !strstr(path, "/../") &&
+	return !strncmp(path, DEBUG_FOLDER "/", strlen(DEBUG_FOLDER "/")) &&
+	       !strstr(path, "/../") &&
 	       !strstr(path, "/./");
 }
 
@@ -252,7 +255,8 @@ int kjoule_debug_file_empty(void)
 		char names[24];
 	} image = {
 		.head = {
-			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				     EV_CURRENT },
 			.e_type = ET_EXEC,
 			.e_machine = EM_X86_64,
 			.e_version = EV_CURRENT,
@@ -263,9 +267,11 @@ int kjoule_debug_file_empty(void)
 			.e_shstrndx = 2,
 		},
 		.section = {
-			[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = offsetof(struct empty_image, names),
-				.sh_size = 1, .sh_addralign = 1 },
-			[2] = { .sh_name = 13, .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct empty_image, names),
+			[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS,
+				.sh_offset = offsetof(struct empty_image, names), .sh_size = 1,
+				.sh_addralign = 1 },
+			[2] = { .sh_name = 13, .sh_type = SHT_STRTAB,
+				.sh_offset = offsetof(struct empty_image, names),
 				.sh_size = sizeof(image.names), .sh_addralign = 1 },
 		},
 		.names = "\0.debug_line\0.shstrtab",

@@ -75,7 +75,8 @@ static size_t name_skip_type(const char *name, size_t len)
 	for (size_t at = len; at; at--) {
 		char c = name[at - 1];
 
-		depth += c == ')' || c == '>' || c == '}' ? 1 : c == '(' || c == '<' || c == '{' ? -1 : 0;
+		depth += c == ')' || c == '>' || c == '}' ? 1 : c == '(' || c == '<' ||
+			 c == '{' ? -1 : 0;
 		if (c == ' ' && !depth)
 			return at;
 	}

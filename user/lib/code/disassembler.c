@@ -39,7 +39,8 @@ static enum kjoule_insn_kind x86_kind(const cs_insn *insn, uint64_t *target)
 	if (!x86->op_count || x86->operands[0].type != X86_OP_IMM)
 		return KJOULE_INSN_INDIRECT;
 	*target = x86->operands[0].imm;
-	return insn->id == X86_INS_JMP || insn->id == X86_INS_LJMP ? KJOULE_INSN_JUMP : KJOULE_INSN_BRANCH;
+	return insn->id == X86_INS_JMP || insn->id == X86_INS_LJMP ? KJOULE_INSN_JUMP :
+	       KJOULE_INSN_BRANCH;
 }
 
 static enum kjoule_insn_leave x86_leave(const cs_insn *insn)
@@ -74,7 +75,8 @@ static const struct machine *machine_open(unsigned int elf, csh *handle, int *er
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		if (machines[i].elf != elf)
 			continue;
-		*err = cs_open(machines[i].arch, machines[i].mode, handle) == CS_ERR_OK ? 0 : -ENOMEM;
+		*err = cs_open(machines[i].arch, machines[i].mode, handle) == CS_ERR_OK ?
+		       0 : -ENOMEM;
 		return &machines[i];
 	}
 	*err = -EOPNOTSUPP;
@@ -82,8 +84,9 @@ static const struct machine *machine_open(unsigned int elf, csh *handle, int *er
 }
 
 /* A byte that is no instruction is one of its own, which goes nowhere. */
-static size_t code_decode_all(csh handle, const struct machine *m, cs_insn *insn, const uint8_t *code, size_t left,
-			      uint64_t address, struct kjoule_insn *out)
+static size_t code_decode_all(csh handle, const struct machine *m, cs_insn *insn,
+			      const uint8_t *code, size_t left, uint64_t address,
+			      struct kjoule_insn *out)
 {
 	size_t n = 0;
 
@@ -150,7 +153,8 @@ int kjoule_disassemble_text(const void *bytes, size_t len, unsigned int machine,
 		return ret;
 	if (cs_disasm(handle, bytes, len, address, 1, &insn) == 1) {
 		ret = insn->size;
-		snprintf(text, KJOULE_INSN_TEXT, "%s%s%s", insn->mnemonic, insn->op_str[0] ? " " : "", insn->op_str);
+		snprintf(text, KJOULE_INSN_TEXT, "%s%s%s", insn->mnemonic, insn->op_str[0] ?
+			 " " : "", insn->op_str);
 		cs_free(insn, 1);
 	}
 	cs_close(&handle);

@@ -68,7 +68,8 @@ const Dwfl_Callbacks kjoule_dwfl_callbacks = {
 Dwfl_Module *kjoule_dwfl_report(Dwfl *dwfl, const char *path, int fd, GElf_Addr base, bool is_bias)
 {
 	uid_t uid = 0;
-	Dwfl_Module *mod = kjoule_plain_owner(fd, &uid) ? NULL : dwfl_report_elf(dwfl, path, path, fd, base, is_bias);
+	Dwfl_Module *mod = kjoule_plain_owner(fd, &uid) ?
+			   NULL : dwfl_report_elf(dwfl, path, path, fd, base, is_bias);
 	void **owner;
 
 	if (!mod) {

@@ -67,8 +67,8 @@ void kjoule_jitmaps_free(struct kjoule_jitmaps *maps)
 
 bool kjoule_jitmaps_maybe(const char *path)
 {
-	static const char *const beginnings[] = { "//anon", "[anon", "[heap]", "[stack]", "/memfd:", "/dev/zero",
-						  "/dev/shm/", "/SYSV" };
+	static const char *const beginnings[] = { "//anon", "[anon", "[heap]", "[stack]", "/memfd:",
+						  "/dev/zero", "/dev/shm/", "/SYSV" };
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
 		if (!strncmp(path, beginnings[i], strlen(beginnings[i])))
@@ -81,7 +81,8 @@ static struct process *jit_process_find(const struct kjoule_jitmaps *maps, uint3
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_hash_index_next(&maps->by_pid, kjoule_hash_text(pid, ""), &probe)) != KJOULE_HASH_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&maps->by_pid, kjoule_hash_text(pid, ""), &probe)) !=
+	       KJOULE_HASH_INDEX_NONE)
 		if (maps->processes[i].pid == pid)
 			return &maps->processes[i];
 	return NULL;
@@ -185,7 +186,8 @@ static int jitmap_is_distrusted(uint32_t pid, const uid_t *seen, const struct st
 }
 
 /* The file of process @pid that process @viewer sees, which calls it @number. */
-static int jitmap_read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner, uint32_t viewer, uint32_t number)
+static int jitmap_read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner,
+			    uint32_t viewer, uint32_t number)
 {
 	struct stat st;
 	char name[32];
@@ -249,7 +251,8 @@ int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *
 	return jitmap_read_file(maps, pid, owner, getpid(), pid);
 }
 
-const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid, uint64_t ip)
+const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid,
+						    uint64_t ip)
 {
 	const struct process *p = jit_process_find(maps, pid);
 	const struct function *best = NULL;
@@ -264,7 +267,8 @@ const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps 
 			hi = mid;
 	}
 	for (size_t i = lo, seen = 0; i-- > 0 && seen < LOOK_BACK; seen++)
-		if (ip < p->functions[i].symbol.end && (!best || p->functions[i].order > best->order))
+		if (ip < p->functions[i].symbol.end &&
+		    (!best || p->functions[i].order > best->order))
 			best = &p->functions[i];
 	return best ? &best->symbol : NULL;
 }
@@ -317,5 +321,6 @@ int kjoule_jitmaps_decode(const char *text, size_t len, struct kjoule_jitmaps *m
 	memcpy(number, text, digits);
 	if (!digits || strspn(number, "0123456789") != digits)
 		return -EBADMSG;
-	return kjoule_jitmaps_add(maps, strtoul(number, NULL, 10), body, len - strlen(heading) - digits - 1);
+	return kjoule_jitmaps_add(maps, strtoul(number, NULL, 10), body,
+				  len - strlen(heading) - digits - 1);
 }

@@ -46,7 +46,8 @@ int kjoule_jitmaps_owner(uint32_t pid, uid_t *owner);
  */
 int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner);
 /** kjoule_jitmaps_find() - the function around an address, or NULL */
-const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid, uint64_t ip);
+const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid,
+						    uint64_t ip);
 /** kjoule_jitmaps_encode() - for a recording; the caller's to free. NULL: no memory; "": none */
 char *kjoule_jitmaps_encode(const struct kjoule_jitmaps *maps, uint32_t pid);
 /** kjoule_jitmaps_decode() - Return: 0, -EBADMSG, -ENOMEM */

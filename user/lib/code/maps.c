@@ -266,7 +266,8 @@ static uint64_t process_last_exec(const struct process *p, uint64_t time_ns)
 	return n ? p->execs[n - 1] : 0;
 }
 
-void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until)
+void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from,
+		       uint64_t *until)
 {
 	size_t lo = 0, hi = m->n_times;
 
@@ -306,7 +307,8 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t 
 	/* Forks of forks to any depth, but without cycles. */
 	for (int depth = 0; p && depth < 64; depth++) {
 		uint64_t exec = process_last_exec(p, time_ns);
-		size_t i = p->ranges ? kjoule_interval_map_last(p->ranges, ip, process_maps_until(p, time_ns)) :
+		size_t i = p->ranges ?
+			   kjoule_interval_map_last(p->ranges, ip, process_maps_until(p, time_ns)) :
 				       KJOULE_INTERVAL_MAP_NONE;
 
 		if (i != KJOULE_INTERVAL_MAP_NONE && p->maps[i].time_ns >= exec)

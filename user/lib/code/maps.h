@@ -39,7 +39,8 @@ uint32_t kjoule_maps_layout(const struct kjoule_maps *maps, uint32_t pid, uint64
  * kjoule_maps_quiet() - the time around @time_ns without an event of any process, from @from up to
  * @until
  */
-void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until);
+void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from,
+		       uint64_t *until);
 /**
  * kjoule_maps_program() - the file that a process ran: the one mapped by its last exec, as programs
  * that only start others (taskset, nice, env, a shell's exec) do so by an exec

@@ -160,7 +160,8 @@ static void symbols_set_ends(struct kjoule_elf *elf)
 		struct kjoule_symbol *s = &elf->entries[i].symbol;
 
 		if (s->end <= s->start)
-			s->end = i + 1 < elf->n ? elf->entries[i + 1].symbol.start : s->start + 4096;
+			s->end = i + 1 < elf->n ? elf->entries[i + 1].symbol.start :
+				 s->start + 4096;
 	}
 }
 
@@ -176,8 +177,8 @@ static void range_clip(uint64_t address, uint64_t begin, uint64_t end, uint64_t 
 	*high = end < *high ? end : *high;
 }
 
-const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf, uint64_t address, uint64_t *low,
-						   uint64_t *high)
+const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf, uint64_t address,
+						   uint64_t *low, uint64_t *high)
 {
 	const struct kjoule_symbol *label = NULL;
 	size_t lo = 0, hi = elf->n;
@@ -262,7 +263,8 @@ static char *section_name_at(Elf *e, uint64_t address)
 		GElf_Shdr sh;
 		const char *name;
 
-		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) || address - sh.sh_addr >= sh.sh_size)
+		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) ||
+		    address - sh.sh_addr >= sh.sh_size)
 			continue;
 		name = elf_strptr(e, names, sh.sh_name);
 		if (name && !strncmp(name, ".plt", 4))
@@ -290,8 +292,9 @@ static bool unwinding_read_entry(const struct unwinding *u, uint64_t i, uint64_t
 	uint64_t at = u->table_at + (int32_t)data_word_at(u->table, 16 + 8 * i) - u->frames_at;
 
 	*start = u->table_at + (int32_t)data_word_at(u->table, 12 + 8 * i);
-	if (u->frames->d_size < 16 || at > u->frames->d_size - 16 || data_word_at(u->frames, at) == UINT32_MAX ||
-	    u->frames_at + at + 8 + (int32_t)data_word_at(u->frames, at + 8) != *start)
+	if (u->frames->d_size < 16 || at > u->frames->d_size - 16 || data_word_at(u->frames, at) ==
+	    UINT32_MAX || u->frames_at + at + 8 + (int32_t)data_word_at(u->frames, at + 8) !=
+	    *start)
 		return false;
 	*end = *start + data_word_at(u->frames, at + 12);
 	return *end > *start;
@@ -304,7 +307,8 @@ static bool unwinding_find(Elf *e, struct unwinding *u)
 
 	u->table = section_find(e, ".eh_frame_hdr", &u->table_at);
 	u->frames = section_find(e, ".eh_frame", &u->frames_at);
-	return u->table && u->frames && u->table->d_buf && u->frames->d_buf && u->table->d_size >= 12 &&
+	return u->table && u->frames && u->table->d_buf && u->frames->d_buf &&
+	       u->table->d_size >= 12 &&
 	       !memcmp(u->table->d_buf, usual, sizeof(usual));
 }
 
@@ -336,7 +340,8 @@ static int elf_add_unnamed(struct kjoule_elf *elf, Elf *e)
 		name = section_name_at(e, start);
 		entry = name ? kjoule_array_grow(&unnamed, &n, sizeof(*entry)) : NULL;
 		if (entry)
-			*entry = (struct entry){ .symbol = { start, end, name }, .rank = UINT8_MAX };
+			*entry = (struct entry){ .symbol = { start, end, name },
+						 .rank = UINT8_MAX };
 		else
 			free(name);
 		ret = entry ? 0 : -ENOMEM;
@@ -449,7 +454,8 @@ int kjoule_elf_offset(const struct kjoule_elf *elf, uint64_t address, uint64_t *
 	return -ENOENT;
 }
 
-const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name, bool *several)
+const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name,
+					     bool *several)
 {
 	const struct kjoule_symbol *found = NULL, *linked = NULL;
 	bool several_linked = false;

@@ -36,13 +36,14 @@ int kjoule_elf_offset(const struct kjoule_elf *elf, uint64_t address, uint64_t *
 /** kjoule_elf_find() - the function around an address, or NULL */
 const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address);
 /** kjoule_elf_find_around() - the same, and the addresses [@low, @high) with the same answer */
-const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf, uint64_t address, uint64_t *low,
-						   uint64_t *high);
+const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf, uint64_t address,
+						   uint64_t *low, uint64_t *high);
 
 /**
  * kjoule_elf_named() - the function of a name, or NULL; @several: out: others have that name as
  * well
  */
-const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name, bool *several);
+const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name,
+					     bool *several);
 
 #endif /* KJOULE_SYMBOLS_H */

@@ -444,7 +444,8 @@ static void calibration_set_domains(const struct kjoule_phase *p, const struct i
 				    struct kjoule_calibration *cal)
 {
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
-		cal->source[d] = p->source[d] < chosen->n ? chosen->number[p->source[d]] : p->source[d];
+		cal->source[d] = p->source[d] < chosen->n ? chosen->number[p->source[d]] :
+				 p->source[d];
 		cal->domain[d] = p->domain[d];
 	}
 }
@@ -462,7 +463,8 @@ static bool signals_are_pending(const sigset_t *wanted)
 }
 
 int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
-		     const sigset_t *stop_on, struct kjoule_calibration *cal, struct kjoule_error *err)
+		     const sigset_t *stop_on, struct kjoule_calibration *cal,
+		     struct kjoule_error *err)
 {
 	struct kjoule_session_params params = { .target = KJOULE_TARGET_SYSTEM,
 						.energy_source = like->energy_source,

@@ -223,7 +223,8 @@ static double slot_other_ns(const struct kjoule_slot *s, const struct usual *u)
 {
 	double turn = 1 / s->rate, part = slot_lost_part(s, u);
 
-	return turn - u->turn_ns.value > u->turn_ns.reach && part > LOOKS && part < ALL ? s->ns * part : NAN;
+	return turn - u->turn_ns.value > u->turn_ns.reach && part > LOOKS && part < ALL ?
+	       s->ns * part : NAN;
 }
 
 /*
@@ -253,7 +254,8 @@ static double interrupts_each_ns(const double *lost, size_t n, double count, dou
  */
 static double phase_other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
 {
-	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n, each = NAN;
+	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n,
+		each = NAN;
 	struct dense d = { NAN, NAN };
 	double *values;
 	size_t n = slots_values(p, u, slot_other_ns, &values);
@@ -467,7 +469,8 @@ static double domain_idle_energy(const struct kjoule_round *rounds, size_t n, un
 /*
  * Power of an idle CPU without its few ticks: the least of the rounds, which was disturbed least.
  */
-static double domain_idle_power(const struct kjoule_round *rounds, size_t n, unsigned int d, double tick_uj)
+static double domain_idle_power(const struct kjoule_round *rounds, size_t n, unsigned int d,
+				double tick_uj)
 {
 	double least = NAN;
 

@@ -62,6 +62,7 @@ struct kjoule_calibration {
  * Return: 0, -EAGAIN: the cost is below the noise, -EINTR, -errno
  */
 int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
-		     const sigset_t *stop_on, struct kjoule_calibration *cal, struct kjoule_error *err);
+		     const sigset_t *stop_on, struct kjoule_calibration *cal,
+		     struct kjoule_error *err);
 
 #endif /* KJOULE_CALIBRATION_H */

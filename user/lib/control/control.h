@@ -165,7 +165,8 @@ struct kjoule_vpm_info {
 	uint64_t interval_ns;
 	char source[KJOULE_NAME_LEN];
 	uint64_t ready_ns, peak_uw, rest_uw;
-	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, crowded, spoilt, failed, cut, skipped;
+	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, crowded, spoilt, failed,
+		cut, skipped;
 	uint64_t held_ns, longest_ns;
 	uint32_t n_blocks;
 	struct kjoule_vpm_block block[KJOULE_VPM_BLOCKS];
@@ -321,7 +322,8 @@ int kjoule_events_fd(const struct kjoule_events *ev);
  * Return: 1 with a notice, 0 when there is none, -ENOBUFS when some were dropped because they were
  *   not read in time (go on), -errno
  */
-int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice, struct kjoule_error *err);
+int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice,
+		       struct kjoule_error *err);
 /** kjoule_event_name() - "session-started" and the like; "unknown" */
 const char *kjoule_event_name(uint32_t event);
 

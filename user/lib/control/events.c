@@ -28,8 +28,9 @@ int kjoule_events_open(struct kjoule_events **out, struct kjoule_error *err)
 	ret = kjoule_ctl_open(&ev->ctl, err);
 	if (!ret) {
 		/* not the multicast group, which needs more than CAP_PERFMON */
-		ret = kjoule_ctl_call(ev->ctl, kjoule_ctl_message(ev->ctl, KJOULE_CMD_NOTICE_LISTEN, 0), NULL,
-				      NULL, "listen to notices", err);
+		ret = kjoule_ctl_call(ev->ctl,
+				      kjoule_ctl_message(ev->ctl, KJOULE_CMD_NOTICE_LISTEN, 0),
+				      NULL, NULL, "listen to notices", err);
 	}
 	if (ret) {
 		kjoule_events_close(ev);
@@ -52,7 +53,8 @@ int kjoule_events_fd(const struct kjoule_events *ev)
 	return nl_socket_get_fd(kjoule_ctl_socket(ev->ctl, NULL));
 }
 
-int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice, struct kjoule_error *err)
+int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice,
+		       struct kjoule_error *err)
 {
 	char buf[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
@@ -77,7 +79,8 @@ int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice, s
 		if (gnlh->cmd != KJOULE_CMD_NOTICE)
 			continue;
 		memset(notice, 0, sizeof(*notice));
-		ret = kjoule_parse_notice(genlmsg_attrdata(gnlh, 0), genlmsg_attrlen(gnlh, 0), notice);
+		ret = kjoule_parse_notice(genlmsg_attrdata(gnlh, 0),
+					  genlmsg_attrlen(gnlh, 0), notice);
 		if (ret)
 			return kjoule_fail(err, -ret, "a notice makes no sense");
 		return 1;

@@ -4,13 +4,16 @@
  */
 #include "lib/control/names.h"
 
-#define NAMES(...) { sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ __VA_ARGS__ } }
+#define NAMES(...) { sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *), \
+		     (const char *const[]){ __VA_ARGS__ } }
 
 const struct kjoule_names kjoule_kind_names = NAMES("energy", "frequency", "gauge");
-const struct kjoule_names kjoule_origin_names = NAMES("registered", "perf-pmu", "value-file", "power-supply");
+const struct kjoule_names kjoule_origin_names = NAMES("registered", "perf-pmu", "value-file",
+						      "power-supply");
 const struct kjoule_names kjoule_quantity_names = NAMES("energy", "power", "temperature", "count");
 const struct kjoule_names kjoule_target_names = NAMES("system", "process", "thread", "cgroup");
-static const struct kjoule_names class_names = NAMES("other", "package", "core", "uncore", "dram", "psys");
+static const struct kjoule_names class_names = NAMES("other", "package", "core", "uncore", "dram",
+						     "psys");
 
 static const char *names_find(const struct kjoule_names *names, uint32_t value)
 {

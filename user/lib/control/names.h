@@ -13,7 +13,8 @@ struct kjoule_names {
 	const char *const *list;
 };
 
-extern const struct kjoule_names kjoule_kind_names, kjoule_origin_names, kjoule_quantity_names, kjoule_target_names;
+extern const struct kjoule_names kjoule_kind_names, kjoule_origin_names, kjoule_quantity_names,
+	kjoule_target_names;
 
 /* "unknown" for others */
 const char *kjoule_target_name(uint32_t target);

@@ -26,7 +26,8 @@ int kjoule_scope_set(struct kjoule_source_info *src, uint32_t cpu, uint16_t scop
 	if (cpu >= KJOULE_MAX_CPUS)
 		return -ERANGE;
 	if (cpu >= n) {
-		struct kjoule_scopes *s = realloc(src->scopes, sizeof(*s) + (cpu + 1) * sizeof(s->of[0]));
+		struct kjoule_scopes *s =
+		realloc(src->scopes, sizeof(*s) + (cpu + 1) * sizeof(s->of[0]));
 
 		if (!s)
 			return -ENOMEM;

@@ -346,8 +346,9 @@ static int message_put_params(struct nl_msg *msg, const struct kjoule_session_pa
 }
 
 /* Drop the results of a refused call. */
-static int call_run_for_info(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, const char *what,
-			     struct kjoule_session_info *info, struct kjoule_error *err)
+static int call_run_for_info(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call,
+			     const char *what, struct kjoule_session_info *info,
+			     struct kjoule_error *err)
 {
 	int ret = call_run(ctl, msg, call, what, err);
 
@@ -357,7 +358,8 @@ static int call_run_for_info(struct kjoule_ctl *ctl, struct nl_msg *msg, struct 
 }
 
 static int session_make(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
-			const char *what, struct kjoule_session_info *info, struct kjoule_error *err)
+			const char *what, struct kjoule_session_info *info,
+			struct kjoule_error *err)
 {
 	struct call call = { .parse = session_parse_attrs, .arg = info };
 	struct nl_msg *msg = message_new(ctl, KJOULE_CMD_SESSION_NEW, 0);

@@ -52,7 +52,8 @@ static int zone_add(struct kjoule_scan *s, const char *entry)
 	if (kjoule_scan_read(folder, "name", zone, sizeof(zone)) <= 0)
 		snprintf(zone, sizeof(zone), "%.60s", entry);
 	class = zone_class(zone);
-	f = kjoule_scan_add(s, KJOULE_QUANTITY_ENERGY, KJOULE_RATING_POWERCAP, class ? kjoule_class_name(class) : zone);
+	f = kjoule_scan_add(s, KJOULE_QUANTITY_ENERGY, KJOULE_RATING_POWERCAP,
+			    class ? kjoule_class_name(class) : zone);
 	if (!f)
 		return -ENOMEM;
 	snprintf(f->path, sizeof(f->path), "%.240s/energy_uj", folder);
@@ -69,7 +70,8 @@ static int zone_add(struct kjoule_scan *s, const char *entry)
 		snprintf(f->info.meter, sizeof(f->info.meter), "powercap-%.*s", (int)type_len - 11,
 			 entry + 11);
 	else
-		snprintf(f->info.meter, sizeof(f->info.meter), "powercap-%.*s", (int)type_len, entry);
+		snprintf(f->info.meter, sizeof(f->info.meter), "powercap-%.*s",
+			 (int)type_len, entry);
 	range = kjoule_scan_number(folder, "max_energy_range_uj", 0);
 	f->info.domains[0].range = f->spec.range = range > 0 ? range : 0;
 	kjoule_scan_cpus(s, f, zone);
@@ -124,7 +126,8 @@ static void zones_mark_duplicates(struct kjoule_scan *s, size_t first)
 
 		if (strcmp(f->info.meter, "powercap-mmio"))
 			continue;
-		snprintf(name, sizeof(name), "powercap:intel-rapl%s", strchr(f->info.name + 9, ':'));
+		snprintf(name, sizeof(name), "powercap:intel-rapl%s",
+			 strchr(f->info.name + 9, ':'));
 		if (kjoule_scan_find(s, name)) {
 			strcpy(f->info.same_as, name);
 			f->info.rating = KJOULE_RATING_DUPLICATE;
@@ -132,7 +135,8 @@ static void zones_mark_duplicates(struct kjoule_scan *s, size_t first)
 	}
 }
 
-static int class_scan(struct kjoule_scan *s, const char *class, int (*take)(struct kjoule_scan *, const char *))
+static int class_scan(struct kjoule_scan *s, const char *class,
+		      int (*take)(struct kjoule_scan *, const char *))
 {
 	struct dirent **entries;
 	char folder[300];
@@ -216,14 +220,16 @@ size_t kjoule_sources_unclear(const struct kjoule_found *list, size_t n, char *b
 	return found;
 }
 
-const struct kjoule_found *kjoule_sources_best(const struct kjoule_found *list, size_t n, int32_t than)
+const struct kjoule_found *kjoule_sources_best(const struct kjoule_found *list, size_t n,
+					       int32_t than)
 {
 	const struct kjoule_found *best = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct kjoule_source_info *info = &list[i].info;
 
-		if (!info->available || info->rating <= than || (best && info->rating <= best->info.rating))
+		if (!info->available || info->rating <= than ||
+		    (best && info->rating <= best->info.rating))
 			continue;
 		if (source_is_power(info) && !kjoule_source_unclear(info))
 			best = &list[i];

@@ -63,7 +63,8 @@ size_t kjoule_sources_unclear(const struct kjoule_found *list, size_t n, char *b
  * @than: rating of the kernel's best usable one, INT32_MIN: there is none
  * Return: an element of @list, or NULL
  */
-const struct kjoule_found *kjoule_sources_best(const struct kjoule_found *list, size_t n, int32_t than);
+const struct kjoule_found *kjoule_sources_best(const struct kjoule_found *list, size_t n,
+					       int32_t than);
 
 /** kjoule_sources_goes_with() - parts of one meter, which are used together; only for energy */
 bool kjoule_sources_goes_with(const struct kjoule_found *f, const struct kjoule_found *with);

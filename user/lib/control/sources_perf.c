@@ -49,8 +49,8 @@ static int event_put_bits(struct event *e, const char *term, const char *format,
 		return kjoule_fail(e->err, EINVAL, "perf:%s/: the format of the term %s is not understood: %s",
 				   e->pmu, term, format);
 	if (value)
-		return kjoule_fail(e->err, EINVAL, "perf:%s/: the value of the term %s is too large", e->pmu,
-				   term);
+		return kjoule_fail(e->err, EINVAL,
+				   "perf:%s/: the value of the term %s is too large", e->pmu, term);
 	return 0;
 }
 
@@ -65,7 +65,8 @@ static int event_put_term(struct event *e, const char *term, size_t len, bool na
 	uint64_t value = 1;
 
 	if (!name_len || name_len >= sizeof(name))
-		return kjoule_fail(e->err, EINVAL, "perf:%s/: %.*s is no term", e->pmu, (int)len, term);
+		return kjoule_fail(e->err, EINVAL, "perf:%s/: %.*s is no term", e->pmu,
+				   (int)len, term);
 	memcpy(name, term, name_len);
 	name[name_len] = '\0';
 	if (equals) {
@@ -73,8 +74,8 @@ static int event_put_term(struct event *e, const char *term, size_t len, bool na
 		errno = 0;
 		value = strtoull(text, &end, 0);
 		if (end == text || *end || errno || text[0] == '-')
-			return kjoule_fail(e->err, EINVAL, "perf:%s/: %.*s: %s is no number", e->pmu,
-					   (int)len, term, text);
+			return kjoule_fail(e->err, EINVAL, "perf:%s/: %.*s: %s is no number",
+					   e->pmu, (int)len, term, text);
 		if (!strcmp(name, "config")) {
 			e->config = value;
 			return 0;
@@ -138,7 +139,8 @@ static void event_read_unit(const struct event *e, struct kjoule_found *f)
 		scale = strtod(text, NULL);
 	snprintf(path, sizeof(path), "%s/events/%s.unit", e->folder, e->name);
 	dom->quantity = KJOULE_QUANTITY_COUNT;
-	if (e->name[0] && kjoule_sources_read(path, text, sizeof(text)) > 0 && !strcmp(text, "Joules")) {
+	if (e->name[0] && kjoule_sources_read(path, text, sizeof(text)) > 0 &&
+	    !strcmp(text, "Joules")) {
 		dom->quantity = KJOULE_QUANTITY_ENERGY;
 		scale *= 1e6;
 	}
@@ -251,7 +253,8 @@ static int pmu_add_events(const char *sysfs, const char *pmu, struct kjoule_foun
 	size_t first = *n;
 	int count, ret = one ? 0 : -ENOMEM;
 
-	snprintf(folder, sizeof(folder), "%.100s/bus/event_source/devices/%.64s/events", sysfs, pmu);
+	snprintf(folder, sizeof(folder), "%.100s/bus/event_source/devices/%.64s/events",
+		 sysfs, pmu);
 	count = scandir(folder, &events, entry_is_energy, alphasort);
 	for (int i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "perf:%.64s/%.100s/", pmu, events[i]->d_name);

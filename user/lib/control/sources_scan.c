@@ -80,11 +80,13 @@ void kjoule_scan_try(struct kjoule_found *f)
 	strtoll(text, &end, 10);
 	if (end == text || *end) {
 		f->info.available = false;
-		snprintf(f->info.reason, sizeof(f->info.reason), "its file holds no number: %.40s", text);
+		snprintf(f->info.reason, sizeof(f->info.reason),
+			 "its file holds no number: %.40s", text);
 	}
 }
 
-struct kjoule_found *kjoule_scan_add(struct kjoule_scan *s, uint32_t quantity, int32_t rating, const char *domain)
+struct kjoule_found *kjoule_scan_add(struct kjoule_scan *s, uint32_t quantity, int32_t rating,
+				     const char *domain)
 {
 	struct kjoule_found *f = kjoule_array_grow(s->list, s->n, sizeof(*f));
 	struct kjoule_domain_info *dom;
@@ -129,7 +131,8 @@ void kjoule_scan_cpus(const struct kjoule_scan *s, struct kjoule_found *f, const
 	if (!has_die && sscanf(zone, "package-%u", &package) != 1)
 		return;
 	for (unsigned int cpu = 0; cpu < KJOULE_MAX_CPUS; cpu++) {
-		snprintf(folder, sizeof(folder), "%s/devices/system/cpu/cpu%u/topology", s->sysfs, cpu);
+		snprintf(folder, sizeof(folder), "%s/devices/system/cpu/cpu%u/topology",
+			 s->sysfs, cpu);
 		if (kjoule_scan_number(folder, "physical_package_id", -2) != package ||
 		    (has_die && kjoule_scan_number(folder, "die_id", -2) != die)) {
 			/* CPUs are numbered without large gaps; most numbers are of none */

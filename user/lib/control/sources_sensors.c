@@ -7,8 +7,8 @@
 #include "lib/control/sources_scan.h"
 
 /* "hwmon:NAME/VALUE", with the device's number where another one has that name. */
-static void hwmon_set_name(struct kjoule_scan *s, struct kjoule_found *f, const char *chip, const char *value,
-			   const char *entry)
+static void hwmon_set_name(struct kjoule_scan *s, struct kjoule_found *f, const char *chip,
+			   const char *value, const char *entry)
 {
 	char name[KJOULE_NAME_LEN];
 
@@ -23,8 +23,8 @@ static void hwmon_set_name(struct kjoule_scan *s, struct kjoule_found *f, const 
  * Sensors that are known to measure the processor, each a package. Any chip may call a value of its
  * own "pkg" or "power1", above all a graphics card: others may measure anything.
  */
-static void hwmon_classify(struct kjoule_scan *s, struct kjoule_found *f, const char *chip, const char *value,
-			   const char *label)
+static void hwmon_classify(struct kjoule_scan *s, struct kjoule_found *f, const char *chip,
+			   const char *value, const char *label)
 {
 	char zone[KJOULE_NAME_LEN], rest;
 	unsigned int package;
@@ -41,7 +41,8 @@ static void hwmon_classify(struct kjoule_scan *s, struct kjoule_found *f, const 
 	snprintf(f->info.domains[0].name, sizeof(f->info.domains[0].name), "package");
 }
 
-static int hwmon_add_value(struct kjoule_scan *s, const char *folder, const char *entry, const char *file)
+static int hwmon_add_value(struct kjoule_scan *s, const char *folder, const char *entry,
+			   const char *file)
 {
 	char chip[KJOULE_NAME_LEN], label[KJOULE_NAME_LEN], value[32], path[64];
 	size_t digits = strcspn(file, "0123456789");
@@ -129,7 +130,8 @@ int kjoule_scan_thermal(struct kjoule_scan *s, const char *entry)
 int kjoule_scan_supply(struct kjoule_scan *s, const char *entry)
 {
 	char folder[300], text[KJOULE_NAME_LEN], name[KJOULE_NAME_LEN];
-	struct kjoule_found *f = kjoule_scan_add(s, KJOULE_QUANTITY_POWER, KJOULE_RATING_SUPPLY, "supply");
+	struct kjoule_found *f = kjoule_scan_add(s, KJOULE_QUANTITY_POWER, KJOULE_RATING_SUPPLY,
+						 "supply");
 	bool power, product;
 
 	if (!f)
@@ -150,9 +152,11 @@ int kjoule_scan_supply(struct kjoule_scan *s, const char *entry)
 		snprintf(f->info.reason, sizeof(f->info.reason), "it feeds a device, not the machine");
 	else if (!power && !product)
 		snprintf(f->info.reason, sizeof(f->info.reason), "it tells neither power nor current and voltage");
-	else if (kjoule_scan_read(folder, "status", text, sizeof(text)) > 0 && strcmp(text, "Discharging"))
+	else if (kjoule_scan_read(folder, "status", text, sizeof(text)) > 0 &&
+		 strcmp(text, "Discharging"))
 		snprintf(f->info.reason, sizeof(f->info.reason),
-			 "it is not discharging (%.40s): what it tells is not what the machine draws", text);
+			 "it is not discharging (%.40s): what it tells is not what the machine draws",
+			 text);
 	else
 		f->info.available = true;
 	return 0;

@@ -167,13 +167,14 @@ static struct nl_msg *message_put_u64(struct nl_msg *msg, int type, uint64_t val
 	return NULL;
 }
 
-static struct nl_msg *message_for_probe(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, int cmd, int flags)
+static struct nl_msg *message_for_probe(struct kjoule_ctl *ctl,
+					const struct kjoule_transition_probe *p, int cmd, int flags)
 {
 	return message_put_u32(kjoule_ctl_message(ctl, cmd, flags), KJOULE_A_TRANSITION_ID, p->id);
 }
 
-int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, struct kjoule_transition_probe *p,
-		     struct kjoule_error *err)
+int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way,
+				struct kjoule_transition_probe *p, struct kjoule_error *err)
 {
 	struct nl_msg *msg = kjoule_ctl_message(ctl, KJOULE_CMD_TRANSITION_NEW, 0);
 	struct answer to = { .probe = p };
@@ -184,9 +185,11 @@ int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t w
 	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "measure frequency changes", err);
 }
 
-int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, uint32_t adds, uint32_t khz,
-			   uint32_t loops, uint64_t wait_ns, uint64_t slice_ns, struct kjoule_transition_probe_result *r,
-			   struct kjoule_error *err)
+int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl,
+				      const struct kjoule_transition_probe *p, uint32_t adds,
+				      uint32_t khz, uint32_t loops, uint64_t wait_ns,
+				      uint64_t slice_ns, struct kjoule_transition_probe_result *r,
+				      struct kjoule_error *err)
 {
 	struct nl_msg *msg = message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_CALIBRATE, 0);
 	struct answer to = { .result = r };
@@ -200,13 +203,18 @@ int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoul
 	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "time loops at a frequency", err);
 }
 
-int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, const struct kjoule_transition_probe_try *t,
-		     struct kjoule_transition_probe_result *r, struct kjoule_error *err)
+int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p,
+				const struct kjoule_transition_probe_try *t,
+				struct kjoule_transition_probe_result *r, struct kjoule_error *err)
 {
 	const struct { int type; uint32_t value; } numbers[] = {
-		{ KJOULE_A_TRANSITION_ADDS, t->adds }, { KJOULE_A_TRANSITION_FROM_KHZ, t->from_khz }, { KJOULE_A_TRANSITION_TO_KHZ, t->to_khz },
-		{ KJOULE_A_TRANSITION_FROM_LO_NS, t->from_lo_ns }, { KJOULE_A_TRANSITION_FROM_HI_NS, t->from_hi_ns },
-		{ KJOULE_A_TRANSITION_TO_LO_NS, t->to_lo_ns }, { KJOULE_A_TRANSITION_TO_HI_NS, t->to_hi_ns },
+		{ KJOULE_A_TRANSITION_ADDS, t->adds },
+		{ KJOULE_A_TRANSITION_FROM_KHZ, t->from_khz },
+		{ KJOULE_A_TRANSITION_TO_KHZ, t->to_khz },
+		{ KJOULE_A_TRANSITION_FROM_LO_NS, t->from_lo_ns },
+		{ KJOULE_A_TRANSITION_FROM_HI_NS, t->from_hi_ns },
+		{ KJOULE_A_TRANSITION_TO_LO_NS, t->to_lo_ns },
+		{ KJOULE_A_TRANSITION_TO_HI_NS, t->to_hi_ns },
 		{ KJOULE_A_TRANSITION_LEAD, t->lead }, { KJOULE_A_TRANSITION_LOOPS, t->loops },
 		{ KJOULE_A_TRANSITION_CONFIRM, t->confirm } };
 	struct nl_msg *msg = message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_TRY, 0);
@@ -221,11 +229,12 @@ int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_tran
 			       err);
 }
 
-int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, struct kjoule_loop **loops, size_t *n,
-		       struct kjoule_error *err)
+int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p,
+				  struct kjoule_loop **loops, size_t *n, struct kjoule_error *err)
 {
 	struct loops to = { 0 };
-	int ret = kjoule_ctl_call(ctl, message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_LOOPS_GET, NLM_F_DUMP), loops_parse_attrs, &to,
+	int ret = kjoule_ctl_call(ctl, message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_LOOPS_GET,
+							 NLM_F_DUMP), loops_parse_attrs, &to,
 				  "fetch the loops", err);
 
 	*loops = NULL;
@@ -241,7 +250,8 @@ int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_tr
 
 int kjoule_restore_add(struct kjoule_ctl *ctl, int fd, const char *value, struct kjoule_error *err)
 {
-	struct nl_msg *msg = message_put_u32(kjoule_ctl_message(ctl, KJOULE_CMD_RESTORE_ADD, 0), KJOULE_A_RESTORE_FD, fd);
+	struct nl_msg *msg = message_put_u32(kjoule_ctl_message(ctl, KJOULE_CMD_RESTORE_ADD, 0),
+					     KJOULE_A_RESTORE_FD, fd);
 
 	if (msg && nla_put_string(msg, KJOULE_A_RESTORE_VALUE, value)) {
 		nlmsg_free(msg);
@@ -252,5 +262,6 @@ int kjoule_restore_add(struct kjoule_ctl *ctl, int fd, const char *value, struct
 
 int kjoule_restore_now(struct kjoule_ctl *ctl, struct kjoule_error *err)
 {
-	return kjoule_ctl_call(ctl, kjoule_ctl_message(ctl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL, "restore settings", err);
+	return kjoule_ctl_call(ctl, kjoule_ctl_message(ctl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL,
+			       "restore settings", err);
 }

@@ -72,26 +72,29 @@ struct kjoule_transition_probe_result {
  * Return: 0; -EOPNOTSUPP: the driver has no such way; -EBUSY: another probe is there; -ENODEV,
  *   -EINVAL, -errno
  */
-int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, struct kjoule_transition_probe *p,
-		     struct kjoule_error *err);
+int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way,
+				struct kjoule_transition_probe *p, struct kjoule_error *err);
 /**
  * kjoule_transition_probe_calibrate() - set @khz, wait for @wait_ns, and time @loops loops of @adds
  * additions
  * Return: 0; -ERANGE: outside of the limits; -EPERM: another governor; -EDOM: a loop is too long;
  *   -errno
  */
-int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, uint32_t adds, uint32_t khz,
-			   uint32_t loops, uint64_t wait_ns, uint64_t slice_ns, struct kjoule_transition_probe_result *r,
-			   struct kjoule_error *err);
+int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl,
+				      const struct kjoule_transition_probe *p, uint32_t adds,
+				      uint32_t khz, uint32_t loops, uint64_t wait_ns,
+				      uint64_t slice_ns, struct kjoule_transition_probe_result *r,
+				      struct kjoule_error *err);
 /** kjoule_transition_probe_try() - request a change and time it. Return: as above */
-int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, const struct kjoule_transition_probe_try *t,
-		     struct kjoule_transition_probe_result *r, struct kjoule_error *err);
+int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p,
+				const struct kjoule_transition_probe_try *t,
+				struct kjoule_transition_probe_result *r, struct kjoule_error *err);
 /**
  * kjoule_transition_probe_loops() - the loops of the last of these; @loops: the caller's to free.
  * Return: 0 or -errno
  */
-int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, struct kjoule_loop **loops, size_t *n,
-		       struct kjoule_error *err);
+int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p,
+				  struct kjoule_loop **loops, size_t *n, struct kjoule_error *err);
 
 /**
  * kjoule_restore_add() - write @value when @ctl is closed, or this process ends

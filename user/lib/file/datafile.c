@@ -67,8 +67,8 @@ static int file_write_header(struct kjoule_writer *w, struct kjoule_error *err)
 	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_file_header, checksum));
 	ret = file_write_bytes(w->file.fd, (const uint8_t *)&h, sizeof(h));
 	if (ret)
-		return kjoule_fail(err, -ret, "%s: writing: %s; name another file with -o", w->file.path,
-				   strerror(-ret));
+		return kjoule_fail(err, -ret, "%s: writing: %s; name another file with -o",
+				   w->file.path, strerror(-ret));
 	w->bytes = sizeof(h);
 	return 0;
 }
@@ -78,7 +78,8 @@ int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjou
 	return kjoule_writer_open_at(AT_FDCWD, path, out, err);
 }
 
-int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **out, struct kjoule_error *err)
+int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **out,
+			  struct kjoule_error *err)
 {
 	struct kjoule_writer *w = calloc(1, sizeof(*w));
 	int ret;
@@ -164,7 +165,8 @@ static int file_write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type
 	}
 	n = ZSTD_compress2(w->zstd, w->buf + sizeof(h), bound, data, len);
 	if (ZSTD_isError(n))
-		return kjoule_fail(err, EIO, "%s: compressing: %s", w->file.path, ZSTD_getErrorName(n));
+		return kjoule_fail(err, EIO, "%s: compressing: %s", w->file.path,
+				   ZSTD_getErrorName(n));
 	n = frame_lengthen(w, grown, w->buf + sizeof(h), n);
 	h.stored_len = n;
 	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_chunk_header, checksum));
@@ -223,9 +225,11 @@ int kjoule_writer_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, ui
 	const uint8_t *p = data;
 
 	if (w->error)
-		return kjoule_fail(err, -w->error, "%s: writing: %s", w->file.path, strerror(-w->error));
+		return kjoule_fail(err, -w->error, "%s: writing: %s", w->file.path,
+				   strerror(-w->error));
 	if (len > KJOULE_CHUNK_MAX)
-		return kjoule_fail(err, EFBIG, "%s: a chunk of %zu bytes is too large", w->file.path, len);
+		return kjoule_fail(err, EFBIG, "%s: a chunk of %zu bytes is too large",
+				   w->file.path, len);
 	w->error = w->committed ? file_write_chunk(w, type, cpu, p, len, err) :
 				  file_begin(w, type, cpu, p, len, err);
 	return w->error;

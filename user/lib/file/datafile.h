@@ -115,7 +115,8 @@ int kjoule_writer_open(const char *path, struct kjoule_writer **w, struct kjoule
  * @path: its last part is the file's name in @folder; all of it is for messages
  * Return: the same
  */
-int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **w, struct kjoule_error *err);
+int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **w,
+			  struct kjoule_error *err);
 /**
  * kjoule_writer_chunk() - write one chunk, whole, with write(2); the first gives the file its name
  * Return: 0 or -errno. After an error the file is cut back to its last whole chunk and every

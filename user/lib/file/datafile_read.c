@@ -98,7 +98,8 @@ static int reader_check_header(struct kjoule_reader *r, const char *name, struct
 		return kjoule_fail(err, -r->error, "%s: reading: %s", name, strerror(-r->error));
 	if (!p || memcmp(p, KJOULE_FILE_MAGIC, sizeof(h.magic)))
 		return kjoule_fail(err, EBADMSG,
-				   "%s: not a kjoule data file; make one with `kjoule record`", name);
+				   "%s: not a kjoule data file; make one with `kjoule record`",
+				   name);
 	p = reader_bytes(r, 0, sizeof(h));
 	if (!p)
 		return kjoule_fail(err, EBADMSG, "%s: ends inside its header: nothing was recorded",
@@ -165,7 +166,9 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 	fd = kjoule_plain_open(AT_FDCWD, path);
 	kjoule_privilege_lower();
 	if (fd == -EINVAL)
-		return kjoule_fail(err, EINVAL, "%s: not a regular file on a disk; copy the recording to one", path);
+		return kjoule_fail(err, EINVAL,
+				   "%s: not a regular file on a disk; copy the recording to one",
+				   path);
 	if (fd < 0)
 		return kjoule_fail(err, -fd, "%s: %s%s", path, strerror(-fd),
 				   fd == -ENOENT ? "; make one with `kjoule record`" :
@@ -338,8 +341,8 @@ int kjoule_reader_at(struct kjoule_reader *r, uint64_t offset, struct kjoule_chu
 	if (!p)
 		return r->error ? r->error : -ESTALE;
 	ret = reader_decompress(r, p, &h);
-	*chunk = (struct kjoule_chunk){ .type = h.type, .sequence = h.sequence, .cpu = h.cpu, .offset = offset,
-					.data = r->buf, .len = h.raw_len };
+	*chunk = (struct kjoule_chunk){ .type = h.type, .sequence = h.sequence, .cpu = h.cpu,
+					.offset = offset, .data = r->buf, .len = h.raw_len };
 	return ret == -EBADMSG ? -ESTALE : ret;
 }
 

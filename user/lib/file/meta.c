@@ -16,7 +16,8 @@
 
 #define N_MEMBERS(list)	(sizeof(list) / sizeof((list)[0]))
 
-static void json_put_name(struct json_object *o, const char *key, const struct kjoule_names *names, uint32_t value)
+static void json_put_name(struct json_object *o, const char *key, const struct kjoule_names *names,
+			  uint32_t value)
 {
 	kjoule_json_put_str(o, key, names->list[value < names->n ? value : 0]);
 }
@@ -170,8 +171,10 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 
 static const struct kjoule_json_member vpm_members[] = {
 #define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64, 0 }
-	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet), U64(unended),
-	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns), U64(rounds), U64(learnt), U64(cut),
+	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet),
+		U64(unended),
+	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns), U64(rounds),
+	U64(learnt), U64(cut),
 	U64(crowded), U64(skipped),
 #undef U64
 };
@@ -186,7 +189,8 @@ static const struct kjoule_json_member edge_members[] = {
 static const struct kjoule_json_member vpm_block_members[] = {
 #define AT(name) #name, offsetof(struct kjoule_vpm_block, name)
 #define STR(name) { AT(name), KJOULE_JSON_STR, sizeof(((struct kjoule_vpm_block *)NULL)->name) }
-	STR(name), STR(part), STR(object), { AT(start), KJOULE_JSON_U64, 0 }, { AT(end), KJOULE_JSON_U64, 0 },
+	STR(name), STR(part), STR(object), { AT(start), KJOULE_JSON_U64, 0 },
+		{ AT(end), KJOULE_JSON_U64, 0 },
 	{ AT(code_end), KJOULE_JSON_U64, 0 },
 	{ AT(pid), KJOULE_JSON_U32, 0 },
 #undef STR
@@ -202,7 +206,8 @@ static struct json_object *vpm_to_json(const struct kjoule_vpm_info *vpm)
 	for (uint32_t i = 0; i < vpm->n_blocks; i++) {
 		struct json_object *one = json_object_new_object();
 
-		kjoule_json_put_members(one, vpm_block_members, N_MEMBERS(vpm_block_members), &vpm->block[i]);
+		kjoule_json_put_members(one, vpm_block_members, N_MEMBERS(vpm_block_members),
+					&vpm->block[i]);
 		json_object_array_add(list, one);
 	}
 	json_object_object_add(o, "blocks", list);
@@ -224,8 +229,8 @@ static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
 		return;
 	}
 	for (size_t i = 0; i < n && i < KJOULE_VPM_BLOCKS; i++) {
-		kjoule_json_get_members(json_object_array_get_idx(list, i), vpm_block_members, N_MEMBERS(vpm_block_members),
-					&vpm->block[vpm->n_blocks++]);
+		kjoule_json_get_members(json_object_array_get_idx(list, i), vpm_block_members,
+					N_MEMBERS(vpm_block_members), &vpm->block[vpm->n_blocks++]);
 	}
 }
 
@@ -286,14 +291,15 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->chain_depth = kjoule_json_get_u64(o, "chain_depth");
 	s->stack_bytes = kjoule_json_get_u64(o, "stack_bytes");
 	s->edge_duty = kjoule_json_get_u64(o, "edge_duty");
-	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members, N_MEMBERS(edge_members),
-				&s->edge);
+	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members,
+				N_MEMBERS(edge_members), &s->edge);
 	vpm_from_json(kjoule_json_get(o, "vpm", json_type_object), &s->vpm);
 	s->t0_ns = kjoule_json_get_u64(o, "t0_ns");
 	s->seed = kjoule_json_get_u64(o, "seed");
 	s->stop_ns = kjoule_json_get_u64(o, "stop_ns");
 	/* no module takes an interval outside of these */
-	if (ret || n > KJOULE_MAX_SOURCES || s->interval_ns < 1000 || s->interval_ns > 3600000000000ull)
+	if (ret || n > KJOULE_MAX_SOURCES || s->interval_ns < 1000 ||
+	    s->interval_ns > 3600000000000ull)
 		return -EBADMSG;
 	/* and no jitter that would reorder ticks */
 	if (s->jitter_ns > s->interval_ns)
@@ -428,7 +434,9 @@ char *kjoule_meta_command_line(const struct kjoule_meta *meta)
 		return NULL;
 	for (int i = 0; i < meta->argc; i++) {
 		const char *a = meta->argv[i];
-		bool plain = *a && !a[strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%")];
+		size_t plain_len = strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					  "0123456789-_./=:,+@%");
+		bool plain = *a && !a[plain_len];
 
 		if (i)
 			fputc(' ', f);

@@ -25,7 +25,8 @@ static const struct kjoule_json_member stats_members[] = {
 static const struct kjoule_json_member calibration_members[] = {
 #define REAL(name) MEMBER(kjoule_calibration, name, REAL)
 	MEMBER(kjoule_calibration, cpu, U32), MEMBER(kjoule_calibration, ticks, U32), REAL(tick_ns),
-	REAL(tick_error_ns), REAL(handler_ns), REAL(handler_spread_ns), REAL(entry_ns), REAL(freq_khz),
+	REAL(tick_error_ns), REAL(handler_ns), REAL(handler_spread_ns), REAL(entry_ns),
+	REAL(freq_khz),
 	REAL(other_part), REAL(other_error), REAL(other_hz),
 #undef REAL
 };
@@ -59,7 +60,8 @@ char *kjoule_stats_encode(const struct kjoule_cpu_stats *stats, size_t n)
 
 int kjoule_stats_decode(const char *text, size_t len, struct kjoule_cpu_stats **out, size_t *n)
 {
-	struct json_object *o = kjoule_json_parse(text, len), *list = kjoule_json_get(o, "cpus", json_type_array);
+	struct json_object *o = kjoule_json_parse(text, len),
+		*list = kjoule_json_get(o, "cpus", json_type_array);
 	struct kjoule_cpu_stats *stats;
 	size_t count = list ? json_object_array_length(list) : 0;
 
@@ -97,7 +99,8 @@ static unsigned int json_get_reals(struct json_object *o, const char *name, doub
 	struct json_object *list = NULL;
 	unsigned int n = 0;
 
-	if (!json_object_object_get_ex(o, name, &list) || !json_object_is_type(list, json_type_array))
+	if (!json_object_object_get_ex(o, name, &list) ||
+	    !json_object_is_type(list, json_type_array))
 		return 0;
 	for (; n < json_object_array_length(list) && n < max; n++) {
 		struct json_object *e = json_object_array_get_idx(list, n);

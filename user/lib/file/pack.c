@@ -97,7 +97,8 @@ static uint64_t number_sign_extend(uint64_t v, unsigned int bytes)
 /* The next bytes, if there are enough for any item. */
 static inline uint64_t packed_get_fast(const uint8_t **at, unsigned int bytes)
 {
-	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0, 0, 0, UINT64_MAX };
+	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0, 0, 0,
+					  UINT64_MAX };
 	uint64_t v;
 
 	memcpy(&v, *at, sizeof(v));
@@ -109,7 +110,8 @@ static inline uint64_t packed_get_fast(const uint8_t **at, unsigned int bytes)
  * Most samples: fields are selected by masks, because every branch would be taken half of the
  * times. @at: after the control byte
  */
-static inline const uint8_t *sample_unpack_fast(const uint8_t *at, uint8_t control, struct kjoule_sample *s)
+static inline const uint8_t *sample_unpack_fast(const uint8_t *at, uint8_t control,
+						struct kjoule_sample *s)
 {
 	unsigned int freq = control >> FREQ_SHIFT & 3, ip = control & 3;
 	uint64_t v;
@@ -207,7 +209,8 @@ size_t kjoule_unpack_samples(struct kjoule_unpacker *u, struct kjoule_sample *ou
 	}
 	u->at = at;
 	u->last = last;
-	while (n < most && !u->bad && u->at != u->end && *u->at & IS_SAMPLE && kjoule_unpack_next(u))
+	while (n < most && !u->bad && u->at != u->end && *u->at & IS_SAMPLE &&
+	       kjoule_unpack_next(u))
 		out[n++] = u->last;
 	return n;
 }

@@ -133,7 +133,8 @@ static int stream_add_piece(struct kjoule_stream *s, uint64_t offset)
 /* They are too many for memory. Chains and stacks are pointed at. */
 static void recording_leave_records(struct kjoule_recording *rec)
 {
-	const uint32_t callers = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK;
+	const uint32_t callers = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN |
+				 KJOULE_FLAG_USER_STACK;
 
 	if (rec->left_in_file || rec->packed_len <= kjoule_recording_keep_most ||
 	    !rec->meta.session.interval_ns || rec->meta.session.flags & callers || rec->callers)
@@ -243,7 +244,8 @@ struct rooms {
 	size_t side, regions;
 };
 
-static int recording_add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c, struct rooms *rooms)
+static int recording_add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
+			       struct rooms *rooms)
 {
 	int ret = 0;
 

@@ -30,7 +30,8 @@ int kjoule_records_open(const struct kjoule_recording *rec, const struct kjoule_
 	if (!r)
 		return -ENOMEM;
 	r->stream = stream;
-	r->lost = (struct kjoule_lost){ .rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE, sizeof(r->lost) } };
+	r->lost = (struct kjoule_lost){ .rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE,
+						 sizeof(r->lost) } };
 	if (rec->left_in_file)
 		ret = kjoule_recording_reopen(rec, &r->reader);
 	if (ret) {
@@ -43,7 +44,8 @@ int kjoule_records_open(const struct kjoule_recording *rec, const struct kjoule_
 
 static int records_next_in_memory(struct kjoule_records *r, const struct kjoule_record **out)
 {
-	int ret = r->ended ? 0 : kjoule_record_next(r->stream->records, r->stream->len, &r->off, out);
+	int ret = r->ended ? 0 : kjoule_record_next(r->stream->records, r->stream->len,
+						    &r->off, out);
 
 	if (ret > 0)
 		return ret;

@@ -25,15 +25,18 @@
 #define TAKEN_LOOKS	50
 #define TAKEN_WAIT_NS	2000000
 
-int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *name, char *path, size_t len)
+int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *name, char *path,
+			  size_t len)
 {
-	int n = snprintf(path, len, "%s/devices/system/cpu/cpufreq/policy%u/%s", sysfs, policy, name);
+	int n = snprintf(path, len, "%s/devices/system/cpu/cpufreq/policy%u/%s", sysfs,
+			 policy, name);
 
 	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
 }
 
 /* One line. Return: 0 or -errno */
-static int policy_read_text(const char *sysfs, unsigned int policy, const char *name, char *text, size_t len)
+static int policy_read_text(const char *sysfs, unsigned int policy, const char *name, char *text,
+			    size_t len)
 {
 	char path[FREQUENCY_PATH];
 	int ret = kjoule_frequency_path(sysfs, policy, name, path, sizeof(path));
@@ -91,7 +94,8 @@ static int limit_write(const char *path, uint32_t khz)
  * A limit that would cross the other one is refused, or ignored until that has moved: both orders
  * are tried. Safe in a signal handler.
  */
-static int limits_write(const char *min_path, const char *max_path, uint32_t min_khz, uint32_t max_khz)
+static int limits_write(const char *min_path, const char *max_path, uint32_t min_khz,
+			uint32_t max_khz)
 {
 	int first = limit_write(max_path, max_khz), ret;
 
@@ -101,13 +105,16 @@ static int limits_write(const char *min_path, const char *max_path, uint32_t min
 	return first ? first : ret;
 }
 
-int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz, uint32_t max_khz)
+int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz,
+			    uint32_t max_khz)
 {
 	char min_path[FREQUENCY_PATH], max_path[FREQUENCY_PATH];
-	int ret = kjoule_frequency_path(sysfs, policy, "scaling_min_freq", min_path, sizeof(min_path));
+	int ret = kjoule_frequency_path(sysfs, policy, "scaling_min_freq", min_path,
+					sizeof(min_path));
 
 	if (!ret)
-		ret = kjoule_frequency_path(sysfs, policy, "scaling_max_freq", max_path, sizeof(max_path));
+		ret = kjoule_frequency_path(sysfs, policy, "scaling_max_freq", max_path,
+					    sizeof(max_path));
 	return ret ? ret : limits_write(min_path, max_path, min_khz, max_khz);
 }
 
@@ -155,7 +162,8 @@ static int policy_read(const char *sysfs, unsigned int number, struct kjoule_pol
 	p->number = number;
 	ret = kjoule_frequency_read(sysfs, number, "cpuinfo_min_freq", &p->hardware_min_khz);
 	if (!ret)
-		ret = kjoule_frequency_read(sysfs, number, "cpuinfo_max_freq", &p->hardware_max_khz);
+		ret = kjoule_frequency_read(sysfs, number, "cpuinfo_max_freq",
+					    &p->hardware_max_khz);
 	if (!ret)
 		ret = kjoule_frequency_read(sysfs, number, "scaling_min_freq", &p->min_khz);
 	if (!ret)
@@ -177,7 +185,8 @@ static int policy_read(const char *sysfs, unsigned int number, struct kjoule_pol
 		p->latency_ns = 0;
 	if (!policy_read_text(sysfs, number, "scaling_available_frequencies", text, sizeof(text)))
 		ret = policy_add_available(p, text);
-	if (!ret && p->n_available && !policy_read_text(sysfs, number, "scaling_boost_frequencies", text, sizeof(text)))
+	if (!ret && p->n_available && !policy_read_text(sysfs, number, "scaling_boost_frequencies",
+							text, sizeof(text)))
 		ret = policy_add_available(p, text);
 	if (p->n_available)
 		qsort(p->available, p->n_available, sizeof(*p->available), khz_by_size);
@@ -221,7 +230,8 @@ static int policies_scan(struct kjoule_frequency *f)
 	return ret;
 }
 
-int kjoule_frequency_open(const char *sysfs, const char *state, struct kjoule_frequency **out, struct kjoule_error *err)
+int kjoule_frequency_open(const char *sysfs, const char *state, struct kjoule_frequency **out,
+			  struct kjoule_error *err)
 {
 	struct kjoule_frequency *f = calloc(1, sizeof(*f));
 	int ret;
@@ -309,7 +319,8 @@ int kjoule_frequency_list(const struct kjoule_frequency *f, uint32_t **list, siz
 		low = p->hardware_min_khz > low ? p->hardware_min_khz : low;
 		high = p->hardware_max_khz < high ? p->hardware_max_khz : high;
 	}
-	for (size_t i = 0; i < (table ? table->n_available : KJOULE_FREQUENCY_STEPS) && low <= high; i++) {
+	for (size_t i = 0; i < (table ? table->n_available : KJOULE_FREQUENCY_STEPS) && low <= high;
+	     i++) {
 		uint32_t khz = table ? table->available[i] :
 			       low + (uint64_t)(high - low) * i / (KJOULE_FREQUENCY_STEPS - 1);
 
@@ -340,10 +351,14 @@ int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struc
 		kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus));
 		if (khz < p->hardware_min_khz || khz > p->hardware_max_khz)
 			return kjoule_fail(err, ERANGE, "%.6g MHz is out of range: CPUs %s can be clocked at %.6g to %.6g MHz",
-					   khz / 1e3, cpus, p->hardware_min_khz / 1e3, p->hardware_max_khz / 1e3);
+					   khz / 1e3, cpus, p->hardware_min_khz / 1e3,
+					   p->hardware_max_khz / 1e3);
 		for (size_t k = 0; k < p->n_available && at < sizeof(list); k++)
-			at += snprintf(list + at, sizeof(list) - at, "%s%.6g", k ? ", " : "", p->available[k] / 1e3);
-		return kjoule_fail(err, ERANGE, "%.6g MHz is none of the frequencies of CPUs %s: %s MHz", khz / 1e3, cpus, list);
+			at += snprintf(list + at, sizeof(list) - at, "%s%.6g", k ? ", " : "",
+				       p->available[k] / 1e3);
+		return kjoule_fail(err, ERANGE,
+				   "%.6g MHz is none of the frequencies of CPUs %s: %s MHz",
+				   khz / 1e3, cpus, list);
 	}
 	return 0;
 }
@@ -354,8 +369,8 @@ static bool khz_is_near(uint32_t a, uint32_t b)
 }
 
 /* Limits take effect in a worker of the kernel's, on a CPU that may be ours: wait. */
-static int policy_read_limits(const struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, uint32_t *min_khz,
-			      uint32_t *max_khz)
+static int policy_read_limits(const struct kjoule_frequency *f, const struct kjoule_policy *p,
+			      uint32_t khz, uint32_t *min_khz, uint32_t *max_khz)
 {
 	const struct timespec wait = { .tv_nsec = TAKEN_WAIT_NS };
 	int ret = 0;
@@ -363,7 +378,8 @@ static int policy_read_limits(const struct kjoule_frequency *f, const struct kjo
 	for (int i = 0; i < TAKEN_LOOKS; i++) {
 		ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", min_khz);
 		if (!ret)
-			ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", max_khz);
+			ret = kjoule_frequency_read(f->sysfs, p->number,
+						    "scaling_max_freq", max_khz);
 		if (ret || (khz_is_near(*min_khz, khz) && khz_is_near(*max_khz, khz)))
 			break;
 		nanosleep(&wait, NULL);
@@ -378,13 +394,15 @@ static int policy_hold(struct kjoule_frequency *f, const struct kjoule_policy *p
 	int ret = kjoule_frequency_limits(f->sysfs, p->number, khz, khz);
 
 	if (ret == -EACCES || ret == -EPERM)
-		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s; run it with sudo", p->number, khz / 1e3,
-				   strerror(-ret));
+		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s; run it with sudo",
+				   p->number, khz / 1e3, strerror(-ret));
 	if (ret)
-		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s", p->number, khz / 1e3, strerror(-ret));
+		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s", p->number,
+				   khz / 1e3, strerror(-ret));
 	ret = policy_read_limits(f, p, khz, &min_khz, &max_khz);
 	if (ret)
-		return kjoule_fail(err, -ret, "reading the limits of policy%u: %s", p->number, strerror(-ret));
+		return kjoule_fail(err, -ret, "reading the limits of policy%u: %s", p->number,
+				   strerror(-ret));
 	ret = kjoule_frequency_note(f, p->number, min_khz, max_khz);
 	if (ret)
 		return kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret));
@@ -395,11 +413,13 @@ static int policy_hold(struct kjoule_frequency *f, const struct kjoule_policy *p
 }
 
 /* A recovery must know our limits before they are set. */
-static int policy_note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, struct kjoule_error *err)
+static int policy_note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p,
+				uint32_t khz, struct kjoule_error *err)
 {
 	int ret = kjoule_frequency_note(f, p->number, khz, khz);
 
-	return ret ? kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret)) : policy_hold(f, p, khz, err);
+	return ret ? kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret)) :
+	       policy_hold(f, p, khz, err);
 }
 
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err)
@@ -411,7 +431,8 @@ int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoul
 	return ret;
 }
 
-int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, uint32_t khz, struct kjoule_error *err)
+int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, uint32_t khz,
+			      struct kjoule_error *err)
 {
 	int ret = kjoule_frequency_keep(f, err);
 
@@ -459,7 +480,8 @@ void kjoule_frequency_restore_now(struct kjoule_frequency *f)
 	if (f->fd < 0)
 		return;
 	for (size_t i = 0; i < f->n; i++)
-		good &= !limits_write(f->paths[i].min, f->paths[i].max, f->policies[i].min_khz, f->policies[i].max_khz);
+		good &= !limits_write(f->paths[i].min, f->paths[i].max, f->policies[i].min_khz,
+				      f->policies[i].max_khz);
 	if (good)
 		unlink(f->state);
 }

@@ -47,7 +47,8 @@ struct kjoule_frequency;
  * @state: KJOULE_FREQUENCY_STATE, or another file
  * Return: 0; -ENODEV: no cpufreq; -errno; with the reason in @err
  */
-int kjoule_frequency_open(const char *sysfs, const char *state, struct kjoule_frequency **f, struct kjoule_error *err);
+int kjoule_frequency_open(const char *sysfs, const char *state, struct kjoule_frequency **f,
+			  struct kjoule_error *err);
 /** kjoule_frequency_close() - after restoring */
 void kjoule_frequency_close(struct kjoule_frequency *f);
 const struct kjoule_policy *kjoule_frequency_policies(const struct kjoule_frequency *f, size_t *n);
@@ -64,7 +65,8 @@ int kjoule_frequency_list(const struct kjoule_frequency *f, uint32_t **list, siz
  * kjoule_frequency_check() - can all CPUs be held at it?
  * Return: 0; -ERANGE with the available ones in @err
  */
-int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err);
+int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz,
+			   struct kjoule_error *err);
 /**
  * kjoule_frequency_hold() - hold all CPUs at it; the limits are saved first
  * Return: 0; -EACCES, -EPERM: not permitted; -EBUSY: another process holds one; -ERANGE: not
@@ -72,7 +74,8 @@ int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struc
  */
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err);
 /** kjoule_frequency_hold_one() - the same for one policy, by its number; -ENOENT: there is none */
-int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, uint32_t khz, struct kjoule_error *err);
+int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, uint32_t khz,
+			      struct kjoule_error *err);
 /**
  * kjoule_frequency_set() - only set a policy that has been held at @khz before, without saving or
  * checking
@@ -94,12 +97,14 @@ void kjoule_frequency_restore_now(struct kjoule_frequency *f);
  * Return: 1: restored; 0: nothing to do; -EBUSY: a running process holds a frequency; -errno: not
  *   all could be restored (see @said for what was), and the file stays
  */
-int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, size_t len, struct kjoule_error *err);
+int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, size_t len,
+			     struct kjoule_error *err);
 /**
  * kjoule_frequency_inherit() - the same in a process forked from the one that has opened @f; @said,
  * Return: as of kjoule_frequency_recover(). Another process that holds frequencies by then has
  * restored them before, and is -EBUSY
  */
-int kjoule_frequency_inherit(const struct kjoule_frequency *f, char *said, size_t len, struct kjoule_error *err);
+int kjoule_frequency_inherit(const struct kjoule_frequency *f, char *said, size_t len,
+			     struct kjoule_error *err);
 
 #endif /* KJOULE_FREQUENCY_H */

@@ -67,7 +67,8 @@ static int state_lock(int fd)
 	for (unsigned int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB); tries--) {
 		if ((errno != EWOULDBLOCK && errno != EINTR) || !tries)
 			return -errno;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = LOCK_WAIT_NS }, NULL);
+		clock_nanosleep(CLOCK_MONOTONIC, 0,
+				&(struct timespec){ .tv_nsec = LOCK_WAIT_NS }, NULL);
 	}
 	return 0;
 }
@@ -94,7 +95,8 @@ static int state_open_locked(const char *state, int flags, struct kjoule_error *
 		/* the holder of the lock has just removed it */
 		if (S_ISREG(st.st_mode) && !st.st_nlink)
 			return state_open_locked(state, flags, err);
-		return kjoule_fail(err, EPERM, "%s is not a file of yours: look at it, and remove it", state);
+		return kjoule_fail(err, EPERM,
+				   "%s is not a file of yours: look at it, and remove it", state);
 	}
 	n = pread(fd, text, sizeof(text) - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
@@ -102,7 +104,9 @@ static int state_open_locked(const char *state, int flags, struct kjoule_error *
 	if (at)
 		pid = strtol(at + 5, NULL, 10);
 	close(fd);
-	return kjoule_fail(err, EBUSY, "process %ld holds the CPUs at a frequency (%s): wait for its end", pid, state);
+	return kjoule_fail(err, EBUSY,
+			   "process %ld holds the CPUs at a frequency (%s): wait for its end",
+			   pid, state);
 }
 
 static int limit_paths_make(struct kjoule_frequency *f)
@@ -112,10 +116,12 @@ static int limit_paths_make(struct kjoule_frequency *f)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->n; i++) {
 		unsigned int number = f->policies[i].number;
-		int ret = kjoule_frequency_path(f->sysfs, number, "scaling_min_freq", f->paths[i].min, FREQUENCY_PATH);
+		int ret = kjoule_frequency_path(f->sysfs, number, "scaling_min_freq",
+						f->paths[i].min, FREQUENCY_PATH);
 
 		if (!ret)
-			ret = kjoule_frequency_path(f->sysfs, number, "scaling_max_freq", f->paths[i].max, FREQUENCY_PATH);
+			ret = kjoule_frequency_path(f->sysfs, number, "scaling_max_freq",
+						    f->paths[i].max, FREQUENCY_PATH);
 		if (ret)
 			return ret;
 	}
@@ -138,7 +144,8 @@ static int policies_read_again(struct kjoule_frequency *f)
 			p->min_khz = min_khz;
 			p->max_khz = max_khz;
 		}
-		f->kept[i] = (struct frequency_kept){ .number = p->number, .min_khz = p->min_khz, .max_khz = p->max_khz };
+		f->kept[i] = (struct frequency_kept){ .number = p->number, .min_khz = p->min_khz,
+						      .max_khz = p->max_khz };
 	}
 	return 0;
 }
@@ -166,7 +173,8 @@ static int state_write(const struct kjoule_frequency *f)
 	boot_id_read(boot, sizeof(boot));
 	fprintf(s, HEAD "\nboot %s\npid %d\n", boot, (int)getpid());
 	for (size_t i = 0; i < f->n; i++)
-		fprintf(s, "policy %u %u %u\n", f->policies[i].number, f->policies[i].min_khz, f->policies[i].max_khz);
+		fprintf(s, "policy %u %u %u\n", f->policies[i].number, f->policies[i].min_khz,
+			f->policies[i].max_khz);
 	fprintf(s, "ready\n");
 	ret = fclose(s) ? -ENOMEM : state_write_bytes(f->fd, text, len);
 	if (!ret && fsync(f->fd))
@@ -216,7 +224,8 @@ static int kept_add_khz(struct frequency_kept *k, uint32_t khz)
 	return 0;
 }
 
-int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint32_t min_khz, uint32_t max_khz)
+int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint32_t min_khz,
+			  uint32_t max_khz)
 {
 	char line[80];
 	int n = snprintf(line, sizeof(line), "held %u %u %u\n", policy, min_khz, max_khz), ret = 0;
@@ -263,13 +272,15 @@ static int state_parse_line(struct story *s, const char *line)
 
 	if (!strcmp(line, "ready")) {
 		s->ready = true;
-	} else if (sscanf(line, "boot %79s", s->boot) == 1 || sscanf(line, "pid %ld", &s->pid) == 1) {
+	} else if (sscanf(line, "boot %79s", s->boot) == 1 || sscanf(line, "pid %ld", &s->pid) ==
+		   1) {
 		return 0;
 	} else if (sscanf(line, "policy %u %u %u", &number, &min_khz, &max_khz) == 3) {
 		k = kjoule_array_grow(&s->kept, &s->n, sizeof(*k));
 		if (!k)
 			return -ENOMEM;
-		*k = (struct frequency_kept){ .number = number, .min_khz = min_khz, .max_khz = max_khz };
+		*k = (struct frequency_kept){ .number = number, .min_khz = min_khz,
+					      .max_khz = max_khz };
 	} else if (sscanf(line, "held %u %u %u", &number, &min_khz, &max_khz) == 3) {
 		k = kept_find(s, number);
 		if (!k)
@@ -350,8 +361,8 @@ int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k
 }
 
 /* Restore all that is possible; report the first that is not. */
-static int limits_restore(const char *sysfs, const char *state, const struct story *s, char *said, size_t len,
-			  struct kjoule_error *err)
+static int limits_restore(const char *sysfs, const char *state, const struct story *s, char *said,
+			  size_t len, struct kjoule_error *err)
 {
 	unsigned int restored = 0, others = 0, failed = 0;
 	const struct frequency_kept *first = NULL;
@@ -386,11 +397,14 @@ static int limits_restore(const char *sysfs, const char *state, const struct sto
 	if (failed > 1)
 		snprintf(range, sizeof(range), ", nor can %u others", failed - 1);
 	return kjoule_fail(err, -error, "process %ld was killed while it held the CPUs at a frequency; policy%u cannot be given back its limits of %u to %u kHz: %s%s; %s `kjoule sweep --restore`, or remove %s, which has what they were",
-			   s->pid, first->number, first->min_khz, first->max_khz, strerror(-error), range,
-			   error == -EACCES || error == -EPERM ? "run it with sudo:" : "bring its CPUs online and run", state);
+			   s->pid, first->number, first->min_khz, first->max_khz, strerror(-error),
+			   range,
+			   error == -EACCES || error == -EPERM ? "run it with sudo:" :
+			   "bring its CPUs online and run", state);
 }
 
-int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, size_t len, struct kjoule_error *err)
+int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, size_t len,
+			     struct kjoule_error *err)
 {
 	struct story s = { .pid = 0 };
 	char boot[80];
@@ -402,13 +416,16 @@ int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, s
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
-		return err->text[0] ? fd : kjoule_fail(err, -fd, "%s: %s%s", state, strerror(-fd), fd == -EACCES ?
-							"; a process that was killed may have left the CPUs at a frequency: run it with sudo" : "");
+		return err->text[0] ? fd : kjoule_fail(err, -fd, "%s: %s%s", state, strerror(-fd),
+						       fd == -EACCES ?
+						       "; a process that was killed may have left the CPUs at a frequency: run it with sudo" :
+						       "");
 	boot_id_read(boot, sizeof(boot));
 	ret = state_read(fd, &s);
 	if (ret)
-		kjoule_fail(err, -ret, "%s: %s: it should tell what limits the CPUs' frequencies had; look at it, and remove it", state,
-			    strerror(-ret));
+		kjoule_fail(err, -ret,
+			    "%s: %s: it should tell what limits the CPUs' frequencies had; look at it, and remove it",
+			    state, strerror(-ret));
 	else if (s.ready && !strcmp(s.boot, boot))
 		ret = limits_restore(sysfs, state, &s, said, len, err);
 	if (ret >= 0)
@@ -418,7 +435,8 @@ int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, s
 	return ret;
 }
 
-int kjoule_frequency_inherit(const struct kjoule_frequency *f, char *said, size_t len, struct kjoule_error *err)
+int kjoule_frequency_inherit(const struct kjoule_frequency *f, char *said, size_t len,
+			     struct kjoule_error *err)
 {
 	return kjoule_frequency_recover(f->sysfs, f->state, said, len, err);
 }

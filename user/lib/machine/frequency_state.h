@@ -33,15 +33,18 @@ struct kjoule_frequency {
 	int fd;
 };
 
-int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *name, char *path, size_t len);
+int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *name, char *path,
+			  size_t len);
 /** kjoule_frequency_read() - a number of a policy. Return: 0, -EINVAL, -errno */
 int kjoule_frequency_read(const char *sysfs, unsigned int policy, const char *name, uint32_t *khz);
 /** kjoule_frequency_limits() - set both. Return: 0 or -errno */
-int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz, uint32_t max_khz);
+int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz,
+			    uint32_t max_khz);
 /** kjoule_frequency_keep() - save the current limits, if not done yet. Return: 0, -EBUSY, -errno */
 int kjoule_frequency_keep(struct kjoule_frequency *f, struct kjoule_error *err);
 /** kjoule_frequency_note() - save the limits about to be set. Return: 0 or -errno */
-int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint32_t min_khz, uint32_t max_khz);
+int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint32_t min_khz,
+			  uint32_t max_khz);
 /**
  * enum frequency_given - result of restoring a policy's limits
  * FREQUENCY_NOTHING: unchanged, or there is no such policy any more

@@ -40,8 +40,11 @@ int kjoule_marks_add(struct kjoule_marks *m, const struct kjoule_mark *mark)
 /* From here on the position of the ring's thread is unknown. */
 static int ring_add_lost_mark(struct reading *m, struct ring *ring, uint64_t time_ns)
 {
-	return kjoule_marks_add(m->marks, &(struct kjoule_mark){ .time_ns = time_ns, .pid = ring->pid, .tid = ring->tid,
-					   .path = KJOULE_REGIONS_UNKNOWN, .kind = KJOULE_REGION_LOST });
+	return kjoule_marks_add(m->marks,
+				&(struct kjoule_mark){ .time_ns = time_ns, .pid = ring->pid,
+						       .tid = ring->tid,
+						       .path = KJOULE_REGIONS_UNKNOWN,
+						       .kind = KJOULE_REGION_LOST });
 }
 
 static void ring_forget_paths(struct ring *ring)
@@ -89,14 +92,17 @@ static int ring_start_thread(struct reading *m, struct ring *ring,
 	ring->pid = who.pid;
 	ring->tid = who.tid;
 	ring->last_ns = u->time_ns;
-	return kjoule_marks_add(m->marks, &(struct kjoule_mark){ .time_ns = u->time_ns, .pid = who.pid, .tid = who.tid,
-					   .kind = KJOULE_REGION_START });
+	return kjoule_marks_add(m->marks,
+				&(struct kjoule_mark){ .time_ns = u->time_ns, .pid = who.pid,
+						       .tid = who.tid,
+						       .kind = KJOULE_REGION_START });
 }
 
 static int ring_decode_unit(struct reading *m, struct ring *ring,
 			    const struct kjoule_region_unit *u)
 {
-	struct kjoule_mark mark = { .time_ns = u->time_ns, .pid = ring->pid, .tid = ring->tid, .kind = u->kind };
+	struct kjoule_mark mark = { .time_ns = u->time_ns, .pid = ring->pid, .tid = ring->tid,
+				    .kind = u->kind };
 
 	if (u->kind == KJOULE_REGION_START)
 		return ring_start_thread(m, ring, u);
@@ -169,7 +175,8 @@ static int batches_decode(struct reading *m, const uint8_t *data, size_t len)
 		memcpy(&batch, data + at, sizeof(batch));
 		at += sizeof(batch);
 		bytes = (size_t)batch.units * sizeof(*units);
-		if (batch.ring >= KJOULE_REGION_RINGS || batch.units > KJOULE_REGION_UNITS || bytes > len - at)
+		if (batch.ring >= KJOULE_REGION_RINGS || batch.units > KJOULE_REGION_UNITS ||
+		    bytes > len - at)
 			break;
 		if (!units)
 			units = malloc(KJOULE_REGION_UNITS * sizeof(*units));
@@ -201,7 +208,8 @@ static int rings_make(struct reading *m)
 	return m->rings ? 0 : -ENOMEM;
 }
 
-int kjoule_marks_read(struct kjoule_marks *marks, struct kjoule_regions *r, const void *batches, size_t len)
+int kjoule_marks_read(struct kjoule_marks *marks, struct kjoule_regions *r, const void *batches,
+		      size_t len)
 {
 	struct reading m = { .r = r, .marks = marks };
 	int ret = rings_make(&m);

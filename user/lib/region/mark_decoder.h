@@ -32,12 +32,14 @@ int kjoule_marks_add(struct kjoule_marks *m, const struct kjoule_mark *mark);
  * kjoule_marks_read() - add those of a recording's batches, checked; paths and counts go into @r
  * Return: 0 or -ENOMEM
  */
-int kjoule_marks_read(struct kjoule_marks *m, struct kjoule_regions *r, const void *batches, size_t len);
+int kjoule_marks_read(struct kjoule_marks *m, struct kjoule_regions *r, const void *batches,
+		      size_t len);
 /**
  * kjoule_regions_path() - the number of a region inside of another one, made if necessary
  * @path: out: KJOULE_REGIONS_UNKNOWN if there can be no more
  * Return: 0 or -ENOMEM
  */
-int kjoule_regions_path(struct kjoule_regions *r, uint32_t parent, const char *name, uint32_t *path);
+int kjoule_regions_path(struct kjoule_regions *r, uint32_t parent, const char *name,
+			uint32_t *path);
 
 #endif /* KJOULE_MARK_DECODER_H */

@@ -75,7 +75,8 @@ int kjoule_region_area_new(struct kjoule_region_area **out)
 		goto err_free;
 	}
 	/* programs may write into it, but not shrink it under others' mappings */
-	if (ftruncate(a->fd, KJOULE_REGION_BYTES) || fcntl(a->fd, F_ADD_SEALS, KJOULE_REGION_SEALS) || fstat(a->fd, &st))
+	if (ftruncate(a->fd, KJOULE_REGION_BYTES) ||
+	    fcntl(a->fd, F_ADD_SEALS, KJOULE_REGION_SEALS) || fstat(a->fd, &st))
 		goto err_close;
 	p = mmap(NULL, KJOULE_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
 	if (p == MAP_FAILED)
@@ -147,8 +148,8 @@ static void ring_copy_units(const struct kjoule_region_area *a, uint32_t ring, u
 	memcpy(a->copy + first, units, (n - first) * sizeof(*units));
 }
 
-static int ring_drain_marks(struct kjoule_region_area *a, uint32_t i, size_t most, kjoule_region_sink sink, void *arg,
-			    size_t *waited)
+static int ring_drain_marks(struct kjoule_region_area *a, uint32_t i, size_t most,
+			    kjoule_region_sink sink, void *arg, size_t *waited)
 {
 	struct kjoule_region_ring *ring = &a->head->rings[i];
 	struct side *s = &a->sides[i];
@@ -194,7 +195,8 @@ static bool ring_has_nothing_new(const struct kjoule_region_ring *ring, const st
 	       __atomic_load_n(&ring->left_out, __ATOMIC_RELAXED) == s->left_out;
 }
 
-int kjoule_region_area_drain(struct kjoule_region_area *a, kjoule_region_sink sink, void *arg, double *fullest)
+int kjoule_region_area_drain(struct kjoule_region_area *a, kjoule_region_sink sink, void *arg,
+			     double *fullest)
 {
 	size_t left = DRAIN_UNITS, most = 0, waited, taken;
 	int ret = 0;
@@ -228,8 +230,8 @@ void kjoule_region_area_reap(struct kjoule_region_area *a)
 			continue;
 		/* its units stay to be read: the next owner goes on after them */
 		if (pid <= 0 || tid <= 0 || (syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH))
-			__atomic_compare_exchange_n(&a->head->owners[i], &owner, 0, false, __ATOMIC_ACQ_REL,
-						    __ATOMIC_RELAXED);
+			__atomic_compare_exchange_n(&a->head->owners[i], &owner, 0, false,
+						    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	}
 }
 
@@ -238,7 +240,8 @@ void kjoule_region_area_end(struct kjoule_region_area *a)
 	__atomic_store_n(&a->head->over, 1, __ATOMIC_RELAXED);
 }
 
-void kjoule_region_area_counters(const struct kjoule_region_area *a, struct kjoule_region_counters *counters)
+void kjoule_region_area_counters(const struct kjoule_region_area *a,
+				 struct kjoule_region_counters *counters)
 {
 	*counters = (struct kjoule_region_counters){
 		.foreign = __atomic_load_n(&a->head->foreign, __ATOMIC_RELAXED),

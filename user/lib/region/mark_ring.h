@@ -145,11 +145,13 @@ int kjoule_region_area_hand_over(const struct kjoule_region_area *area);
  * @fullest: out: the part of its units that the fullest ring had waiting, 0 to 1
  * Return: 0: all taken, 1: there may be more; or as @sink
  */
-int kjoule_region_area_drain(struct kjoule_region_area *area, kjoule_region_sink sink, void *arg, double *fullest);
+int kjoule_region_area_drain(struct kjoule_region_area *area, kjoule_region_sink sink, void *arg,
+			     double *fullest);
 /** kjoule_region_area_reap() - free rings of threads that have ended */
 void kjoule_region_area_reap(struct kjoule_region_area *area);
 /** kjoule_region_area_end() - there will be no reader any more: programs can stop marking */
 void kjoule_region_area_end(struct kjoule_region_area *area);
-void kjoule_region_area_counters(const struct kjoule_region_area *area, struct kjoule_region_counters *counters);
+void kjoule_region_area_counters(const struct kjoule_region_area *area,
+				 struct kjoule_region_counters *counters);
 
 #endif /* KJOULE_MARK_RING_H */

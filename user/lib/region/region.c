@@ -90,7 +90,8 @@ static bool area_is_valid(int fd, uint64_t inode)
 
 	int seals = fcntl(fd, F_GET_SEALS);
 
-	return seals >= 0 && (seals & KJOULE_REGION_SEALS) == KJOULE_REGION_SEALS && !fstat(fd, &st) &&
+	return seals >= 0 && (seals & KJOULE_REGION_SEALS) == KJOULE_REGION_SEALS &&
+	       !fstat(fd, &st) &&
 	       st.st_ino == inode && st.st_size == (off_t)KJOULE_REGION_BYTES;
 }
 
@@ -173,10 +174,13 @@ static void area_look_for(void)
 	uint64_t no_image = 0;
 
 	if (page && !area_is_foreign(head)) {
-		__atomic_compare_exchange_n(&image, &no_image, region_now_ns(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-		if (!__atomic_compare_exchange_n(&generation, &no_page, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		__atomic_compare_exchange_n(&image, &no_image, region_now_ns(), false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		if (!__atomic_compare_exchange_n(&generation, &no_page, page, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			munmap(page, sysconf(_SC_PAGESIZE));
-		if (!__atomic_compare_exchange_n(&area, &none, head, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (!__atomic_compare_exchange_n(&area, &none, head, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE))
 			munmap(head, KJOULE_REGION_BYTES);
 		return;
 	}
@@ -302,7 +306,8 @@ static bool ring_put_definition(struct thread *t, uint32_t node)
 	barrier();
 	at = ring_take_units(t, 1 + texts);
 	if (at != UINT64_MAX) {
-		*ring_unit_at(t, at) = (struct kjoule_region_unit){ 0, node, KJOULE_REGION_DEFINE, 1 + texts, n->parent };
+		*ring_unit_at(t, at) = (struct kjoule_region_unit){ 0, node, KJOULE_REGION_DEFINE,
+								    1 + texts, n->parent };
 		for (unsigned int i = 0; i < texts; i++)
 			memcpy(ring_unit_at(t, at + 1 + i),
 			       n->name + i * sizeof(struct kjoule_region_unit),
@@ -389,8 +394,8 @@ static bool thread_claim_ring(struct thread *t)
 		uint64_t nobody = 0;
 
 		if (!__atomic_load_n(&area->owners[at], __ATOMIC_RELAXED) &&
-		    __atomic_compare_exchange_n(&area->owners[at], &nobody, mine, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
+		    __atomic_compare_exchange_n(&area->owners[at], &nobody, mine, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			found = at;
 	}
 	if (other || found == KJOULE_REGION_RINGS) {
@@ -402,7 +407,8 @@ static bool thread_claim_ring(struct thread *t)
 	t->owner = &area->owners[found];
 	t->ring->image = image;
 	/* a fault here would kill the program */
-	__atomic_store_n(&t->ring->next, __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	__atomic_store_n(&t->ring->next, __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -424,7 +430,8 @@ static void thread_take_ring(struct thread *t)
 {
 	uint32_t new = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED), none = 0;
 
-	__atomic_compare_exchange_n(generation, &none, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	__atomic_compare_exchange_n(generation, &none, new, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_ACQUIRE);
 	t->generation = __atomic_load_n(generation, __ATOMIC_ACQUIRE);
 	t->epoch++;
 	t->started = false;
@@ -438,7 +445,8 @@ static void thread_take_ring(struct thread *t)
 
 static struct thread *thread_make(void)
 {
-	void *p = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct thread *t = p;
 
 	if (p == MAP_FAILED) {

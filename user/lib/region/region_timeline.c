@@ -47,13 +47,15 @@ int kjoule_regions_path(struct kjoule_regions *r, uint32_t parent, const char *n
 	char *text;
 	uint32_t i;
 
-	while ((i = kjoule_hash_index_next(&r->index->paths, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&r->index->paths, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE) {
 		*out = i;
 		if (r->paths[i].parent == parent && !strcmp(r->paths[i].name, name))
 			return 0;
 	}
 	*out = KJOULE_REGIONS_UNKNOWN;
-	if (r->n_paths == KJOULE_REGIONS_MOST || r->paths[parent].depth == KJOULE_REGION_DEPTH_MAX) {
+	if (r->n_paths == KJOULE_REGIONS_MOST || r->paths[parent].depth ==
+	    KJOULE_REGION_DEPTH_MAX) {
 		r->left_out++;
 		return 0;
 	}
@@ -105,7 +107,8 @@ static int marks_add_events(struct making *m, const void *records, size_t len)
 	int ret = 0;
 
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
-		struct kjoule_mark mark = { .time_ns = ev.time_ns, .pid = ev.pid, .tid = ev.tid, .path = ev.ptid };
+		struct kjoule_mark mark = { .time_ns = ev.time_ns, .pid = ev.pid, .tid = ev.tid,
+					    .path = ev.ptid };
 
 		if (ev.type == KJOULE_EVENT_FORK)
 			mark.kind = ev.pid == ev.ppid ? KJOULE_MARK_THREAD : KJOULE_MARK_FORK;
@@ -128,7 +131,8 @@ static struct thread *thread_find(const struct kjoule_regions *r, uint32_t tid)
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_hash_index_next(&r->index->threads, kjoule_hash_text(tid, ""), &probe)) != KJOULE_HASH_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&r->index->threads, kjoule_hash_text(tid, ""),
+					   &probe)) != KJOULE_HASH_INDEX_NONE)
 		if (r->index->list[i].tid == tid)
 			return &r->index->list[i];
 	return NULL;
@@ -140,7 +144,8 @@ static struct thread *thread_get(struct kjoule_regions *r, uint32_t tid)
 
 	if (t)
 		return t;
-	if (kjoule_hash_index_add(&r->index->threads, kjoule_hash_text(tid, ""), r->index->n_threads))
+	if (kjoule_hash_index_add(&r->index->threads, kjoule_hash_text(tid, ""),
+				  r->index->n_threads))
 		return NULL;
 	t = kjoule_array_grow(&r->index->list, &r->index->n_threads, sizeof(*t));
 	if (t)
@@ -148,19 +153,22 @@ static struct thread *thread_get(struct kjoule_regions *r, uint32_t tid)
 	return t;
 }
 
-static struct kjoule_regions_count *count_find(const struct kjoule_regions *r, uint32_t pid, uint32_t path)
+static struct kjoule_regions_count *count_find(const struct kjoule_regions *r, uint32_t pid,
+					       uint32_t path)
 {
 	uint64_t hash = kjoule_hash_text((uint64_t)pid << 32 | path, "");
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_hash_index_next(&r->index->counts, hash, &probe)) != KJOULE_HASH_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&r->index->counts, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE)
 		if (r->counts[i].pid == pid && r->counts[i].path == path)
 			return &r->counts[i];
 	return NULL;
 }
 
-const struct kjoule_regions_count *kjoule_regions_count(const struct kjoule_regions *r, uint32_t pid, uint32_t path)
+const struct kjoule_regions_count *kjoule_regions_count(const struct kjoule_regions *r,
+							uint32_t pid, uint32_t path)
 {
 	return count_find(r, pid, path);
 }
@@ -171,7 +179,8 @@ static struct kjoule_regions_count *count_get(struct kjoule_regions *r, uint32_t
 
 	if (c)
 		return c;
-	if (kjoule_hash_index_add(&r->index->counts, kjoule_hash_text((uint64_t)pid << 32 | path, ""), r->n_counts))
+	if (kjoule_hash_index_add(&r->index->counts,
+				  kjoule_hash_text((uint64_t)pid << 32 | path, ""), r->n_counts))
 		return NULL;
 	c = kjoule_array_grow(&r->counts, &r->n_counts, sizeof(*c));
 	if (c) {
@@ -271,7 +280,8 @@ static int mark_apply(struct making *m, const struct kjoule_mark *mark)
 	int ret;
 
 	/* without any mark its children do not matter */
-	if (mark->kind >= KJOULE_MARK_FORK && mark->kind != KJOULE_MARK_FORK && !thread_find(m->r, mark->tid))
+	if (mark->kind >= KJOULE_MARK_FORK && mark->kind != KJOULE_MARK_FORK &&
+	    !thread_find(m->r, mark->tid))
 		return 0;
 	if (mark->kind == KJOULE_MARK_FORK) {
 		from = thread_find(m->r, mark->path);
@@ -316,8 +326,8 @@ static int marks_walk(struct making *m)
 	for (size_t i = 0; i < m->marks.n && !ret; i++)
 		ret = mark_apply(m, &m->marks.list[i]);
 	for (size_t i = 0; i < r->index->n_threads && !ret; i++)
-		ret = thread_stop(m, &r->index->list[i], m->end_ns > r->index->list[i].since_ns ? m->end_ns :
-				  r->index->list[i].since_ns);
+		ret = thread_stop(m, &r->index->list[i], m->end_ns > r->index->list[i].since_ns ?
+				  m->end_ns : r->index->list[i].since_ns);
 	return ret;
 }
 
@@ -325,7 +335,8 @@ static int marks_walk(struct making *m)
 static int paths_make_fixed(struct kjoule_regions *r)
 {
 	for (int i = 0; i < 2; i++) {
-		struct kjoule_regions_path *p = kjoule_array_grow(&r->paths, &r->n_paths, sizeof(*p));
+		struct kjoule_regions_path *p = kjoule_array_grow(&r->paths, &r->n_paths,
+								  sizeof(*p));
 
 		if (!p)
 			return -ENOMEM;

@@ -91,7 +91,8 @@ size_t kjoule_regions_line(const struct kjoule_regions *r, size_t i, uint32_t *t
  */
 bool kjoule_regions_inside(const struct kjoule_regions *r, uint32_t path, const char *name);
 /** kjoule_regions_count() - of a process, NULL: it was never there */
-const struct kjoule_regions_count *kjoule_regions_count(const struct kjoule_regions *r, uint32_t pid, uint32_t path);
+const struct kjoule_regions_count *kjoule_regions_count(const struct kjoule_regions *r,
+							uint32_t pid, uint32_t path);
 void kjoule_regions_free(struct kjoule_regions *r);
 
 #endif /* KJOULE_REGION_TIMELINE_H */

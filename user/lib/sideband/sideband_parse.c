@@ -39,7 +39,8 @@ static uint64_t record_u64_at(const uint8_t *r, size_t at)
 	return v;
 }
 
-static int record_parse_map(const struct perf_event_header *h, const uint8_t *r, size_t body, struct kjoule_event *e)
+static int record_parse_map(const struct perf_event_header *h, const uint8_t *r, size_t body,
+			    struct kjoule_event *e)
 {
 	bool two = h->type == PERF_RECORD_MMAP2;
 	size_t name = two ? 72 : 40;
@@ -53,7 +54,8 @@ static int record_parse_map(const struct perf_event_header *h, const uint8_t *r,
 	e->len = record_u64_at(r, 24);
 	e->offset = record_u64_at(r, 32);
 	e->text = record_text_at(r, name, body);
-	if (two && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r[BUILD_ID_AT] && r[BUILD_ID_AT] <= BUILD_ID_MOST) {
+	if (two && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r[BUILD_ID_AT] &&
+	    r[BUILD_ID_AT] <= BUILD_ID_MOST) {
 		e->build_id_len = r[BUILD_ID_AT];
 		e->build_id = r + BUILD_ID_AT + 4;
 	} else if (two) {

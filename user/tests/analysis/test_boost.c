@@ -41,9 +41,11 @@ static void run(struct machine *m, const struct load_step *load_steps, size_t n)
 			m->s[m->n++] = (struct boost_slice){
 				.t_s = t, .len_s = SLICE_S,
 				.w = of->w * (1 + 30 * m->noise * made_normal(&m->seed)),
-				.khz = of->busy > 0 ? of->khz * (1 + m->noise * made_normal(&m->seed)) : NAN,
+				.khz = of->busy > 0 ?
+				       of->khz * (1 + m->noise * made_normal(&m->seed)) : NAN,
 				.busy = of->busy, .mine = of->busy, .celsius = NAN,
-				.work = of->busy * of->khz / 10 * (1 + m->noise * made_normal(&m->seed)),
+				.work = of->busy * of->khz / 10 *
+					(1 + m->noise * made_normal(&m->seed)),
 			};
 		}
 	}
@@ -120,7 +122,8 @@ static void without_a_frequency_it_is_found_by_throughput(void **state)
 
 static void steps_between_are_levels(void **state)
 {
-	const struct load_step steps[] = { { 3, 20, 3400000, 2 }, { 4, 18, 3100000, 2 }, { 5, 15, 2800000, 2 } };
+	const struct load_step steps[] = { { 3, 20, 3400000, 2 }, { 4, 18, 3100000, 2 },
+					   { 5, 15, 2800000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
@@ -137,7 +140,8 @@ static void steps_between_are_levels(void **state)
 
 static void a_governor_that_takes_its_time_is_no_level(void **state)
 {
-	const struct load_step steps[] = { { 0.04, 8, 40000, 2 }, { 5, 17, 90000, 2 }, { 5, 15, 80000, 2 } };
+	const struct load_step steps[] = { { 0.04, 8, 40000, 2 }, { 5, 17, 90000, 2 },
+					   { 5, 15, 80000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
@@ -159,7 +163,8 @@ static void up_and_down_has_a_mean(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < 41; i++)
-		steps[i] = i % 2 ? (struct load_step){ 0.3, 13, 80000, 2 } : (struct load_step){ 0.3, 16, 90000, 2 };
+		steps[i] = i % 2 ? (struct load_step){ 0.3, 13, 80000, 2 } :
+			   (struct load_step){ 0.3, 16, 90000, 2 };
 	run(m, steps, 41);
 	assert_int_equal(boost_course(m->s, m->n, 0, 17, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_ENDS);
@@ -178,10 +183,14 @@ static void up_and_down_has_a_mean(void **state)
 
 static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 {
-	const struct load_step most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 }, { 1, 16, 90000, 2 } };
-	const struct load_step little[] = { { 5, 17, 90000, 2 }, { 1, 13, 80000, 2 }, { 3, 16, 90000, 2 } };
-	const struct load_step interpolated_for[] = { { 5, 17, 90000, 2 }, { 1.5, 16, 88000, 2 }, { 1, 18, 93000, 2 }, { 0.2, 17, 90000, 2 } };
-	const struct load_step late[] = { { 5, 17, 90000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct load_step most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 },
+					  { 1, 16, 90000, 2 } };
+	const struct load_step little[] = { { 5, 17, 90000, 2 }, { 1, 13, 80000, 2 },
+					    { 3, 16, 90000, 2 } };
+	const struct load_step interpolated_for[] = { { 5, 17, 90000, 2 }, { 1.5, 16, 88000, 2 },
+						      { 1, 18, 93000, 2 }, { 0.2, 17, 90000, 2 } };
+	const struct load_step late[] = { { 5, 17, 90000, 2 }, { 0.2, 12, 70000, 2 },
+					  { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
@@ -214,8 +223,10 @@ static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 
 static void what_is_fast_for_most_of_the_time_rises(void **state)
 {
-	const struct load_step most[] = { { 5, 15, 80000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
-	const struct load_step late[] = { { 5, 15, 80000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 15, 80000, 2 }, { 1, 17, 90000, 2 } };
+	const struct load_step most[] = { { 5, 15, 80000, 2 }, { 3, 17, 90000, 2 },
+					  { 1, 15, 80000, 2 } };
+	const struct load_step late[] = { { 5, 15, 80000, 2 }, { 0.2, 12, 70000, 2 },
+					  { 3, 15, 80000, 2 }, { 1, 17, 90000, 2 } };
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
@@ -251,10 +262,13 @@ static void passes(const struct load_step *load_steps, size_t n, double seconds)
 
 static void what_passes_ends_no_boost(void **state)
 {
-	const struct load_step dip[] = { { 5, 17, 90000, 2 }, { 0.2, 13, 70000, 2 }, { 5, 17, 90000, 2 } };
+	const struct load_step dip[] = { { 5, 17, 90000, 2 }, { 0.2, 13, 70000, 2 },
+					 { 5, 17, 90000, 2 } };
 	const struct load_step at_the_end[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 } };
-	const struct load_step hardly_slower[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 }, { 5, 17, 89500, 2 } };
-	const struct load_step peak[] = { { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 }, { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 } };
+	const struct load_step hardly_slower[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 },
+						   { 5, 17, 89500, 2 } };
+	const struct load_step peak[] = { { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 },
+					  { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 } };
 	/* an edge of the load, which is faster because not all CPUs run yet */
 	const struct load_step edge[] = { { 0.06, 11, 100000, 2 }, { 10, 17, 90000, 2 } };
 
@@ -291,8 +305,9 @@ static void a_short_boost_under_a_long_load_is_one(void **state)
 
 static void a_boost_goes_on_behind_a_dip(void **state)
 {
-	const struct load_step steps[] = { { 2, 17, 90000, 2 }, { 0.1, 13, 70000, 2 }, { 3, 17, 90000, 2 }, { 6, 15, 80000, 2 },
-					 { 0.1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct load_step steps[] = { { 2, 17, 90000, 2 }, { 0.1, 13, 70000, 2 },
+					   { 3, 17, 90000, 2 }, { 6, 15, 80000, 2 },
+					   { 0.1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
@@ -411,9 +426,11 @@ static void time_at_the_boost_is_known_better_than_a_slice(void **state)
 }
 
 /* The simulated machine's speeds, without an interval. */
-static const struct boost_judge by = { { 90000, NAN, NAN }, { 80000, NAN, NAN }, .others = 0, .cpus = 2, .tick_s = SLICE_S / 5 };
+static const struct boost_judge by = { { 90000, NAN, NAN }, { 80000, NAN, NAN }, .others = 0,
+				       .cpus = 2, .tick_s = SLICE_S / 5 };
 
-static struct boost_run judge_by(const struct boost_judge *of, const struct load_step *load_steps, size_t n, double from_s, double to_s)
+static struct boost_run judge_by(const struct boost_judge *of, const struct load_step *load_steps,
+				 size_t n, double from_s, double to_s)
 {
 	struct machine *m = machine(0.002);
 	struct boost_run r;
@@ -427,8 +444,10 @@ static struct boost_run judge_by(const struct boost_judge *of, const struct load
 /* A run that boosts for @part of its two seconds, on a machine where others have so many CPUs. */
 static struct boost_run judge(double part, double others, double slow_s)
 {
-	const struct load_step load_steps[] = { { 1, 3, 90000, 0 }, { slow_s, 8, 40000, 2 }, { 2 * part, 17, 90000, 2 },
-					     { 2 * (1 - part), 15, 80000, 2 }, { 1, 3, 80000, 0 } };
+	const struct load_step load_steps[] = { { 1, 3, 90000, 0 }, { slow_s, 8, 40000, 2 },
+						{ 2 * part, 17, 90000, 2 },
+						{ 2 * (1 - part), 15, 80000, 2 },
+						{ 1, 3, 80000, 0 } };
 	struct boost_judge of = by;
 
 	of.others = others;
@@ -452,7 +471,8 @@ static void a_run_is_what_it_was(void **state)
 
 static void a_moment_on_one_cpu_is_no_less_of_a_boost(void **state)
 {
-	const struct load_step load_steps[] = { { 0.1, 11, 100000, 1 }, { 1.5, 17, 90000, 2 }, { 0.1, 11, 100000, 1 } };
+	const struct load_step load_steps[] = { { 0.1, 11, 100000, 1 }, { 1.5, 17, 90000, 2 },
+						{ 0.1, 11, 100000, 1 } };
 	struct boost_run r;
 
 	(void)state;
@@ -463,9 +483,12 @@ static void a_moment_on_one_cpu_is_no_less_of_a_boost(void **state)
 
 static void one_speed_between_is_not_boosted(void **state)
 {
-	const struct load_step between[] = { { 2, 16, 85000, 2 } }, hardly_less[] = { { 2, 17, 89000, 2 } };
-	const struct load_step dip[] = { { 0.4, 17, 90000, 2 }, { 0.04, 15, 80000, 2 }, { 0.4, 17, 90000, 2 } };
-	const struct load_step peak[] = { { 0.4, 15, 80000, 2 }, { 0.04, 15, 81400, 2 }, { 0.4, 15, 80000, 2 } };
+	const struct load_step between[] = { { 2, 16, 85000, 2 } },
+		hardly_less[] = { { 2, 17, 89000, 2 } };
+	const struct load_step dip[] = { { 0.4, 17, 90000, 2 }, { 0.04, 15, 80000, 2 },
+					 { 0.4, 17, 90000, 2 } };
+	const struct load_step peak[] = { { 0.4, 15, 80000, 2 }, { 0.04, 15, 81400, 2 },
+					  { 0.4, 15, 80000, 2 } };
 	struct boost_judge unknown = by, hardly = by;
 	struct boost_run r;
 
@@ -491,7 +514,8 @@ static void one_speed_between_is_not_boosted(void **state)
 
 static void a_long_run_at_one_speed_is_judged_as_well(void **state)
 {
-	const struct load_step between[] = { { 75, 16, 85000, 2 } }, mixed[] = { { 5, 17, 90000, 2 }, { 70, 15, 80000, 2 } };
+	const struct load_step between[] = { { 75, 16, 85000, 2 } },
+		mixed[] = { { 5, 17, 90000, 2 }, { 70, 15, 80000, 2 } };
 
 	(void)state;
 	assert_int_equal(judge_by(&by, between, 1, 0, 75).class, BOOST_THROTTLED);
@@ -558,7 +582,8 @@ static void other_load_may_be_as_much_as_a_tick(void **state)
 
 static void uncertain_speeds_widen_the_corrected_time(void **state)
 {
-	const struct load_step boosted[] = { { 2, 17, 90000, 2 } }, mixed[] = { { 1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct load_step boosted[] = { { 2, 17, 90000, 2 } },
+		mixed[] = { { 1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
 	const struct load_step heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
 	struct boost_judge of = by;
 	double rel = hypot(0.01, 0.02);
@@ -566,19 +591,23 @@ static void uncertain_speeds_widen_the_corrected_time(void **state)
 
 	(void)state;
 	r = judge_by(&of, boosted, 1, 0, 2);
-	assert_true(r.as_sustained_s.lo == r.as_sustained_s.v && r.as_boosted_s.hi == r.as_boosted_s.v);
+	assert_true(r.as_sustained_s.lo == r.as_sustained_s.v &&
+		    r.as_boosted_s.hi == r.as_boosted_s.v);
 	of.boost_khz = (struct value){ 90000, 89100, 90900 };
 	of.sustained_khz = (struct value){ 80000, 78400, 81600 };
 	r = judge_by(&of, boosted, 1, 0, 2);
 	near(r.as_sustained_s.hi - r.as_sustained_s.v, r.boosted_s * r.r * rel, 1e-6);
 	near(r.as_sustained_s.v - r.as_sustained_s.lo, r.boosted_s * r.r * rel, 1e-6);
-	near(r.as_boosted_s.hi - r.as_boosted_s.v, r.as_boosted_s.v * hypot(r.boosted_s * r.r * rel / r.as_sustained_s.v, rel), 1e-6);
+	near(r.as_boosted_s.hi - r.as_boosted_s.v,
+	     r.as_boosted_s.v * hypot(r.boosted_s * r.r * rel / r.as_sustained_s.v, rel), 1e-6);
 	/* and a slice of it may be of either */
 	r = judge_by(&of, mixed, 2, 0, 2);
-	near(r.as_sustained_s.hi - r.as_sustained_s.v, hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * rel), 1e-6);
+	near(r.as_sustained_s.hi - r.as_sustained_s.v,
+	     hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * rel), 1e-6);
 	/* what the chip sustains is no matter where it was not what the run was judged by */
 	r = judge_by(&of, heavy, 2, 0, 2);
-	near(r.as_sustained_s.hi - r.as_sustained_s.v, hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * 0.01), 1e-6);
+	near(r.as_sustained_s.hi - r.as_sustained_s.v,
+	     hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * 0.01), 1e-6);
 }
 
 static void a_mixed_run_is_corrected_to_either_speed(void **state)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Why a boost ends: on simulated chips whose weighted power, temperature and time are followed in small steps.
+ * Why a boost ends: on simulated chips whose weighted power, temperature and time are followed in
+ * small steps.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,21 +29,26 @@ struct chip {
 	double power_w, celsius, seconds;
 };
 
-static const struct chip by_power = { 15, INFINITY, INFINITY }, by_temperature = { INFINITY, 66, INFINITY },
+static const struct chip by_power = { 15, INFINITY, INFINITY },
+	by_temperature = { INFINITY, 66, INFINITY },
 			 by_time = { INFINITY, INFINITY, 5.5 }, by_both = { 15, 70, INFINITY };
 
 /* From a clean history to the end of the boost: the fan takes away less when it is slow. */
 static struct boost_end end_of(const struct chip *chip, size_t condition, uint64_t *seed)
 {
-	double p = condition == WEAK ? 16 : 17, resistance = condition == HOT ? 2.67 : 2, tau_s = resistance;
+	double p = condition == WEAK ? 16 : 17, resistance = condition == HOT ? 2.67 : 2,
+		tau_s = resistance;
 	double w = 3, celsius = 35 + 3 * resistance, t = 0;
 
-	for (; w < chip->power_w && celsius < chip->celsius && t < chip->seconds && t < GIVE_UP_S; t += STEP_S) {
+	for (; w < chip->power_w && celsius < chip->celsius && t < chip->seconds && t < GIVE_UP_S;
+	     t += STEP_S) {
 		w += (p - w) * -expm1(-STEP_S / TAU);
 		celsius += (35 + resistance * p - celsius) * -expm1(-STEP_S / tau_s);
 	}
-	return (struct boost_end){ condition, t < GIVE_UP_S, { w * (1 + 0.002 * made_normal(seed)), celsius + 0.1 * made_normal(seed),
-								      t * (1 + 0.003 * made_normal(seed)) } };
+	return (struct boost_end){ condition, t < GIVE_UP_S,
+				   { w * (1 + 0.002 * made_normal(seed)),
+				     celsius + 0.1 * made_normal(seed),
+				     t * (1 + 0.003 * made_normal(seed)) } };
 }
 
 static enum boost_cause judge(const struct chip *chip, size_t conditions, struct boost_why *why)
@@ -66,7 +72,8 @@ static void each_cause_is_named(void **state)
 	assert_int_equal(judge(&by_power, CONDITIONS, why), BOOST_BY_POWER);
 	assert_int_equal(why[BOOST_POWER].explained, 9);
 	/* the same under all conditions, which the others are not */
-	assert_true(why[BOOST_POWER].p > 0.001 && why[BOOST_TIME].p < 1e-6 && why[BOOST_TEMPERATURE].p < 1e-6);
+	assert_true(why[BOOST_POWER].p > 0.001 && why[BOOST_TIME].p < 1e-6 &&
+		    why[BOOST_TEMPERATURE].p < 1e-6);
 	assert_int_equal(judge(&by_temperature, CONDITIONS, why), BOOST_BY_TEMPERATURE);
 	assert_true(why[BOOST_TEMPERATURE].p > 0.001 && why[BOOST_POWER].p < 1e-6);
 	assert_true(fabs(why[BOOST_TEMPERATURE].limit - 66) < 0.5);
@@ -83,7 +90,8 @@ static void conditions_that_are_too_alike_name_none(void **state)
 	(void)state;
 	assert_int_equal(judge(&by_power, 1, why), BOOST_BY_ONE_OF);
 	assert_true(isnan(why[BOOST_POWER].p));
-	assert_int_equal(boost_cause_of(NULL, 0, (double[]){ 3, 41, 0 }, false, why), BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(NULL, 0, (double[]){ 3, 41, 0 }, false, why),
+			 BOOST_BY_ONE_OF);
 }
 
 static void what_is_not_known_is_no_cause(void **state)
@@ -195,14 +203,18 @@ static void one_boost_names_no_cause(void **state)
 
 	(void)state;
 	end = end_of(&by_power, STRONG, &seed);
-	assert_int_equal(boost_cause_of(&end, 1, (double[]){ 3, 41, 0 }, false, why), BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(&end, 1, (double[]){ 3, 41, 0 }, false, why),
+			 BOOST_BY_ONE_OF);
 	/* also where two things are not known */
 	end.at[BOOST_POWER] = end.at[BOOST_TEMPERATURE] = NAN;
-	assert_int_equal(boost_cause_of(&end, 1, (double[]){ NAN, NAN, 0 }, false, why), BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(&end, 1, (double[]){ NAN, NAN, 0 }, false, why),
+			 BOOST_BY_ONE_OF);
 	/* nor do boosts under one condition that are not explained */
-	struct boost_end apart[] = { { STRONG, true, { 15, 50, 5 } }, { STRONG, true, { 12, 60, 7 } } };
+	struct boost_end apart[] = { { STRONG, true, { 15, 50, 5 } },
+				     { STRONG, true, { 12, 60, 7 } } };
 
-	assert_int_equal(boost_cause_of(apart, 2, (double[]){ 3, 41, 0 }, false, why), BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(apart, 2, (double[]){ 3, 41, 0 }, false, why),
+			 BOOST_BY_ONE_OF);
 }
 
 static void what_was_fitted_is_not_tested(void **state)
@@ -222,7 +234,9 @@ static void what_was_fitted_is_not_tested(void **state)
 	assert_false(isnan(why[BOOST_TIME].p));
 }
 
-/* Boosts of this power one after the other, each from a clean history; @until: out: when they ended */
+/*
+ * Boosts of this power one after the other, each from a clean history; @until: out: when they ended
+ */
 static size_t record(struct boost_slice *s, const double *watts, size_t n, double *until)
 {
 	size_t at = 0;
@@ -231,10 +245,12 @@ static size_t record(struct boost_slice *s, const double *watts, size_t n, doubl
 		double w = 3;
 
 		for (size_t k = 0; k < 1000; k++, at++)
-			s[at] = (struct boost_slice){ .t_s = at * SLICE_S, .len_s = SLICE_S, .w = 3 };
+			s[at] = (struct boost_slice){ .t_s = at * SLICE_S, .len_s = SLICE_S,
+						      .w = 3 };
 		while (w < 15 && at < MOST) {
 			w += (watts[i] - w) * -expm1(-SLICE_S / TAU);
-			s[at] = (struct boost_slice){ .t_s = at * SLICE_S, .len_s = SLICE_S, .w = watts[i] };
+			s[at] = (struct boost_slice){ .t_s = at * SLICE_S, .len_s = SLICE_S,
+						      .w = watts[i] };
 			at++;
 		}
 		until[i] = at * SLICE_S;
@@ -254,7 +270,8 @@ static void a_weighted_mean_follows_the_power(void **state)
 	for (size_t i = 0; i < 2; i++)
 		assert_true(fabs(boost_weighted(s, n, TAU, 3, until[i]) - 15) < 0.02);
 	/* within a slice, and from another beginning */
-	assert_true(fabs(boost_weighted(s, n, TAU, 3, 20.51) - (17 - 14 * exp(-0.51 / TAU))) < 0.01);
+	assert_true(fabs(boost_weighted(s, n, TAU, 3, 20.51) - (17 - 14 * exp(-0.51 / TAU))) <
+		    0.01);
 	assert_true(fabs(boost_weighted(s, n, TAU, 10, 1) - (3 + 7 * exp(-1 / TAU))) < 0.01);
 	free(s);
 }

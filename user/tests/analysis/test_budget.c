@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a chip remembers of its power, from boosts after times of idleness: on simulated chips of both kinds.
+ * What a chip remembers of its power, from boosts after times of idleness: on simulated chips of
+ * both kinds.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,12 +27,15 @@ static void near(double found, double wanted, double most)
 		fail_msg("%.6g is not %.6g within %g", found, wanted, most);
 }
 
-static void make(enum budget_kind kind, double tau, double full, double part, uint64_t *seed, struct budget_point *points)
+static void make(enum budget_kind kind, double tau, double full, double part, uint64_t *seed,
+		 struct budget_point *points)
 {
 	for (size_t i = 0; i < POINTS; i++) {
 		double boost = budget_boost(kind, tau, full, idles[i]);
 
-		points[i] = (struct budget_point){ idles[i], boost + part * full * made_normal(seed), part * full };
+		points[i] = (struct budget_point){ idles[i],
+						   boost + part * full * made_normal(seed),
+						   part * full };
 	}
 }
 
@@ -62,8 +66,10 @@ static void a_weighted_budget_is_what_its_mean_does(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < POINTS; i++)
-		near(budget_boost(BUDGET_WEIGHTED, TAU, full, idles[i]), followed(TAU, idles[i]), 0.01);
-	near(budget_boost(BUDGET_WEIGHTED, TAU, full, budget_window(BUDGET_WEIGHTED, TAU, full)), 0.99 * full, 1e-9);
+		near(budget_boost(BUDGET_WEIGHTED, TAU, full, idles[i]), followed(TAU, idles[i]),
+		     0.01);
+	near(budget_boost(BUDGET_WEIGHTED, TAU, full, budget_window(BUDGET_WEIGHTED, TAU, full)),
+	     0.99 * full, 1e-9);
 	/* the paper found 120 s */
 	near(budget_window(BUDGET_WEIGHTED, TAU, full), 107.5, 0.5);
 }
@@ -71,7 +77,10 @@ static void a_weighted_budget_is_what_its_mean_does(void **state)
 static void a_box_spends_what_idleness_saved(void **state)
 {
 	(void)state;
-	/* 120 s at 15 W on the average, 3 W idle and 17 W boosting: six seconds for each second, 102.9 s in all */
+	/*
+	 * 120 s at 15 W on the average, 3 W idle and 17 W boosting: six seconds for each second,
+	 * 102.9 s in all
+	 */
 	near(budget_boost(BUDGET_BOX, 120, 120 * 6.0 / 7, 5), 30, 1e-9);
 	near(budget_boost(BUDGET_BOX, 120, 120 * 6.0 / 7, 100), 102.857, 1e-3);
 	near(budget_window(BUDGET_BOX, 120, 120 * 6.0 / 7), 0.99 * 120 / 7, 1e-9);
@@ -98,8 +107,8 @@ static void check_kind(enum budget_kind kind, double tau, double full)
 		worst = fmax(worst, fabs(b.window.v / window - 1));
 		right += budget_fit(!kind, points, POINTS, &other) || other.rms > b.rms;
 	}
-	print_message("kind %d: %zu of %zu intervals hold, the window is %.2f %% off at most, %zu of %d sets are of this kind\n", kind, in,
-		      all, 100 * worst, right, SETS);
+	print_message("kind %d: %zu of %zu intervals hold, the window is %.2f %% off at most, %zu of %d sets are of this kind\n",
+		      kind, in, all, 100 * worst, right, SETS);
 	assert_true(in >= 0.93 * all);
 	assert_true(worst < 0.1);
 	assert_true(right >= 0.99 * SETS);

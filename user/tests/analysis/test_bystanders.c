@@ -52,7 +52,8 @@ struct made {
 /* Visits begin at random; the program goes on with its blocks, each for 100 to 300 ms at a time. */
 static void make(const struct visit *visits, size_t n_visits, uint64_t seed, struct made *m)
 {
-	double t = 0, e = 0, tick = TICK_S * rnd_unit(&seed), move = PERIOD_S * rnd_unit(&seed), run_end = 0, visit_end = -1;
+	double t = 0, e = 0, tick = TICK_S * rnd_unit(&seed), move = PERIOD_S * rnd_unit(&seed),
+		run_end = 0, visit_end = -1;
 	uint64_t shown = 0, k = 0;
 	const struct visit *visit = NULL;
 	double next = 0, all_hz = 0;
@@ -88,7 +89,8 @@ static void make(const struct visit *visits, size_t n_visits, uint64_t seed, str
 		}
 		block = visit ? visit->block : run;
 		w = visit ? visit->w : watts[run];
-		until = fmin(fmin(visit ? visit_end : fmin(next, run_end), LENGTH_S), fmin(tick, move));
+		until = fmin(fmin(visit ? visit_end : fmin(next, run_end), LENGTH_S),
+			     fmin(tick, move));
 		m->joules[block] += (until - t) * w;
 		m->seconds[block] += until - t;
 		e += (until - t) * w;
@@ -102,9 +104,12 @@ static void make(const struct visit *visits, size_t n_visits, uint64_t seed, str
 		if (!m->n_readings || m->readings[m->n_readings - 1].uj != shown)
 			m->readings[m->n_readings++] = (struct cpm_reading){ k, shown };
 		if (block == RECORDER)
-			m->recorders[m->n_recorders++] = (struct cpm_tick){ .tick = k, .block = RECORDER, .interpolated = true };
+			m->recorders[m->n_recorders++] =
+				(struct cpm_tick){ .tick = k, .block = RECORDER,
+						   .interpolated = true };
 		else
-			m->ticks[m->n++] = (struct cpm_tick){ .tick = k, .block = block, .skipped = block == IDLE };
+			m->ticks[m->n++] = (struct cpm_tick){ .tick = k, .block = block,
+							      .skipped = block == IDLE };
 		k++;
 		tick += TICK_S;
 	}
@@ -119,14 +124,19 @@ static void unmake(struct made *m)
 }
 
 /* @kinds: of the blocks; @out: of each block, unattributed energy in IDLE */
-static void solve(const struct made *m, const uint8_t *kinds, double idle_w, struct profile_group *out)
+static void solve(const struct made *m, const uint8_t *kinds, double idle_w,
+		  struct profile_group *out)
 {
 	struct profile_stream streams[2] = { { .stream = { .ticks = m->ticks, .n = m->n } },
-					 { .stream = { .ticks = m->recorders, .n = m->n_recorders }, .shadow = true } };
-	struct profile_package package = { .readings = { m->readings }, .n_readings = { m->n_readings } };
+					 { .stream = { .ticks = m->recorders, .n = m->n_recorders },
+					   .shadow = true } };
+	struct profile_package package = { .readings = { m->readings },
+					   .n_readings = { m->n_readings } };
 	struct profile_input in = {
-		.interval_ns = TICK_S * 1e9, .end_tick = m->ticks[m->n].tick, .n_streams = 2, .streams = streams, .n_packages = 1,
-		.packages = &package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = kinds, .unsampled_block = IDLE,
+		.interval_ns = TICK_S * 1e9, .end_tick = m->ticks[m->n].tick, .n_streams = 2,
+		.streams = streams, .n_packages = 1,
+		.packages = &package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = kinds,
+		.unsampled_block = IDLE,
 		.steps = CPM_STEPS, .irq_w = { NAN }, .idle_w = { idle_w } };
 	uint32_t group_of[BLOCKS];
 	struct profile *p;
@@ -139,7 +149,8 @@ static void solve(const struct made *m, const uint8_t *kinds, double idle_w, str
 }
 
 /* By how much the power of the program as a whole is off, in percent: the mean of all sets. */
-static double program_off(const struct visit *visits, size_t n_visits, const uint8_t *kinds, double idle_w)
+static double program_off(const struct visit *visits, size_t n_visits, const uint8_t *kinds,
+			  double idle_w)
 {
 	double sum = 0;
 
@@ -149,16 +160,21 @@ static double program_off(const struct visit *visits, size_t n_visits, const uin
 
 		make(visits, n_visits, seed, &m);
 		solve(&m, kinds, idle_w, g);
-		sum += 100 * ((g[LOW].energy[0].j.v + g[HIGH].energy[0].j.v) / (g[LOW].time_s.v + g[HIGH].time_s.v) /
-			      ((m.joules[LOW] + m.joules[HIGH]) / (m.seconds[LOW] + m.seconds[HIGH])) - 1) / sets();
+		sum += 100 *
+		       ((g[LOW].energy[0].j.v + g[HIGH].energy[0].j.v) /
+			(g[LOW].time_s.v + g[HIGH].time_s.v) /
+			((m.joules[LOW] + m.joules[HIGH]) / (m.seconds[LOW] + m.seconds[HIGH])) -
+			1) / sets();
 		unmake(&m);
 	}
 	return sum;
 }
 
-static const uint8_t kinds[] = { [OTHERS] = CPM_BYSTANDER, [IDLE] = CPM_IDLE, [RECORDER] = CPM_MARGINAL };
+static const uint8_t kinds[] = { [OTHERS] = CPM_BYSTANDER, [IDLE] = CPM_IDLE,
+				 [RECORDER] = CPM_MARGINAL };
 /* as if other load were unknown */
-static const uint8_t ignorant[] = { [OTHERS] = CPM_IDLE, [IDLE] = CPM_IDLE, [RECORDER] = CPM_MARGINAL };
+static const uint8_t ignorant[] = { [OTHERS] = CPM_IDLE, [IDLE] = CPM_IDLE,
+				    [RECORDER] = CPM_MARGINAL };
 
 /*
  * What bystanders draw when they have a window for themselves says nothing of what they draw for a
@@ -166,8 +182,10 @@ static const uint8_t ignorant[] = { [OTHERS] = CPM_IDLE, [IDLE] = CPM_IDLE, [REC
  */
 static void long_visits_do_not_explain_short_ones(void **state)
 {
-	static const struct visit visits[] = { { OTHERS, 15, 1.5e-3, 2.7 }, { OTHERS, 0.5, 60e-3, 4.0 } };
-	double off = program_off(visits, 2, kinds, NAN), before = program_off(visits, 2, ignorant, NAN);
+	static const struct visit visits[] = { { OTHERS, 15, 1.5e-3, 2.7 },
+					       { OTHERS, 0.5, 60e-3, 4.0 } };
+	double off = program_off(visits, 2, kinds, NAN),
+		before = program_off(visits, 2, ignorant, NAN);
 
 	(void)state;
 	print_message("%+.3f %%, as silence %+.3f %%\n", off, before);
@@ -180,8 +198,10 @@ static void long_visits_do_not_explain_short_ones(void **state)
  */
 static void idle_moments_are_at_the_power_of_sleep(void **state)
 {
-	static const struct visit visits[] = { { OTHERS, 10, 1.5e-3, 2.5 }, { IDLE, 30, 0.3e-3, 0.5 } };
-	double off = program_off(visits, 2, kinds, 0.5), unknown = program_off(visits, 2, kinds, NAN);
+	static const struct visit visits[] = { { OTHERS, 10, 1.5e-3, 2.5 },
+					       { IDLE, 30, 0.3e-3, 0.5 } };
+	double off = program_off(visits, 2, kinds, 0.5),
+		unknown = program_off(visits, 2, kinds, NAN);
 
 	(void)state;
 	print_message("%+.3f %%, not known %+.3f %%\n", off, unknown);
@@ -195,7 +215,8 @@ static void idle_moments_are_at_the_power_of_sleep(void **state)
  */
 static void the_recorder_pays_for_its_moments(void **state)
 {
-	static const struct visit visits[] = { { RECORDER, 10, 3e-3, 2.4 }, { OTHERS, 2, 20e-3, 3.0 }, { IDLE, 2, 20e-3, 0.5 } };
+	static const struct visit visits[] = { { RECORDER, 10, 3e-3, 2.4 },
+					       { OTHERS, 2, 20e-3, 3.0 }, { IDLE, 2, 20e-3, 0.5 } };
 	double worst = 0, paid = 0;
 
 	(void)state;
@@ -205,12 +226,15 @@ static void the_recorder_pays_for_its_moments(void **state)
 
 		make(visits, 3, seed, &m);
 		solve(&m, kinds, 0.5, g);
-		paid += g[RECORDER].energy[0].j.v / (m.joules[RECORDER] - 0.5 * m.seconds[RECORDER]) / sets();
+		paid += g[RECORDER].energy[0].j.v /
+			(m.joules[RECORDER] - 0.5 * m.seconds[RECORDER]) / sets();
 		for (int b = LOW; b <= HIGH; b++)
-			worst = fmax(worst, fabs(g[b].energy[0].j.v / g[b].time_s.v / watts[b] - 1));
+			worst = fmax(worst,
+				     fabs(g[b].energy[0].j.v / g[b].time_s.v / watts[b] - 1));
 		unmake(&m);
 	}
-	print_message("the recorder's %.3f of the truth, blocks' power %.2f %% off at most\n", paid, 100 * worst);
+	print_message("the recorder's %.3f of the truth, blocks' power %.2f %% off at most\n", paid,
+		      100 * worst);
 	assert_true(paid > 0.85 && paid < 1.15);
 	assert_true(worst < 0.015);
 }
@@ -218,11 +242,18 @@ static void the_recorder_pays_for_its_moments(void **state)
 /* On two CPUs at once they are one, and none while the program runs. */
 static void bystanders_count_only_when_no_target_runs(void **state)
 {
-	static const struct cpm_tick one[] = { { .tick = 0, .more = 9, .block = LOW }, { .tick = 10, .more = 9, .block = OTHERS },
-					       { .tick = 20, .more = 9, .block = OTHERS }, { .tick = 30, .more = 9, .block = IDLE, .skipped = true } };
-	static const struct cpm_tick two[] = { { .tick = 0, .more = 9, .block = OTHERS }, { .tick = 10, .more = 9, .block = OTHERS },
-					       { .tick = 20, .more = 9, .block = HIGH }, { .tick = 30, .more = 9, .block = IDLE, .skipped = true } };
-	static const struct cpm_stream streams[] = { { .ticks = one, .n = 4 }, { .ticks = two, .n = 4 } };
+	static const struct cpm_tick one[] = { { .tick = 0, .more = 9, .block = LOW },
+					       { .tick = 10, .more = 9, .block = OTHERS },
+					       { .tick = 20, .more = 9, .block = OTHERS },
+					       { .tick = 30, .more = 9, .block = IDLE,
+						 .skipped = true } };
+	static const struct cpm_tick two[] = { { .tick = 0, .more = 9, .block = OTHERS },
+					       { .tick = 10, .more = 9, .block = OTHERS },
+					       { .tick = 20, .more = 9, .block = HIGH },
+					       { .tick = 30, .more = 9, .block = IDLE,
+						 .skipped = true } };
+	static const struct cpm_stream streams[] =
+		{ { .ticks = one, .n = 4 }, { .ticks = two, .n = 4 } };
 	static const uint32_t ran[] = { LOW, OTHERS, HIGH };
 	struct cpm_vectors v;
 	struct cpm_events e;

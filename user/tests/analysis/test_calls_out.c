@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which instruction leaves a block's own code: of machine code that is decoded, each byte of it known.
+ * Which instruction leaves a block's own code: of machine code that is decoded, each byte of it
+ * known.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -64,11 +65,12 @@ static void other_code_is_found(void **state)
 	CHECK(NOP "\xcd\x80" RET, true, CALLS_OUT_SYSTEM, AT + 1);		/* int $0x80 */
 	CHECK(NOP "\xe9\x00\x10\x00\x00", true, CALLS_OUT_JUMP, AT + 1);	/* jmp out of it */
 	CHECK(NOP "\x0f\x84\x00\x10\x00\x00" RET, true, CALLS_OUT_JUMP, AT + 1);
-	CHECK(NOP "\x74\x80" RET, true, CALLS_OUT_JUMP, AT + 1);		/* before it begins */
+	CHECK(NOP "\x74\x80" RET, true, CALLS_OUT_JUMP, AT + 1);	/* before it begins */
 	CHECK(NOP "\xff\xe0", true, CALLS_OUT_INDIRECT, AT + 1);		/* jmp *%rax */
 	CHECK(NOP NOP, true, CALLS_OUT_JUMP, AT + 1);			/* into the next function */
 	CHECK(NOP "\x06" RET, true, CALLS_OUT_UNREADABLE, AT + 1);
-	CHECK("\x74\x01" "\x48\xff\xcf" RET, true, CALLS_OUT_UNREADABLE, AT);	/* into the middle of dec %rdi */
+	/* into the middle of dec %rdi */
+	CHECK("\x74\x01" "\x48\xff\xcf" RET, true, CALLS_OUT_UNREADABLE, AT);
 	/* the first in the code, however it is come to: past a jump over it there is another */
 	CHECK("\x74\x07" CALL "\xeb\x02" SYSCALL RET, true, CALLS_OUT_CALL, AT + 2);
 	CHECK("\x74\x07" SYSCALL NOP "\xeb\x02" NOP NOP CALL RET, true, CALLS_OUT_SYSTEM, AT + 2);

@@ -53,7 +53,8 @@ static void a_window_has_some_of_the_next_block(void **state)
 		without = worst_of(r);
 		r.period = r.U;
 		with = worst_of(r);
-		print_message("%.2f ticks: off by %.2f %%, %.2f %% with whole ticks\n", ratios[i], 100 * with, 100 * without);
+		print_message("%.2f ticks: off by %.2f %%, %.2f %% with whole ticks\n", ratios[i],
+			      100 * with, 100 * without);
 		assert_true(with < (ratios[i] < 0.5 ? 0.005 : 0.007) && with < 0.8 * without);
 	}
 }
@@ -128,8 +129,8 @@ static void lines_of_a_loop_have_its_power(void **state)
 		if (rnd_unit(&seed) < 0.1)
 			r.ticks[i].block += 2;
 	calls_solve(&r, CPM_STEPS, 0, g);
-	print_message("%.3f and %.3f W, %.3f and %.3f W\n", g[0].energy[0].w.v, g[2].energy[0].w.v, g[1].energy[0].w.v,
-		      g[3].energy[0].w.v);
+	print_message("%.3f and %.3f W, %.3f and %.3f W\n", g[0].energy[0].w.v, g[2].energy[0].w.v,
+		      g[1].energy[0].w.v, g[3].energy[0].w.v);
 	assert_true(g[0].energy[0].share > 0.8 && g[2].energy[0].share < 0.2);
 	for (int i = 0; i < 2; i++)
 		for (int line = i; line < 4; line += 2)
@@ -139,8 +140,8 @@ static void lines_of_a_loop_have_its_power(void **state)
 
 static void short_blocks_are_marked_as_mixed(void **state)
 {
-	struct calls r = { .T = 1e-3, .U = 10e-3, .lo = 2e-3, .hi = 4e-3, .total = 20, .n_blocks = 2,
-			 .power = { 1.0, 2.0 } };
+	struct calls r = { .T = 1e-3, .U = 10e-3, .lo = 2e-3, .hi = 4e-3, .total = 20,
+			   .n_blocks = 2, .power = { 1.0, 2.0 } };
 	struct calls c = calls_coarse();
 	struct profile_group g[CALLS_BLOCKS];
 
@@ -211,10 +212,13 @@ static void ticks_that_take_longer_are_taken_out_where_they_fell(void **state)
 		assert_true(fabs(g[i].ticks_s - g[i].samples * r.cost * longer[i]) < 1e-6);
 		profile_net(&g[i], 1);
 		profile_net(&alike[i], 1);
-		worst = fmax(worst, fmax(fabs(g[i].time_s.v / r.time[i] - 1), fabs(g[i].energy[0].j.v / r.joules[i] - 1)));
+		worst = fmax(worst,
+			     fmax(fabs(g[i].time_s.v / r.time[i] - 1),
+				  fabs(g[i].energy[0].j.v / r.joules[i] - 1)));
 		without = fmax(without, fabs(alike[i].energy[0].j.v / r.joules[i] - 1));
 	}
-	print_message("off by at most %.2f %%, %.2f %% if all were alike\n", 100 * worst, 100 * without);
+	print_message("off by at most %.2f %%, %.2f %% if all were alike\n", 100 * worst,
+		      100 * without);
 	assert_true(without > 0.05);
 	assert_true(worst < 0.01);
 	calls_free(&r);
@@ -250,12 +254,15 @@ static struct profile_group streams_of_two(const struct cpm_tick *a, size_t na,
 					 uint64_t end, uint32_t block)
 {
 	static const uint32_t none[1000];
-	struct profile_stream streams[2] = { { .stream = { .ticks = a, .n = na }, .freq_khz = none },
-					 { .stream = { .ticks = b, .n = nb }, .freq_khz = none } };
+	struct profile_stream streams[2] =
+		{ { .stream = { .ticks = a, .n = na }, .freq_khz = none },
+		  { .stream = { .ticks = b, .n = nb }, .freq_khz = none } };
 	struct profile_package package = { .readings = { readings }, .n_readings = { n } };
 	struct profile_input in = {
-		.interval_ns = 1e9, .end_tick = end, .n_streams = 2, .streams = streams, .n_packages = 1,
-		.packages = &package, .n_domains = 1, .n_blocks = CALLS_BLOCKS, .kinds = calls_kinds,
+		.interval_ns = 1e9, .end_tick = end, .n_streams = 2, .streams = streams,
+		.n_packages = 1,
+		.packages = &package, .n_domains = 1, .n_blocks = CALLS_BLOCKS,
+		.kinds = calls_kinds,
 		.unsampled_block = CALLS_IDLE, .steps = 1, .other = 0.01 };
 	struct profile_group g[CALLS_BLOCKS];
 	uint32_t group_of[CALLS_BLOCKS];
@@ -323,12 +330,15 @@ static void skipped_ticks_count_as_idle_samples(void **state)
 	}
 	run[0] = (struct cpm_tick){ .tick = 0, .block = CALLS_IDLE, .skipped = true, .more = 599 };
 	run[1] = (struct cpm_tick){ .tick = 600, .block = 3, .interpolated = true, .more = 99 };
-	run[2] = (struct cpm_tick){ .tick = 700, .block = CALLS_IDLE, .skipped = true, .more = LONG - 701 };
+	run[2] = (struct cpm_tick){ .tick = 700, .block = CALLS_IDLE, .skipped = true,
+				    .more = LONG - 701 };
 	for (int i = 0; i < 12; i++)
 		readings[i] = (struct cpm_reading){ 50 + i * LONG / 12, i * i * 1000000ull };
 	for (uint32_t block = 0; block < CALLS_BLOCKS; block++) {
-		struct profile_group a = streams_of_two(one, n_one, single, LONG, readings, 12, LONG, block);
-		struct profile_group b = streams_of_two(one, n_one, run, 3, readings, 12, LONG, block);
+		struct profile_group a = streams_of_two(one, n_one, single, LONG, readings, 12,
+							LONG, block);
+		struct profile_group b = streams_of_two(one, n_one, run, 3, readings, 12,
+							LONG, block);
 
 		assert_true(fabs(a.time_s.v - b.time_s.v) < 1e-9);
 		assert_true(fabs(a.energy[0].j.v - b.energy[0].j.v) < 1e-9);
@@ -345,8 +355,9 @@ static struct profile_group idle_second(bool skipped, double *left_out)
 {
 	static struct cpm_tick ticks[1000];
 	struct cpm_reading readings[11];
-	struct profile_stream stream = { .stream = { .ticks = ticks, .n = 1000 }, .freq_khz = (uint32_t[1000]){ 0 },
-				     .tick_ns = 100000, .idle_tick_ns = 100000 };
+	struct profile_stream stream = { .stream = { .ticks = ticks, .n = 1000 },
+					 .freq_khz = (uint32_t[1000]){ 0 }, .tick_ns = 100000,
+					 .idle_tick_ns = 100000 };
 	struct profile_package package = { .readings = { readings }, .n_readings = { 11 } };
 	struct profile_input in = {
 		.interval_ns = 1e6, .end_tick = 1000, .n_streams = 1, .streams = &stream,
@@ -395,17 +406,23 @@ static void counters_charge_only_the_cpus_that_they_count(void **state)
 	static struct cpm_tick a[100], b[100];
 	static const struct cpm_reading first[] = { { 0, 0 }, { 50, 5000000 }, { 100, 10000000 } };
 	static const struct cpm_reading second[] = { { 0, 0 }, { 50, 1000000 }, { 100, 2000000 } };
-	static const struct cpm_reading machine[] = { { 0, 0 }, { 50, 9000000 }, { 100, 18000000 } };
-	struct profile_stream streams[2] = { { .stream = { .ticks = a, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } },
-					 { .stream = { .ticks = b, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } } };
+	static const struct cpm_reading machine[] = { { 0, 0 }, { 50, 9000000 },
+						      { 100, 18000000 } };
+	struct profile_stream streams[2] =
+		{ { .stream = { .ticks = a, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } },
+		  { .stream = { .ticks = b, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } } };
 	struct profile_package packages[3] = {
-		{ .streams = (uint32_t[]){ 0 }, .n_streams = 1, .readings = { first }, .n_readings = { 3 } },
-		{ .streams = (uint32_t[]){ 1 }, .n_streams = 1, .readings = { second }, .n_readings = { 3 } },
+		{ .streams = (uint32_t[]){ 0 }, .n_streams = 1, .readings = { first },
+		  .n_readings = { 3 } },
+		{ .streams = (uint32_t[]){ 1 }, .n_streams = 1, .readings = { second },
+		  .n_readings = { 3 } },
 		{ .streams = (uint32_t[]){ 0, 1 }, .n_streams = 2, .readings = { NULL, machine },
 		  .n_readings = { 0, 3 } } };
 	struct profile_input in = {
-		.interval_ns = 1e9, .end_tick = 100, .n_streams = 2, .streams = streams, .n_packages = 3,
-		.packages = packages, .n_domains = 2, .n_blocks = CALLS_BLOCKS, .kinds = calls_kinds,
+		.interval_ns = 1e9, .end_tick = 100, .n_streams = 2, .streams = streams,
+		.n_packages = 3,
+		.packages = packages, .n_domains = 2, .n_blocks = CALLS_BLOCKS,
+		.kinds = calls_kinds,
 		.unsampled_block = CALLS_IDLE, .steps = CPM_STEPS, .irq_w = { NAN, NAN } };
 	uint32_t group_of[CALLS_BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct profile_group g[CALLS_BLOCKS];
@@ -440,7 +457,8 @@ static void readings_without_a_tick_between_lose_no_energy(void **state)
 		sum += streams_of_two(a, 40, NULL, 0, readings, 7, 40, i).energy[0].j.v;
 	/* the first window is never believed: ten ticks at 1's power, 5 J in 30 ticks */
 	assert_true(fabs(sum - (5 + 0.5 / 3 * 10)) < 1e-6);
-	assert_true(fabs(streams_of_two(a, 40, NULL, 0, readings, 7, 40, 1).energy[0].j.v - 5) < 1e-6);
+	assert_true(fabs(streams_of_two(a, 40, NULL, 0, readings, 7, 40, 1).energy[0].j.v - 5) <
+		    1e-6);
 }
 
 static void too_few_readings_give_no_figure(void **state)

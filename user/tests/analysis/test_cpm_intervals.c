@@ -27,13 +27,14 @@ static void unsure_costs_widen_intervals(void **state)
 	r.shifted = 0.02f;
 	calls_solve(&r, CPM_STEPS, 1e-5, unsure);
 	for (unsigned int i = 0; i < r.n_blocks; i++)
-		assert_true(fabs(unsure[i].off_s - hypot(sure[i].off_s, 0.02 * sure[i].samples * r.T)) < 1e-6);
+		assert_true(fabs(unsure[i].off_s -
+				 hypot(sure[i].off_s, 0.02 * sure[i].samples * r.T)) < 1e-6);
 	r.shifted = 0;
 	r.variance = 0.01f;
 	calls_solve(&r, CPM_STEPS, 1e-5, unsure);
 	for (unsigned int i = 0; i < r.n_blocks; i++)
-		assert_true(fabs(unsure[i].off_s - hypot(sure[i].off_s, sqrt(0.01 * sure[i].samples) * r.T)) <
-			    1e-6);
+		assert_true(fabs(unsure[i].off_s -
+				 hypot(sure[i].off_s, sqrt(0.01 * sure[i].samples) * r.T)) < 1e-6);
 	calls_free(&r);
 }
 
@@ -97,7 +98,8 @@ static double widths(const struct coverage *c)
 
 static void check_coverage(const char *what, const struct coverage *c, double least, double widest)
 {
-	print_message("  %s: %.1f %% inside, %.2f spreads wide\n", what, 100. * c->inside / c->n, widths(c));
+	print_message("  %s: %.1f %% inside, %.2f spreads wide\n", what, 100. * c->inside / c->n,
+		      widths(c));
 	assert_true(c->n > least && c->inside >= 0.93 * c->n && widths(c) < widest);
 }
 
@@ -112,8 +114,9 @@ static void check_short(double seconds, unsigned int n_blocks, double period, un
 	double least = 0.66 * n_blocks * runs;
 
 	for (uint64_t seed = 1; seed <= runs; seed++) {
-		struct calls r = { .T = 1e-3, .U = 2e-3, .lo = 0.02, .hi = 0.06, .total = seconds, .jitter = 0.7,
-				 .period = period, .n_blocks = n_blocks, .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
+		struct calls r = { .T = 1e-3, .U = 2e-3, .lo = 0.02, .hi = 0.06, .total = seconds,
+				   .jitter = 0.7, .period = period, .n_blocks = n_blocks,
+				   .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
 		struct profile_group g[CALLS_BLOCKS];
 
 		calls_run(&r, seed);
@@ -155,8 +158,8 @@ static void no_block_has_a_bias_by_chance(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 400; seed++) {
-		struct calls r = { .T = 2e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 10, .n_blocks = 6,
-				 .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
+		struct calls r = { .T = 2e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 10,
+				   .n_blocks = 6, .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
 		struct profile_group g[CALLS_BLOCKS];
 
 		calls_run(&r, seed);
@@ -204,7 +207,8 @@ static struct paused interrupt_now_and_then(double part, double piece)
 			if (piece > 0) {
 				if (k > end) {
 					begin = k + 10 + 40 * rnd_unit(&state_of_dice);
-					end = begin + piece * (0.7 + 0.6 * rnd_unit(&state_of_dice));
+					end = begin +
+					      piece * (0.7 + 0.6 * rnd_unit(&state_of_dice));
 					true_ticks += end < 2000 ? end - begin : 0;
 				}
 				hit = k >= begin && k < end && end < 2000;
@@ -238,8 +242,8 @@ static void short_gaps_are_pieces_or_chance(void **state)
 		assert_true(paused.first >= 0.92 * TIMES && paused.second >= 0.92 * TIMES);
 	}
 	paused = interrupt_now_and_then(0, 3);
-	print_message("pieces of 3 ticks: %u and %u, %.2f spreads wide\n", paused.first, paused.second,
-		      paused.width);
+	print_message("pieces of 3 ticks: %u and %u, %.2f spreads wide\n", paused.first,
+		      paused.second, paused.width);
 	assert_true(paused.first >= 0.92 * TIMES && paused.second >= 0.92 * TIMES);
 	assert_true(paused.width < 1.3);
 }
@@ -288,12 +292,15 @@ static void solve_with_calibration_off(double said, double most)
 		for (unsigned int i = 0; i < r.n_blocks; i++, n++) {
 			profile_net(&g[i], 1);
 			time += g[i].time_s.lo <= r.time[i] && r.time[i] <= g[i].time_s.hi;
-			energy += g[i].energy[0].j.lo <= r.joules[i] && r.joules[i] <= g[i].energy[0].j.hi;
-			power += g[i].energy[0].w.lo <= r.power[i] && r.power[i] <= g[i].energy[0].w.hi;
+			energy += g[i].energy[0].j.lo <= r.joules[i] &&
+				  r.joules[i] <= g[i].energy[0].j.hi;
+			power += g[i].energy[0].w.lo <= r.power[i] &&
+				 r.power[i] <= g[i].energy[0].w.hi;
 		}
 		calls_free(&r);
 	}
-	print_message("of %u truths inside: time %u, energy %u, power %u\n", n, time, energy, power);
+	print_message("of %u truths inside: time %u, energy %u, power %u\n", n, time,
+		      energy, power);
 	assert_true(time >= 0.93 * n && energy >= 0.93 * n && power >= 0.93 * n);
 }
 
@@ -349,7 +356,8 @@ static void interpolated_ticks_widen_and_cost_nothing(void **state)
 	assert_true(fabs(sums[0].variance - before - 64.0 / 12) < 1e-9);
 	/* inside one block nothing is uncertain */
 	for (int i = 0; i < 40; i++)
-		u[i] = (struct cpm_tick){ .tick = i, .block = i >= 20, .interpolated = i >= 5 && i < 15 };
+		u[i] = (struct cpm_tick){ .tick = i, .block = i >= 20, .interpolated = i >= 5 &&
+					  i < 15 };
 	interval_times(&stream, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
 	assert_true(fabs(sums[0].variance - before) < 1e-9);
 }

@@ -54,8 +54,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The blocks that run at a tick and count, in order. Return: how many */
-static size_t run_at(const struct truth *t, size_t streams, const uint8_t *kinds, uint64_t tick, uint32_t *blocks,
-		     bool *interpolated)
+static size_t run_at(const struct truth *t, size_t streams, const uint8_t *kinds, uint64_t tick,
+		     uint32_t *blocks, bool *interpolated)
 {
 	size_t n = 0;
 
@@ -74,7 +74,8 @@ static size_t run_at(const struct truth *t, size_t streams, const uint8_t *kinds
 
 static void check_events(size_t streams, uint64_t seed)
 {
-	static const uint8_t kinds[BLOCKS] = { CPM_BUSY, CPM_BUSY, CPM_IDLE, CPM_BUSY, CPM_MARGINAL, CPM_BUSY };
+	static const uint8_t kinds[BLOCKS] = { CPM_BUSY, CPM_BUSY, CPM_IDLE, CPM_BUSY, CPM_MARGINAL,
+					       CPM_BUSY };
 	struct truth *t = calloc(1, sizeof(*t));
 	struct tick_stream packed[STREAMS] = { { 0 } };
 	struct cpm_stream all[STREAMS] = { { 0 } };
@@ -100,7 +101,8 @@ static void check_events(size_t streams, uint64_t seed)
 
 			assert_true(n > 0);
 			assert_int_equal(v.first[e.vector + 1] - v.first[e.vector], n);
-			assert_memory_equal(v.members + v.first[e.vector], blocks, n * sizeof(*blocks));
+			assert_memory_equal(v.members + v.first[e.vector], blocks,
+					    n * sizeof(*blocks));
 			assert_int_equal(e.interpolated, interpolated);
 		}
 	}
@@ -130,7 +132,8 @@ static void events_are_what_runs_at_each_tick(void **state)
 /* Vectors by numbers of up to three bytes, counts from a tick to days, in each window. */
 static void windows_have_what_ran_in_them(void **state)
 {
-	static const uint32_t lengths[] = { 1, 2, 200, 256, 257, 300, 65536, 65537, 70000, 1u << 29 };
+	static const uint32_t lengths[] = { 1, 2, 200, 256, 257, 300, 65536, 65537, 70000,
+					    1u << 29 };
 	uint8_t *kinds = calloc(MANY, 1);
 	uint64_t *counts = calloc(MANY + 2, sizeof(*counts)), seed = 3, next = 0;
 	struct cpm_reading readings[WINDOWS];
@@ -144,11 +147,14 @@ static void windows_have_what_ran_in_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < RUNS; i++) {
-		uint32_t n = rnd(&seed) % 50 ? 1 : lengths[rnd(&seed) % (sizeof(lengths) / sizeof(lengths[0]))];
-		struct cpm_tick entry = { .tick = next, .block = i < MANY ? i : rnd(&seed) % MANY, .more = n - 1 };
+		uint32_t n = rnd(&seed) % 50 ?
+			     1 : lengths[rnd(&seed) % (sizeof(lengths) / sizeof(lengths[0]))];
+		struct cpm_tick entry = { .tick = next, .block = i < MANY ? i : rnd(&seed) % MANY,
+					  .more = n - 1 };
 
 		if (i % (RUNS / WINDOWS) == 150)
-			readings[i / (RUNS / WINDOWS)] = (struct cpm_reading){ next + n / 2, i * 1000 };
+			readings[i / (RUNS / WINDOWS)] =
+				(struct cpm_reading){ next + n / 2, i * 1000 };
 		assert_int_equal(tick_stream_put(&packed, &entry, 0), 0);
 		next += n + (i % 77 == 5 ? 3 : 0);
 	}
@@ -184,7 +190,8 @@ static void windows_have_what_ran_in_them(void **state)
 		if (c.number < WINDOWS)
 			assert_int_equal(c.w.to, readings[c.number].tick);
 		if (c.number > 1 && c.number < WINDOWS)
-			assert_true(c.w.known && c.w.uj == readings[c.number].uj - readings[c.number - 1].uj);
+			assert_true(c.w.known && c.w.uj == readings[c.number].uj -
+				    readings[c.number - 1].uj);
 	}
 	assert_false(more);
 	assert_int_equal(c.number, WINDOWS);

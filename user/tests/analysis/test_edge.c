@@ -59,7 +59,8 @@ static double advance(const struct run *r, struct program *p, double seconds)
 		seconds -= dt;
 		p->left -= dt;
 		if (p->left <= 1e-12) {
-			p->now = (p->now + 1 + (rnd_unit(&p->seed) < 0.5 && r->n_blocks > 2)) % r->n_blocks;
+			p->now = (p->now + 1 + (rnd_unit(&p->seed) < 0.5 && r->n_blocks > 2)) %
+				 r->n_blocks;
 			p->left = r->length[p->now] * (1 + 0.02 * (2 * rnd_unit(&p->seed) - 1));
 		}
 	}
@@ -85,14 +86,16 @@ static void simulate(struct run *r, uint64_t seed)
 		double at = t, c = t + update, now;
 
 		while (at < until) {
-			double due = 1e-9 * timeline_due(&r->session, tick), dt = fmin(due, until) - at;
+			double due = 1e-9 * timeline_due(&r->session, tick),
+				dt = fmin(due, until) - at;
 
 			if (dt > 0) {
 				e += advance(r, &p, dt);
 				at += dt;
 			}
 			if (due < until) {
-				r->ticks[r->n_ticks++] = (struct cpm_tick){ .tick = tick, .block = p.now };
+				r->ticks[r->n_ticks++] =
+					(struct cpm_tick){ .tick = tick, .block = p.now };
 				tick++;
 				dt = fmin(r->cost, until - at);
 				e += 1e6 * r->irq_w * dt;
@@ -104,7 +107,8 @@ static void simulate(struct run *r, uint64_t seed)
 		e += 1e6 * r->spin_w * (c - until);
 		now = floor(e / QUANTUM) * QUANTUM;
 		r->windows[j] = (struct edge_window){
-			.seek_ns = t * 1e9, .from_ns = t * 1e9, .b_ns = until * 1e9, .paused_ns = (c - until) * 1e9,
+			.seek_ns = t * 1e9, .from_ns = t * 1e9, .b_ns = until * 1e9,
+			.paused_ns = (c - until) * 1e9,
 			.uj = now - shown, .spin = spin };
 		if (r->disturbed > 0 && rnd_unit(&p.seed) < r->disturbed)
 			r->windows[j].uj *= 1 - 0.2 * rnd_unit(&p.seed);
@@ -119,7 +123,8 @@ static int solve(struct run *r, struct cpm_vectors *v, struct edge_result *resul
 {
 	struct cpm_stream stream = { .ticks = r->ticks, .n = r->n_ticks };
 	struct edge_input in = { .vectors = v, .windows = r->windows, .n_windows = r->n_windows,
-				 .session = &r->session, .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN };
+				 .session = &r->session, .tick = r->cost / r->T,
+				 .irq_w = r->cost > 0 ? r->irq_w : NAN };
 
 	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, v), 0);
 	return edge_solve(&in, result);
@@ -145,7 +150,8 @@ static void run_free(struct run *r)
  * Error of each block's power over @runs recordings: rms, and how many of the intervals hold the
  * truth.
  */
-static void repeat(struct run r, unsigned int runs, double *rms, unsigned int *inside, double *width)
+static void repeat(struct run r, unsigned int runs, double *rms, unsigned int *inside,
+		   double *width)
 {
 	*inside = 0;
 	*width = 0;
@@ -183,8 +189,8 @@ static void check(const char *name, struct run r, double most, double wider)
 	repeat(r, RUNS, rms, &inside, &width);
 	for (unsigned int b = 0; b < r.n_blocks; b++)
 		worst = fmax(worst, rms[b]);
-	print_message("%s: rms %.2f %%, half width %.2f %%, %u of %u inside\n", name, 100 * worst, 100 * width,
-		      inside, RUNS * r.n_blocks);
+	print_message("%s: rms %.2f %%, half width %.2f %%, %u of %u inside\n", name, 100 * worst,
+		      100 * width, inside, RUNS * r.n_blocks);
 	if (worst > most)
 		fail_msg("%s: off by %.2f %%, allowed %.2f %%", name, 100 * worst, 100 * most);
 	/* 95 % of 120 and more, less three standard errors */
@@ -262,7 +268,8 @@ static void disturbed_windows(void **state)
 	/* small disturbances are like others */
 	assert_true(result.wild > 0.05 * r.n_windows && result.wild < 0.1 * r.n_windows);
 	assert_true(result.wild_spins > 0 && result.wild_spins < 40);
-	assert_int_equal(result.windows + result.wild + result.spins + result.wild_spins, r.n_windows);
+	assert_int_equal(result.windows + result.wild + result.spins + result.wild_spins,
+			 r.n_windows);
 	edge_free(&result);
 	cpm_vectors_free(&v);
 	run_free(&r);
@@ -331,8 +338,9 @@ static void too_many_ticks(void **state)
 	(void)state;
 	simulate(&r, 5);
 	stream = (struct cpm_stream){ .ticks = r.ticks, .n = r.n_ticks };
-	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows, .session = &r.session,
-				  .irq_w = NAN, .ticks_most = r.n_ticks / 2 };
+	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows,
+				  .session = &r.session, .irq_w = NAN,
+				  .ticks_most = r.n_ticks / 2 };
 	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, &v), 0);
 	assert_int_equal(edge_solve(&in, &result), -EFBIG);
 	in.ticks_most = 0;
@@ -348,7 +356,8 @@ static void too_many_ticks(void **state)
  * What the windows say of groups of blocks, of which the last is that of nothing, if spinning is
  * known to @spin_off.
  */
-static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, struct cpm_group groups[4])
+static void groups_of(struct run *r, const uint32_t *group_of, double spin_off,
+		      struct cpm_group groups[4])
 {
 	uint64_t last = r->ticks[r->n_ticks - 1].tick;
 	struct cpm_reading readings[2] = { { 0, 0 }, { last, 1000000 } };
@@ -359,10 +368,13 @@ static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, 
 	struct cpm_domain d;
 	struct cpm_vectors v;
 
-	in = (struct edge_input){ .vectors = &v, .windows = r->windows, .n_windows = r->n_windows, .session = &r->session,
-				  .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN, .irq_error = r->irq_error };
+	in = (struct edge_input){ .vectors = &v, .windows = r->windows, .n_windows = r->n_windows,
+				  .session = &r->session, .tick = r->cost / r->T,
+				  .irq_w = r->cost > 0 ? r->irq_w : NAN,
+				  .irq_error = r->irq_error };
 	for (uint64_t k = 0, i = 0; k <= last; k++)
-		ticks[k] = k == r->ticks[i].tick ? r->ticks[i++] : (struct cpm_tick){ .tick = k, .block = PAUSED };
+		ticks[k] = k == r->ticks[i].tick ? r->ticks[i++] :
+			   (struct cpm_tick){ .tick = k, .block = PAUSED };
 	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, &v), 0);
 	assert_int_equal(edge_solve(&in, &result), 0);
 	for (uint32_t i = 0; i < v.n_vectors && spin_off > 0; i++)
@@ -391,7 +403,8 @@ static void short_blocks_have_no_energy_each(void **state)
 	groups_of(&r, each, 0, groups);
 	assert_true(isnan(groups[0].uj) && isnan(groups[1].uj));
 	groups_of(&r, both, 0, groups);
-	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.104 * 1.68 + 0.096 * 2.54) / 0.2) - 1) < 0.02);
+	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.104 * 1.68 + 0.096 * 2.54) /
+					 0.2) - 1) < 0.02);
 	assert_true(sqrt(groups[0].variance) < 0.02 * groups[0].uj);
 	run_free(&r);
 	/* nor has a single one, for all that it has all such ticks; both together have */
@@ -401,7 +414,8 @@ static void short_blocks_have_no_energy_each(void **state)
 	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * 0.4 * 1.68 / 0.55) - 1) < 0.05);
 	assert_true(isnan(groups[1].uj));
 	groups_of(&r, both, 0, groups);
-	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.4 * 1.68 + 0.15 * 2.54) / 0.55) - 1) < 0.02);
+	assert_true(fabs(groups[0].uj /
+			 (r.n_ticks * r.T * 1e6 * (0.4 * 1.68 + 0.15 * 2.54) / 0.55) - 1) < 0.02);
 	run_free(&r);
 }
 
@@ -428,7 +442,8 @@ static void common_errors_add_up(void **state)
 		off[what] = sqrt(all[0].variance) / (sqrt(one[0].variance) + sqrt(one[1].variance));
 		run_free(&r);
 	}
-	print_message("both together are off by %.2f, %.2f and %.2f of what each is off by\n", off[0], off[1], off[2]);
+	print_message("both together are off by %.2f, %.2f and %.2f of what each is off by\n",
+		      off[0], off[1], off[2]);
 	assert_true(off[0] < 0.95);
 	assert_true(off[1] > 0.99 && off[1] < 1.001);
 	assert_true(off[2] > 0.98 && off[2] < 1.001);
@@ -462,11 +477,12 @@ static void all_other_sets_have_a_power(void **state)
 	beside = calloc(r.n_ticks, sizeof(*beside));
 	for (size_t i = 0; i < r.n_ticks; i++)
 		if (r.ticks[i].block)
-			beside[n++] = (struct cpm_tick){ .tick = r.ticks[i].tick, .block = 2 + rnd(&seed) % NEIGHBOURS };
+			beside[n++] = (struct cpm_tick){ .tick = r.ticks[i].tick,
+							 .block = 2 + rnd(&seed) % NEIGHBOURS };
 	streams[0] = (struct cpm_stream){ .ticks = r.ticks, .n = r.n_ticks };
 	streams[1] = (struct cpm_stream){ .ticks = beside, .n = n };
-	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows, .session = &r.session,
-				  .irq_w = NAN };
+	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows,
+				  .session = &r.session, .irq_w = NAN };
 	assert_int_equal(cpm_vectors_collect(streams, 2, all_busy, 1, &v, NULL, 0), 0);
 	assert_int_equal(v.other_set_ticks, n);
 	assert_int_equal(edge_solve(&in, &result), 0);
@@ -478,7 +494,8 @@ static void all_other_sets_have_a_power(void **state)
 	for (uint32_t b = 0; b < 2 + NEIGHBOURS + 1; b++)
 		group_of[b] = b < 2 ? b : 2;
 	readings[1] = (struct cpm_reading){ r.ticks[r.n_ticks - 1].tick, 1000000 };
-	assert_int_equal(cpm_solve(&v, readings, 2, readings[1].tick + 1, 1, NULL, NULL, NAN, &d), 0);
+	assert_int_equal(cpm_solve(&v, readings, 2, readings[1].tick + 1, 1, NULL, NULL, NAN, &d),
+			 0);
 	edge_apply(&in, &result, 2 + NEIGHBOURS, &d);
 	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
 	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, 2 + NEIGHBOURS, 4, groups), 0);

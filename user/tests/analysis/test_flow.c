@@ -20,7 +20,8 @@
 /* A function of blocks of one instruction of a byte each, at 0x1000 and on. */
 static struct kjoule_insn at(unsigned int i, enum kjoule_insn_kind kind, unsigned int target)
 {
-	return (struct kjoule_insn){ .address = 0x1000 + i, .size = 1, .kind = kind, .target = 0x1000 + target };
+	return (struct kjoule_insn){ .address = 0x1000 + i, .size = 1, .kind = kind,
+				     .target = 0x1000 + target };
 }
 
 static void straight_code_is_one_block(void **state)
@@ -148,7 +149,8 @@ static bool in_loop(const struct brute *g, unsigned int header, unsigned int x)
 	if (x != header)
 		reach(g, x, header, reached);
 	for (unsigned int latch = 0; latch < g->n; latch++)
-		if (g->edge[latch][header] && dominates(g, header, latch) && (x == header || reached[latch]))
+		if (g->edge[latch][header] && dominates(g, header, latch) &&
+		    (x == header || reached[latch]))
 			return true;
 	return false;
 }
@@ -199,8 +201,9 @@ static void loops_are_those_that_brute_force_finds(void **state)
 			kind = (r >> 16) % 8;
 			r = r * 1103515245 + 12345;
 			target = (r >> 16) % g.n;
-			insns[i] = at(i, kind < 5 ? KJOULE_INSN_BRANCH : kind < 6 ? KJOULE_INSN_PLAIN :
-				      kind < 7 ? KJOULE_INSN_JUMP : KJOULE_INSN_END, target);
+			insns[i] = at(i, kind < 5 ? KJOULE_INSN_BRANCH : kind < 6 ?
+				      KJOULE_INSN_PLAIN : kind < 7 ? KJOULE_INSN_JUMP :
+				      KJOULE_INSN_END, target);
 			g.edge[i][target] = kind < 5 || kind == 6;
 			if (i + 1 < g.n)
 				g.edge[i][i + 1] |= kind < 6;
@@ -233,7 +236,8 @@ static void deep_nests_are_no_trouble(void **state)
 	 * it
 	 */
 	for (size_t i = 0; i < n; i++)
-		insns[i] = i < n / 2 ? at(i, KJOULE_INSN_BRANCH, i + 1) : at(i, KJOULE_INSN_BRANCH, n - 1 - i);
+		insns[i] = i < n / 2 ? at(i, KJOULE_INSN_BRANCH, i + 1) :
+			   at(i, KJOULE_INSN_BRANCH, n - 1 - i);
 	assert_int_equal(flow_new(insns, n, &f), 0);
 	assert_int_equal(f.n_blocks, n);
 	assert_int_equal(f.n_loops, n / 2);
@@ -262,9 +266,12 @@ static const uint8_t code[] = {
 static void machine_code_becomes_blocks(void **state)
 {
 	static const struct { uint8_t size, kind; uint64_t target; } want[] = {
-		{ 2, KJOULE_INSN_PLAIN, 0 }, { 2, KJOULE_INSN_PLAIN, 0 }, { 2, KJOULE_INSN_PLAIN, 0 },
-		{ 2, KJOULE_INSN_BRANCH, 0x411 }, { 4, KJOULE_INSN_PLAIN, 0 }, { 3, KJOULE_INSN_PLAIN, 0 },
-		{ 2, KJOULE_INSN_JUMP, 0x404 }, { 5, KJOULE_INSN_PLAIN, 0 }, { 7, KJOULE_INSN_INDIRECT, 0 },
+		{ 2, KJOULE_INSN_PLAIN, 0 }, { 2, KJOULE_INSN_PLAIN, 0 },
+		{ 2, KJOULE_INSN_PLAIN, 0 },
+		{ 2, KJOULE_INSN_BRANCH, 0x411 }, { 4, KJOULE_INSN_PLAIN, 0 },
+		{ 3, KJOULE_INSN_PLAIN, 0 },
+		{ 2, KJOULE_INSN_JUMP, 0x404 }, { 5, KJOULE_INSN_PLAIN, 0 },
+		{ 7, KJOULE_INSN_INDIRECT, 0 },
 		{ 1, KJOULE_INSN_END, 0 }, { 1, KJOULE_INSN_END, 0 }, { 2, KJOULE_INSN_END, 0 },
 	};
 	char text[KJOULE_INSN_TEXT];
@@ -291,7 +298,8 @@ static void machine_code_becomes_blocks(void **state)
 	assert_string_equal(text, "add rax, qword ptr [rdi + rdx*8]");
 	assert_int_equal(kjoule_disassemble_text(code + 0x1d, 1, EM_X86_64, 0x41d, text), 0);
 	assert_int_equal(kjoule_disassemble_text(code, 2, EM_S390, 0, text), -EOPNOTSUPP);
-	assert_int_equal(kjoule_disassemble(code, sizeof(code), EM_S390, 0, &insns, &n), -EOPNOTSUPP);
+	assert_int_equal(kjoule_disassemble(code, sizeof(code), EM_S390, 0, &insns, &n),
+			 -EOPNOTSUPP);
 	assert_null(insns);
 }
 

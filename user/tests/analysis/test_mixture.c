@@ -29,10 +29,12 @@ static const struct alternating programs[] = {
 	{ .n_blocks = 2, .length = { 0.4, 0.4 }, .varies = 0.02, .power_w = { 1.68, 2.54 } },
 	{ .n_blocks = 2, .length = { 0.43, 0.37 }, .varies = 0.02, .power_w = { 1.68, 2.54 } },
 	{ .n_blocks = 2, .length = { 0.4, 0.4 }, .varies = 0.1, .power_w = { 1.68, 2.54 } },
-	{ .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .varies = 0.02, .power_w = { 1.68, 2.54, 2.0 } },
-	{ .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .varies = 0.02, .power_w = { 1.68, 2.54, 2.0 },
-	  .order = ALTERNATING_RANDOM },
-	{ .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .power_w = { 1.68, 2.54, 2.0 }, .order = ALTERNATING_MEMORYLESS },
+	{ .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .varies = 0.02,
+	  .power_w = { 1.68, 2.54, 2.0 } },
+	{ .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .varies = 0.02,
+	  .power_w = { 1.68, 2.54, 2.0 }, .order = ALTERNATING_RANDOM },
+	{ .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .power_w = { 1.68, 2.54, 2.0 },
+	  .order = ALTERNATING_MEMORYLESS },
 };
 
 #define PROGRAMS	(sizeof(programs) / sizeof(programs[0]))
@@ -69,7 +71,8 @@ static void add_run(const struct alternating *a, struct errors *e, unsigned int 
 		e->mean[b] += off / runs;
 		e->squares += off * off;
 		e->half += (g[b].energy[0].j.hi - g[b].energy[0].j.lo) / 2 / a->true_j[b];
-		e->inside += g[b].energy[0].j.lo <= a->true_j[b] && a->true_j[b] <= g[b].energy[0].j.hi;
+		e->inside += g[b].energy[0].j.lo <= a->true_j[b] &&
+			     a->true_j[b] <= g[b].energy[0].j.hi;
 		e->n++;
 	}
 	if (!e->cpm_too)
@@ -103,7 +106,8 @@ static void alternating_blocks_are_right_within_5_percent(void **state)
 	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		for (int jitter = 0; jitter <= 1; jitter++) {
-			struct errors e = runs_of(program(i, 10, jitter, 60), quick() ? 1 : 20, 1 + 1000 * i, true);
+			struct errors e = runs_of(program(i, 10, jitter, 60), quick() ? 1 : 20,
+						  1 + 1000 * i, true);
 
 			worst = fmax(worst, e.worst);
 			/* a run of a whole period by chance shows its power there */
@@ -128,7 +132,8 @@ static void sampling_does_not_pull_powers_together(void **state)
 	(void)state;
 	for (size_t i = 0; i < PROGRAMS && !quick(); i++) {
 		for (int jitter = 0; jitter <= 1; jitter++) {
-			struct errors e = runs_of(program(i, 10, jitter, 60), 30, 5000 + 1000 * i, false);
+			struct errors e = runs_of(program(i, 10, jitter, 60), 30,
+						  5000 + 1000 * i, false);
 
 			for (unsigned int b = 0; b < programs[i].n_blocks; b++)
 				worst = fmax(worst, fabs(e.mean[b]));
@@ -199,8 +204,8 @@ static void energies_add_up_to_what_was_measured(void **state)
 			/* and a block's is its power times its time */
 			one = 0;
 			for (uint32_t c = 0; c < profile_mixture(p, 0, 0)->n_classes; c++)
-				one += fabs(profile_mixture(p, 0, 0)->uj_per_tick[c] * 1e-6 / a.interval_s /
-					    g[1][b].energy[0].w.v - 1) < 1e-6;
+				one += fabs(profile_mixture(p, 0, 0)->uj_per_tick[c] * 1e-6 /
+					    a.interval_s / g[1][b].energy[0].w.v - 1) < 1e-6;
 			assert_int_equal(one, 1);
 		}
 		profile_free(p);
@@ -228,7 +233,8 @@ static void errors_of_edges_have_the_reported_covariance(void **state)
 			double sum = 0, squares = 0, variance, told;
 
 			for (int i = 0; i < TRIES; i++) {
-				double begin = 10 + rnd_unit(&dice), end = begin + lengths[l], n = 0;
+				double begin = 10 + rnd_unit(&dice), end = begin + lengths[l],
+				n = 0;
 
 				for (int k = 8; k < 22; k++) {
 					double at = k + jitters[j] * rnd_unit(&dice);
@@ -239,10 +245,12 @@ static void errors_of_edges_have_the_reported_covariance(void **state)
 				squares += n * n;
 			}
 			variance = squares / TRIES - sum / TRIES * sum / TRIES;
-			told = 2 * ((1 + jitters[j] * jitters[j]) / 12 - mixture_covariance(lengths[l], 0, jitters[j]));
+			told = 2 *
+			       ((1 + jitters[j] * jitters[j]) / 12 -
+				mixture_covariance(lengths[l], 0, jitters[j]));
 			if (fabs(sum / TRIES - lengths[l]) > 0.01 || fabs(variance - told) > 0.012)
-				print_message("length %g, jitter %g: mean %g, variance %g, told %g\n", lengths[l], jitters[j],
-					      sum / TRIES, variance, told);
+				print_message("length %g, jitter %g: mean %g, variance %g, told %g\n",
+					      lengths[l], jitters[j], sum / TRIES, variance, told);
 			assert_true(fabs(sum / TRIES - lengths[l]) < 0.01);
 			assert_true(fabs(variance - told) < 0.012);
 		}
@@ -287,8 +295,9 @@ static void separable_blocks_are_separated(void **state)
 /* 0 and 1 run for little more than a tick, one after the other, 2 is long: 0 and 1 are one. */
 static void blocks_too_short_for_the_ticks_are_merged_by_name(void **state)
 {
-	struct alternating a = { .n_blocks = 3, .length = { 0.11, 0.12, 0.5 }, .varies = 0.3, .power_w = { 1, 4, 2 },
-				 .period_s = 10e-3, .ticks = 10, .jitter = 1, .total_s = 60 };
+	struct alternating a = { .n_blocks = 3, .length = { 0.11, 0.12, 0.5 }, .varies = 0.3,
+				 .power_w = { 1, 4, 2 }, .period_s = 10e-3, .ticks = 10,
+				 .jitter = 1, .total_s = 60 };
 	struct separation s;
 
 	(void)state;
@@ -313,9 +322,10 @@ static void runs_of_about_a_tick_are_never_separated(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		for (uint64_t seed = 1; seed <= (quick() ? 1 : 5); seed++) {
-			struct alternating a = { .n_blocks = 2, .length = { lengths[i], lengths[i] }, .varies = 0.02,
-						 .power_w = { 1.68, 2.54 }, .period_s = 10e-3, .ticks = i < 4 ? 10 : 5,
-						 .jitter = 1, .total_s = 30 };
+			struct alternating a =
+			{ .n_blocks = 2, .length = { lengths[i], lengths[i] }, .varies = 0.02,
+			  .power_w = { 1.68, 2.54 }, .period_s = 10e-3, .ticks = i < 4 ? 10 : 5,
+			  .jitter = 1, .total_s = 30 };
 			struct separation s;
 
 			alternating_run(&a, seed);
@@ -333,8 +343,9 @@ static void runs_of_about_a_tick_are_never_separated(void **state)
  */
 static void blocks_with_equal_shares_of_windows_are_merged_by_name(void **state)
 {
-	struct alternating a = { .n_blocks = 2, .length = { 0.06, 0.04 }, .varies = 0.01, .power_w = { 1, 3 },
-				 .period_s = 10e-3, .ticks = 50, .jitter = 1, .total_s = 20 };
+	struct alternating a = { .n_blocks = 2, .length = { 0.06, 0.04 }, .varies = 0.01,
+				 .power_w = { 1, 3 }, .period_s = 10e-3, .ticks = 50, .jitter = 1,
+				 .total_s = 20 };
 	struct separation s;
 
 	(void)state;
@@ -495,7 +506,8 @@ static void other_cpus_do_not_matter(void **state)
 	}
 	alternating_input(&a, PROFILE_MIXTURE, &in);
 	streams[0] = in.stream;
-	streams[1] = (struct profile_stream){ .stream = { .ticks = other, .n = n }, .freq_khz = calloc(n, sizeof(uint32_t)) };
+	streams[1] = (struct profile_stream){ .stream = { .ticks = other, .n = n },
+					      .freq_khz = calloc(n, sizeof(uint32_t)) };
 	in.in.streams = streams;
 	in.in.n_streams = 2;
 	in.in.n_blocks = 4;
@@ -506,7 +518,8 @@ static void other_cpus_do_not_matter(void **state)
 		double w = profile_mixture(p, 0, 0)->uj_per_tick[c] / per_tick, nearest = INFINITY;
 
 		for (int b = 0; b < 2; b++)
-			nearest = fmin(nearest, fmin(fabs(w - a.power_w[b]), fabs(w - a.power_w[b] - 1)));
+			nearest = fmin(nearest,
+				       fmin(fabs(w - a.power_w[b]), fabs(w - a.power_w[b] - 1)));
 		assert_true(nearest < 0.1);
 	}
 	assert_int_equal(profile_groups(p, group_of, 4, g), 0);
@@ -567,9 +580,12 @@ static void the_model_is_chosen_by_latency_rate_and_counter(void **state)
 static void table(unsigned int runs)
 {
 	static const struct alternating more[] = {
-		{ .n_blocks = 2, .length = { 0.2, 0.2 }, .varies = 0.02, .power_w = { 1.68, 2.54 } },
-		{ .n_blocks = 3, .length = { 0.15, 0.3, 0.45 }, .varies = 0.02, .power_w = { 1.68, 2.54, 2.0 } },
-		{ .n_blocks = 2, .length = { 0.1, 0.1 }, .varies = 0.02, .power_w = { 1.68, 2.54 } },
+		{ .n_blocks = 2, .length = { 0.2, 0.2 }, .varies = 0.02,
+		  .power_w = { 1.68, 2.54 } },
+		{ .n_blocks = 3, .length = { 0.15, 0.3, 0.45 }, .varies = 0.02,
+		  .power_w = { 1.68, 2.54, 2.0 } },
+		{ .n_blocks = 2, .length = { 0.1, 0.1 }, .varies = 0.02,
+		  .power_w = { 1.68, 2.54 } },
 	};
 	static const double ticks[] = { 5, 10, 20, 50 };
 	static const char *const orders[] = { "in turn", "random", "memoryless" };
@@ -578,13 +594,16 @@ static void table(unsigned int runs)
 	for (size_t i = 0; i < PROGRAMS + sizeof(more) / sizeof(more[0]); i++) {
 		for (size_t t = 0; t < sizeof(ticks) / sizeof(ticks[0]); t++) {
 			for (int jitter = 0; jitter <= 1; jitter++) {
-				struct alternating a = program(i < PROGRAMS ? i : 0, ticks[t], jitter, 60);
+				struct alternating a = program(i < PROGRAMS ? i : 0, ticks[t],
+							       jitter, 60);
 				struct errors e = { .cpm_too = true };
 				unsigned int apart = 0;
 
 				if (i >= PROGRAMS) {
-					memcpy(a.length, more[i - PROGRAMS].length, sizeof(a.length));
-					memcpy(a.power_w, more[i - PROGRAMS].power_w, sizeof(a.power_w));
+					memcpy(a.length, more[i - PROGRAMS].length,
+					       sizeof(a.length));
+					memcpy(a.power_w, more[i - PROGRAMS].power_w,
+					       sizeof(a.power_w));
 					a.n_blocks = more[i - PROGRAMS].n_blocks;
 				}
 				for (unsigned int r = 0; r < runs; r++) {
@@ -603,10 +622,11 @@ static void table(unsigned int runs)
 				}
 				for (unsigned int b = 0; b < a.n_blocks; b++)
 					printf("%s%g", b ? "," : "row ", a.length[b]);
-				printf(" %s %g %g %d ", a.order ? orders[a.order] : "in-turn", a.varies, ticks[t], jitter);
+				printf(" %s %g %g %d ", a.order ? orders[a.order] : "in-turn",
+				       a.varies, ticks[t], jitter);
 				if (apart)
-					printf("%.2f %.2f %u/%u %.1f", 100 * e.worst, 100 * e.half / e.n, e.inside, e.n,
-					       100 * e.cpm);
+					printf("%.2f %.2f %u/%u %.1f", 100 * e.worst,
+					       100 * e.half / e.n, e.inside, e.n, 100 * e.cpm);
 				else
 					printf("- - - -");
 				printf(" %u/%u\n", apart, runs);

@@ -45,7 +45,8 @@ static void a_good_run_is_named_in_one_set_of_sixty(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		double p = named(sizes[i], 0, 0);
 
-		print_message("%2zu runs: a good one is named in %.2f %% of all sets\n", sizes[i], 100 * p);
+		print_message("%2zu runs: a good one is named in %.2f %% of all sets\n", sizes[i],
+			      100 * p);
 		assert_true(p < 0.021 && p > 0.004);
 	}
 }
@@ -58,7 +59,10 @@ static void a_run_that_is_far_off_is_named(void **state)
 	assert_true(named(30, 0, 8) > 0.95);
 }
 
-/* What is known to one part in ten cannot differ by one in a hundred, however well the others agree. */
+/*
+ * What is known to one part in ten cannot differ by one in a hundred, however well the others
+ * agree.
+ */
 static void too_few_runs_name_no_outlier(void **state)
 {
 	static const double x[] = { 10, 10, 10, 10, 10, 10.1 }, vague[] = { 1, 1, 1, 1, 1, 1 };

@@ -82,7 +82,8 @@ static void the_interval_keeps_the_bound(void **state)
 
 static void uncertainty_is_allowed_for(void **state)
 {
-	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_spread_ns = 40 };
+	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 3000, .tick_error_ns = 30,
+					  .handler_spread_ns = 40 };
 
 	(void)state;
 	assert_true(near(overhead_tick_ns(&cal), 1.25 * 3100, 1e-9));
@@ -145,7 +146,8 @@ static void contradictions_are_refused(void **state)
 		{ "-F 100 --overhead 1", "'--overhead' and '--rate' cannot be used together" },
 		{ "--overhead 1% --edge", "'--overhead' and '--edge' cannot be used together" },
 		{ "--overhead 1% --vpm f", "'--overhead' and '--vpm' cannot be used together" },
-		{ "--overhead 1% --no-calibrate", "'--overhead' and '--no-calibrate' cannot be used together" },
+		{ "--overhead 1% --no-calibrate",
+		  "'--overhead' and '--no-calibrate' cannot be used together" },
 		{ "--overhead 0", "out of range" },
 		{ "--overhead 26%", "up to 25 % of the time" },
 		{ "--overhead 1W", "not understood" },
@@ -170,7 +172,8 @@ static void contradictions_are_refused(void **state)
 static void write_one(const char *name, uint32_t ppm, double tick_ns, unsigned int awake_ms)
 {
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = tick_ns, .handler_ns = 2000,
-					  .entry_ns = tick_ns - 2000, .freq_khz = 1000000, .handler_spread_ns = 1e9 };
+					  .entry_ns = tick_ns - 2000, .freq_khz = 1000000,
+					  .handler_spread_ns = 1e9 };
 	static struct kjoule_meta meta;
 	struct buffer b = { 0 };
 
@@ -223,8 +226,10 @@ static void a_report_prints_it_with_the_bound(void **state)
 	/* 10 ms of the recorder on the only CPU */
 	write_one("shared", 10000, 5000, 10);
 	o = overhead_in("shared");
-	assert_true(near(number(json_object_array_get_idx(member(o, "cpus"), 0), "recorder_awake_s"), 0.01, 1e-9));
-	assert_true(near(number(o, "part"), 11 / 189.0, 1e-4) && near(number(o, "ticks_part"), 1 / 189.0, 1e-4));
+	assert_true(near(number(json_object_array_get_idx(member(o, "cpus"), 0),
+				"recorder_awake_s"), 0.01, 1e-9));
+	assert_true(near(number(o, "part"), 11 / 189.0, 1e-4) &&
+		    near(number(o, "ticks_part"), 1 / 189.0, 1e-4));
 	assert_false(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report %s", temp_path("shared")), 0);

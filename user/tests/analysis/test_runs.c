@@ -19,13 +19,15 @@ static gsl_rng *rng;
 /*
  * A run of 1000 ticks of 1 ms at 2 W: time known to @within_s, energy besides that to @residual_j.
  */
-static void make(struct profile_group *g, double time_s, double energy_j, double within_s, double residual_j)
+static void make(struct profile_group *g, double time_s, double energy_j, double within_s,
+		 double residual_j)
 {
 	memset(g, 0, sizeof(*g));
 	g->samples = 1000;
 	g->count = (struct time_sum){ .ticks = 1000 * time_s, .real = 1000, .coarse = 100,
 				      .variance = pow(1000 * within_s, 2) };
-	g->time_s = g->net_s = (struct value){ time_s, time_s - 1.96 * within_s, time_s + 1.96 * within_s };
+	g->time_s = g->net_s = (struct value){ time_s, time_s - 1.96 * within_s,
+					       time_s + 1.96 * within_s };
 	g->khz = (struct value){ 1e6, 1e6, 1e6 };
 	g->energy[0].j = g->energy[0].net_j = (struct value){ energy_j, NAN, NAN };
 	g->energy[0].residual_j = residual_j;
@@ -54,7 +56,8 @@ static void coverage(size_t n, double between, double *covered, double *width)
 			double sampled = t + gsl_ran_gaussian(rng, within);
 
 			/* the energy of the found ticks, and the error of its windows */
-			make(&g[i], sampled, w * sampled + gsl_ran_gaussian(rng, residual), within, residual);
+			make(&g[i], sampled, w * sampled + gsl_ran_gaussian(rng, residual),
+			     within, residual);
 			of[i] = &g[i];
 		}
 		assert_int_equal(runs_average(of, n, 1, &out, NULL), 0);
@@ -80,7 +83,8 @@ static void intervals_cover_the_truth_whatever_runs_differ_by(void **state)
 
 			coverage(sizes[i], betweens[k], covered, &width);
 			print_message("%2zu runs that differ by %4.1f: time %.3f, energy %.3f, power %.3f covered, %.2f times as wide as known spreads would make it\n",
-				      sizes[i], betweens[k], covered[0], covered[1], covered[2], width);
+				      sizes[i], betweens[k], covered[0], covered[1],
+				      covered[2], width);
 			for (int f = 0; f < 3; f++)
 				assert_in_range(1000 * covered[f], sizes[i] < 5 ? 890 : 920, 985);
 			assert_true(width < (sizes[i] < 5 ? 2 : 1.4));
@@ -200,7 +204,8 @@ static void rare_blocks_are_counted_over_all_runs(void **state)
 		g[i].khz = (struct value){ NAN, NAN, NAN };
 		if (i < 4) {
 			make(&g[i], 0.001, 0.002, 0.001, NAN);
-			g[i].count = (struct time_sum){ .ticks = 1, .real = 1, .fine = 2, .variance = 1 };
+			g[i].count = (struct time_sum){ .ticks = 1, .real = 1, .fine = 2,
+							.variance = 1 };
 		}
 		of[i] = &g[i];
 	}

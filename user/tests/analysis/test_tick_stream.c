@@ -22,7 +22,8 @@ struct entry {
 /* All that an entry can be: large and small, of each kind, with gaps before it. */
 static struct entry make_entry(uint64_t *state, uint64_t next)
 {
-	static const uint32_t blocks[] = { 200, 40000, 9000000, UINT32_MAX - 5 }, values[] = { 3, 2600, 3000000, UINT32_MAX };
+	static const uint32_t blocks[] = { 200, 40000, 9000000, UINT32_MAX - 5 },
+		values[] = { 3, 2600, 3000000, UINT32_MAX };
 	struct entry e = { .t = { .tick = next } };
 	uint64_t dice = rnd(state);
 
@@ -70,8 +71,10 @@ static void what_is_packed_comes_out_again(void **state)
 			for (more = all[i].t.more; more < c.t.more; more++, i++) {
 				assert_int_equal(all[i + 1].t.block, c.t.block);
 				assert_int_equal(all[i + 1].value, c.value);
-				assert_int_equal(all[i + 1].t.tick, all[i].t.tick + all[i].t.more + 1);
-				assert_false(all[i + 1].t.interpolated || all[i + 1].t.skipped || all[i + 1].t.more);
+				assert_int_equal(all[i + 1].t.tick,
+						 all[i].t.tick + all[i].t.more + 1);
+				assert_false(all[i + 1].t.interpolated || all[i + 1].t.skipped ||
+					     all[i + 1].t.more);
 			}
 			assert_int_equal(c.t.more, more);
 		}
@@ -83,7 +86,8 @@ static void what_is_packed_comes_out_again(void **state)
 
 static void put(struct tick_stream *l, uint64_t tick, uint32_t block, uint32_t value)
 {
-	assert_int_equal(tick_stream_put(l, &(struct cpm_tick){ .tick = tick, .block = block }, value), 0);
+	assert_int_equal(tick_stream_put(l, &(struct cpm_tick){ .tick = tick, .block = block },
+					 value), 0);
 }
 
 static void samples_that_are_alike_are_one_entry(void **state)
@@ -167,7 +171,8 @@ static void blocks_are_counted_as_they_are_written(void **state)
 
 static void a_cut_stream_ends_where_it_is_cut(void **state)
 {
-	static const struct cpm_tick ticks[] = { { .tick = 2, .block = 1 }, { .tick = 5, .block = 2, .more = 9, .skipped = 1 },
+	static const struct cpm_tick ticks[] = { { .tick = 2, .block = 1 },
+						 { .tick = 5, .block = 2, .more = 9, .skipped = 1 },
 						 { .tick = 20, .block = 3 } };
 	struct tick_stream packed = { 0 };
 

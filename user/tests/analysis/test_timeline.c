@@ -332,7 +332,8 @@ static void jitter_is_below_its_limit_and_repeats(void **state)
 /* Impossible times, of a forged file. */
 static void the_end_of_all_times_is_after_all_ticks(void **state)
 {
-	struct kjoule_session_info s = { .t0_ns = 1000, .interval_ns = 1000000, .jitter_ns = 999999, .seed = 7 };
+	struct kjoule_session_info s = { .t0_ns = 1000, .interval_ns = 1000000, .jitter_ns = 999999,
+					 .seed = 7 };
 	uint64_t tick;
 
 	(void)state;
@@ -340,7 +341,8 @@ static void the_end_of_all_times_is_after_all_ticks(void **state)
 		assert_true(timeline_first(&s, UINT64_MAX - 10) == UINT64_MAX);
 		assert_true(timeline_first(&s, UINT64_MAX - s.interval_ns) == UINT64_MAX);
 		tick = timeline_first(&s, 5000000000ull);
-		assert_true(timeline_due(&s, tick) >= 5000000000ull && timeline_due(&s, tick - 1) < 5000000000ull);
+		assert_true(timeline_due(&s, tick) >= 5000000000ull && timeline_due(&s, tick - 1) <
+			    5000000000ull);
 		assert_int_equal(timeline_first(&s, 0), 0);
 		s.jitter_ns = 0;
 	}

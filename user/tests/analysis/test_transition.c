@@ -128,7 +128,8 @@ static void test_level_needs_times(void **state)
 
 static void test_levels_that_differ_by_noise_are_not_apart(void **state)
 {
-	struct transition_level a, same, twin, other, none = { .mean_ns = { NAN, NAN, NAN }, .mean_sd = NAN, .sd_ns = NAN };
+	struct transition_level a, same, twin, other,
+		none = { .mean_ns = { NAN, NAN, NAN }, .mean_sd = NAN, .sd_ns = NAN };
 	struct transition_difference d;
 	uint64_t seed = 7;
 	size_t told = 0;
@@ -202,8 +203,9 @@ static struct transition_try try_once(struct trying *of, struct made_series *m)
 static void assert_no_number(const struct transition_try *t)
 {
 	assert_int_not_equal(t->verdict, TRANSITION_GOOD);
-	assert_true(isnan(t->first.ns) && isnan(t->first.end_ns) && isnan(t->last.ns) && isnan(t->settled_ns) &&
-		    isnan(t->pause_ns) && isnan(t->first.after_ns) && isnan(t->last.before_ns));
+	assert_true(isnan(t->first.ns) && isnan(t->first.end_ns) && isnan(t->last.ns) &&
+		    isnan(t->settled_ns) && isnan(t->pause_ns) && isnan(t->first.after_ns) &&
+		    isnan(t->last.before_ns));
 }
 
 /* All of some tries end with @verdict, and without a number. */
@@ -234,7 +236,8 @@ static void check_interval(const char *what, const struct made_change *c, double
 		mean += t.first.ns - m.first;
 		inside += t.first.after_ns <= m.first && m.settled <= t.last.before_ns;
 		assert_true(t.first.after_ns <= t.first.ns && t.first.ns <= t.first.before_ns);
-		assert_true(t.first.after_ns <= t.first.end_ns && t.first.end_ns <= t.first.before_ns);
+		assert_true(t.first.after_ns <= t.first.end_ns &&
+			    t.first.end_ns <= t.first.before_ns);
 		if (isnan(t.first.pause_ns))
 			assert_true(t.first.end_ns == t.first.ns && t.first.pause_most_ns > 0);
 		else
@@ -304,7 +307,9 @@ static void test_steps_have_a_first_and_a_last_change(void **state)
 		assert_int_equal(t.verdict, TRANSITION_GOOD);
 		assert_int_equal(t.changes, 3);
 		off_first = fmax(off_first, fabs(t.first.ns - m.first));
-		off_last = fmax(off_last, fmax(fabs(t.last.ns - m.last), fabs(t.settled_ns - m.settled)));
+		off_last =
+			fmax(off_last,
+			     fmax(fabs(t.last.ns - m.last), fabs(t.settled_ns - m.settled)));
 		off_pause = fmax(off_pause, fabs(t.pause_ns - 300e3));
 		assert_float_equal(t.first.to_ns, 50e3, 1.5e3);
 		assert_float_equal(t.last.from_ns, 40e3, 1.5e3);
@@ -434,7 +439,8 @@ static void test_gap_that_hides_a_change_has_no_number(void **state)
 	made_new(&of.c, &of.seed, &m);
 	/* the loop with the change and two besides are not there */
 	for (size_t i = 0; i < m.s.n; i++)
-		if (m.loops[i].start_ns + m.loops[i].loop_ns < m.first - of.c.from || m.loops[i].start_ns > m.settled + of.c.to)
+		if (m.loops[i].start_ns + m.loops[i].loop_ns < m.first - of.c.from ||
+		    m.loops[i].start_ns > m.settled + of.c.to)
 			m.loops[n++] = m.loops[i];
 	cut = (struct transition_series){ m.loops, n, m.s.request_ns };
 	assert_int_equal(transition_try(&cut, &of.from, &of.to, &t), 0);
@@ -466,7 +472,9 @@ static void test_slow_loops_after_a_change_are_after_it(void **state)
 		while (s.n < 200) {
 			double level = s.n < 60 ? c.from : c.to;
 
-			loops[s.n] = (struct transition_loop){ t, level * (1 + c.noise * made_normal(&seed)) };
+			loops[s.n] = (struct transition_loop){ t,
+							       level *
+							       (1 + c.noise * made_normal(&seed)) };
 			if (s.n == 59)
 				loops[s.n].loop_ns += c.pause;
 			if (s.n == 60 || s.n == 61)
@@ -498,7 +506,10 @@ static void test_change_between_loops_has_no_pause(void **state)
 		while (s.n < 200) {
 			double level = s.n < 40 ? of.c.from : of.c.to;
 
-			loops[s.n] = (struct transition_loop){ t, level * (1 + of.c.noise * made_normal(&of.seed)) };
+			loops[s.n] = (struct transition_loop){ t,
+							       level *
+							       (1 + of.c.noise *
+								made_normal(&of.seed)) };
 			t += loops[s.n++].loop_ns;
 			if (s.n == 20)
 				t = of.c.request + of.c.from * i / 31;
@@ -580,13 +591,15 @@ static void test_noise_is_no_change(void **state)
 		struct made_series m;
 		struct transition_try t = try_once(&of, &m);
 
-		assert_true(t.verdict || fabs(t.first.ns - m.first) <= TRANSITION_OFF_MOST * c.from);
+		assert_true(t.verdict || fabs(t.first.ns - m.first) <= TRANSITION_OFF_MOST *
+			    c.from);
 	}
 }
 
 /* --- what is no series --- */
 
-static enum transition_verdict verdict_of(const struct transition_loop *loops, size_t n, double request_ns)
+static enum transition_verdict verdict_of(const struct transition_loop *loops, size_t n,
+					  double request_ns)
 {
 	static struct trying of;
 	struct transition_series s = { loops, n, request_ns };
@@ -640,7 +653,8 @@ static void test_any_series_has_a_verdict(void **state)
 
 	(void)state;
 	for (size_t run = 0; run < runs_of(2000); run++) {
-		double t = -3000 * rnd_unit(&seed), kinds[4] = { 500, 1063, 3000 * rnd_unit(&seed), 1e9 * rnd_unit(&seed) };
+		double t = -3000 * rnd_unit(&seed),
+		kinds[4] = { 500, 1063, 3000 * rnd_unit(&seed), 1e9 * rnd_unit(&seed) };
 		size_t n = 300 * rnd_unit(&seed), same = 1 + 40 * rnd_unit(&seed), kind = 0;
 		struct transition_level from, to;
 		struct transition_series s = { loops, n, 100 };
@@ -649,14 +663,19 @@ static void test_any_series_has_a_verdict(void **state)
 		for (size_t i = 0; i < n; i++) {
 			if (i % same == 0)
 				kind = 4 * rnd_unit(&seed);
-			loops[i] = (struct transition_loop){ t, 1e-3 + kinds[kind] * (rnd_unit(&seed) < 0.9 ? 1 : rnd_unit(&seed)) };
-			t += loops[i].loop_ns + (rnd_unit(&seed) < 0.05 ? 1e4 * rnd_unit(&seed) : 0);
+			loops[i] = (struct transition_loop){ t,
+							     1e-3 + kinds[kind] *
+							     (rnd_unit(&seed) < 0.9 ?
+							      1 : rnd_unit(&seed)) };
+			t += loops[i].loop_ns +
+			     (rnd_unit(&seed) < 0.05 ? 1e4 * rnd_unit(&seed) : 0);
 			/* the loop at the request ends before it */
 			if (loops[i].start_ns < 0 && t > 0)
 				loops[i].loop_ns = fmax(-loops[i].start_ns, 1e-3);
 		}
 		memset(&from, 0, sizeof(from));
-		from = (struct transition_level){ .n = 99, .mean_ns = { 1063, 1062, 1064 }, .mean_sd = 0.5, .dof = 31, .sd_ns = 5 };
+		from = (struct transition_level){ .n = 99, .mean_ns = { 1063, 1062, 1064 },
+						  .mean_sd = 0.5, .dof = 31, .sd_ns = 5 };
 		to = from;
 		to.mean_ns.v = kinds[(run % 3) ? 0 : 3];
 		to.sd_ns = 0.005 * to.mean_ns.v;
@@ -665,8 +684,9 @@ static void test_any_series_has_a_verdict(void **state)
 		if (try.verdict)
 			assert_no_number(&try);
 		else
-			assert_true(isfinite(try.first.ns) && isfinite(try.settled_ns) && isfinite(try.pause_ns) &&
-				    isfinite(try.speed_ratio) && try.last.changed < n);
+			assert_true(isfinite(try.first.ns) && isfinite(try.settled_ns) &&
+				    isfinite(try.pause_ns) && isfinite(try.speed_ratio) &&
+				    try.last.changed < n);
 	}
 }
 

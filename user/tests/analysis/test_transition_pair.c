@@ -23,7 +23,8 @@ static size_t pairs_of(size_t n)
 	return getenv("KJOULE_TEST_QUICK") ? 5 : n;
 }
 
-static struct made_change varied(const struct made_change *of, double latency, double noise, double resolution, bool up)
+static struct made_change varied(const struct made_change *of, double latency, double noise,
+				 double resolution, bool up)
 {
 	struct made_change c = *of;
 
@@ -38,8 +39,8 @@ static struct made_change varied(const struct made_change *of, double latency, d
 }
 
 /* A pair of as many tries as it takes. */
-static void measure(const struct made_change *c, const struct transition_level *from, const struct transition_level *to,
-		    uint64_t *seed, struct transition_pair *p)
+static void measure(const struct made_change *c, const struct transition_level *from,
+		    const struct transition_level *to, uint64_t *seed, struct transition_pair *p)
 {
 	struct transition_try tries[TRANSITION_TRIES_MOST];
 	size_t n = 0;
@@ -61,7 +62,8 @@ static bool covers(const struct value *v, double truth)
 static void check_pairs(const struct made_change *c, size_t pairs, const char *what)
 {
 	size_t verdicts[TRANSITION_VERDICTS] = { 0 };
-	double loop = fmax(c->from, c->to), most = fmax(loop, 0.02 * c->latency), off = 0, off_pause = 0, tries = 0, half = 0;
+	double loop = fmax(c->from, c->to), most = fmax(loop, 0.02 * c->latency), off = 0,
+		off_pause = 0, tries = 0, half = 0;
 	size_t inside[3] = { 0 }, within = 0;
 	struct transition_level from, to;
 	uint64_t seed = 4711;
@@ -85,10 +87,12 @@ static void check_pairs(const struct made_change *c, size_t pairs, const char *w
 		inside[2] += covers(&p.pause_ns, c->pause);
 	}
 	printf("%s: off by %.2f loops at most (pause by %.1f %%), half an interval %.2f, %zu, %zu, %zu of %zu inside, %.1f tries\n",
-	       what, off / loop, c->pause > 0 ? 100 * off_pause / c->pause : 0, half, inside[0], inside[1], inside[2], pairs, tries);
+	       what, off / loop, c->pause > 0 ? 100 * off_pause / c->pause : 0, half, inside[0],
+	       inside[1], inside[2], pairs, tries);
 	for (enum transition_verdict v = 1; v < TRANSITION_VERDICTS; v++)
 		if (verdicts[v])
-			printf("   %zu tries of them: %s\n", verdicts[v], transition_verdict_name(v));
+			printf("   %zu tries of them: %s\n", verdicts[v],
+			       transition_verdict_name(v));
 	assert_true(c->spread > 0 || within == pairs);
 	assert_true(c->pause <= 0 || off_pause <= 0.2 * c->pause);
 	for (int k = 0; k < 3; k++)
@@ -107,7 +111,8 @@ static void test_emulated_pairs_cover_the_truth(void **state)
 		struct made_change down = varied(&made_slow, 680e3, noises[i], 100, false);
 		char what[80];
 
-		snprintf(what, sizeof(what), "up after %.0f us, %.1f %% noise", latencies[i] / 1e3, 100 * noises[i]);
+		snprintf(what, sizeof(what), "up after %.0f us, %.1f %% noise", latencies[i] / 1e3,
+			 100 * noises[i]);
 		check_pairs(&up, pairs_of(i ? 30 : 500), what);
 		snprintf(what, sizeof(what), "down after 680 us, %.1f %% noise", 100 * noises[i]);
 		check_pairs(&down, pairs_of(30), what);
@@ -121,11 +126,13 @@ static void test_real_pairs_cover_the_truth(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		struct made_change up = varied(&made_fast, latencies[i], 0.005, resolutions[i], true);
+		struct made_change up = varied(&made_fast, latencies[i], 0.005,
+					       resolutions[i], true);
 		struct made_change down = varied(&made_fast, 20e3, 0.01, resolutions[i], false);
 		char what[80];
 
-		snprintf(what, sizeof(what), "up after %.0f us, clock of %.0f ns", latencies[i] / 1e3, resolutions[i]);
+		snprintf(what, sizeof(what), "up after %.0f us, clock of %.0f ns",
+			 latencies[i] / 1e3, resolutions[i]);
 		check_pairs(&up, pairs_of(i ? 30 : 500), what);
 		snprintf(what, sizeof(what), "down after 20 us, clock of %.0f ns", resolutions[i]);
 		check_pairs(&down, pairs_of(30), what);
@@ -163,7 +170,8 @@ static void test_loops_in_step_with_the_request_are_not_trusted(void **state)
 	size_t pairs = 0, inside = 0, inside_pause = 0;
 
 	(void)state;
-	for (double latency = 40e3; latency < 42e3; latency += getenv("KJOULE_TEST_QUICK") ? 500 : 20) {
+	for (double latency = 40e3; latency < 42e3; latency += getenv("KJOULE_TEST_QUICK") ?
+	     500 : 20) {
 		struct made_change c = made_fast;
 		struct transition_level from, to;
 		struct transition_pair p;
@@ -181,7 +189,8 @@ static void test_loops_in_step_with_the_request_are_not_trusted(void **state)
 		assert_true(p.phase > 0.5);
 		assert_true(fabs(p.first_ns.v - latency) < c.from);
 	}
-	printf("in step with the request: %zu and %zu of %zu inside\n", inside, inside_pause, pairs);
+	printf("in step with the request: %zu and %zu of %zu inside\n", inside,
+	       inside_pause, pairs);
 	assert_true(inside >= 0.93 * pairs && inside_pause >= 0.93 * pairs);
 }
 
@@ -191,7 +200,8 @@ struct outcome {
 	double worst;
 };
 
-static void disturbed_tries(const struct made_change *c, size_t pairs, uint64_t seed, struct outcome *o)
+static void disturbed_tries(const struct made_change *c, size_t pairs, uint64_t seed,
+			    struct outcome *o)
 {
 	double loop = fmax(c->from, c->to);
 	struct transition_level from, to;
@@ -207,7 +217,8 @@ static void disturbed_tries(const struct made_change *c, size_t pairs, uint64_t 
 		made_tries(c, &from, &to, &seed, tries, made, N);
 		assert_int_equal(transition_pair(tries, N, 0, verdicts, &p), 0);
 		for (size_t k = 0; k < N; k++) {
-			double off = fmax(fabs(tries[k].first.ns - made[k].first), fabs(tries[k].settled_ns - made[k].settled)) / loop;
+			double off = fmax(fabs(tries[k].first.ns - made[k].first),
+					  fabs(tries[k].settled_ns - made[k].settled)) / loop;
 
 			o->tries++;
 			o->clean += !made[k].disturbed;
@@ -225,7 +236,8 @@ static void disturbed_tries(const struct made_change *c, size_t pairs, uint64_t 
  * @stolen: of the time something else runs for so much, and in 2 % of the loops at most;
  *   @at_change: of the series, around it
  */
-static void check_disturbed(const char *what, const struct made_change *of, double stolen, double at_change)
+static void check_disturbed(const char *what, const struct made_change *of, double stolen,
+			    double at_change)
 {
 	static const double lengths[] = { 1, 2, 4, 10, 40, 1000 };
 	struct outcome o = { 0 };
@@ -272,7 +284,8 @@ static void test_disturbed_tries_do_not_pass(void **state)
 	check_disturbed("531 to 500 ns, no pause, other delays each time", &c, 0.05, 0.25);
 	/* most of the series, so that few pauses are what they should be */
 	check_disturbed("60 to 30 us, a pause of 323 us, seldom left alone", &made_slow, 0.9, 0.6);
-	check_disturbed("1063 to 500 ns, a pause of 9.5 us, seldom left alone", &made_fast, 0.9, 0.6);
+	check_disturbed("1063 to 500 ns, a pause of 9.5 us, seldom left alone", &made_fast, 0.9,
+			0.6);
 }
 
 /* --- what fails, and why --- */
@@ -287,7 +300,8 @@ static struct transition_pair failing(const struct made_change *c, const struct 
 	made_level(c, c->to, &seed, &to);
 	measure(as, &from, &to, &seed, &p);
 	assert_int_equal(p.state, TRANSITION_FAILED);
-	assert_true(isnan(p.first_ns.v) && isnan(p.last_ns.v) && isnan(p.settled_ns.v) && isnan(p.pause_ns.v));
+	assert_true(isnan(p.first_ns.v) && isnan(p.last_ns.v) && isnan(p.settled_ns.v) &&
+		    isnan(p.pause_ns.v));
 	assert_true(p.tries <= TRANSITION_TRIES_MOST);
 	return p;
 }
@@ -387,7 +401,8 @@ static void test_a_pause_next_to_the_change_is_no_chance(void **state)
 }
 
 /* What the first of some good tries becomes if it is unlike the others in one thing. */
-static enum transition_verdict unlike_the_others(void (*change)(struct transition_try *t), size_t tries)
+static enum transition_verdict unlike_the_others(void (*change)(struct transition_try *t),
+						 size_t tries)
 {
 	struct made_change c = made_slow;
 	enum transition_verdict verdicts[N];
@@ -455,7 +470,8 @@ static void test_few_good_tries_are_a_failure(void **state)
 	assert_int_equal(p.state, TRANSITION_FAILED);
 	assert_int_equal(p.why, TRANSITION_HIDDEN);
 	assert_int_equal(p.verdicts[TRANSITION_GOOD], 21);
-	assert_true(isnan(p.first_ns.v) && isnan(p.last_ns.v) && isnan(p.settled_ns.v) && isnan(p.pause_ns.v));
+	assert_true(isnan(p.first_ns.v) && isnan(p.last_ns.v) && isnan(p.settled_ns.v) &&
+		    isnan(p.pause_ns.v));
 	/* but enough for whoever asks for no more */
 	assert_int_equal(transition_pair(tries, TRANSITION_TRIES_MOST, 21, NULL, &p), 0);
 	assert_int_equal(p.state, TRANSITION_KNOWN);
@@ -475,7 +491,8 @@ static void test_no_tries_ask_for_more(void **state)
 /* With the ranks that tables have: 10 of 31, 1 of 6, 2 of 9, none of 5. */
 static void test_median_has_the_ranks_of_the_tables(void **state)
 {
-	static const struct { size_t n, rank; } known[] = { { 31, 10 }, { 6, 1 }, { 8, 1 }, { 9, 2 }, { 20, 6 }, { 100, 40 } };
+	static const struct { size_t n, rank; } known[] = { { 31, 10 }, { 6, 1 }, { 8, 1 },
+							    { 9, 2 }, { 20, 6 }, { 100, 40 } };
 	double values[100], room[100];
 
 	(void)state;
@@ -503,7 +520,8 @@ struct range {
  * The published code: the middle half of the target's loops. The paper: the 95 % interval of their
  * mean.
  */
-static void peer_ranges(const struct made_change *c, uint64_t *seed, struct range *quartiles, struct range *interval)
+static void peer_ranges(const struct made_change *c, uint64_t *seed, struct range *quartiles,
+			struct range *interval)
 {
 	static double loops[10000];
 	struct transition_level l;
@@ -520,7 +538,8 @@ static void peer_ranges(const struct made_change *c, uint64_t *seed, struct rang
 static double peer(const struct made_series *m, const struct range *r)
 {
 	for (size_t i = 0; i < m->s.n; i++)
-		if (m->loops[i].start_ns >= 0 && m->loops[i].loop_ns >= r->lo && m->loops[i].loop_ns <= r->hi)
+		if (m->loops[i].start_ns >= 0 && m->loops[i].loop_ns >= r->lo &&
+		    m->loops[i].loop_ns <= r->hi)
 			return m->loops[i].start_ns + m->loops[i].loop_ns;
 	return NAN;
 }
@@ -536,7 +555,8 @@ static void add_error(double *errors, size_t *n, double error)
 		errors[(*n)++] = fabs(error);
 }
 
-static void compare_peers(const struct made_change *c, const char *what, double *ours, double *theirs)
+static void compare_peers(const struct made_change *c, const char *what, double *ours,
+			  double *theirs)
 {
 	double loop = fmax(c->from, c->to), room[N];
 	struct range quartiles, interval;
@@ -562,7 +582,8 @@ static void compare_peers(const struct made_change *c, const char *what, double 
 	*ours = transition_median(e.ours, e.n[0], room).v / loop;
 	*theirs = e.n[1] ? transition_median(e.quartiles, e.n[1], room).v / loop : INFINITY;
 	printf("%s: off by %.2f loops in the median (%zu tries); the first loop in the quartiles %.2f (%zu), "
-	       "in the mean's interval %.2f (%zu)\n", what, *ours, e.n[0], *theirs, e.n[1], transition_median(e.interval, e.n[2], room).v / loop, e.n[2]);
+	       "in the mean's interval %.2f (%zu)\n", what, *ours, e.n[0], *theirs, e.n[1],
+	       transition_median(e.interval, e.n[2], room).v / loop, e.n[2]);
 }
 
 static void test_nearer_to_the_truth_than_the_paper(void **state)

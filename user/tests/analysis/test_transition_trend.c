@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the delays of a machine's pairs look like together, on simulated machines shaped like those of
- * the FTaLaT paper.
+ * What the delays of a machine's pairs look like together, on simulated machines shaped like those
+ * of the FTaLaT paper.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -72,18 +72,22 @@ static struct transition_trend trend_of(const struct machine *m, bool up, uint64
 	for (size_t from = 0; from < m->n; from++)
 		for (size_t to = 0; to < m->n; to++) {
 			double ns = 1e3 * m->delay(from, to, m->n), sd = m->error * ns;
-			double v = (ns + sd * made_normal(&seed)) * (rnd_unit(&seed) < m->wild ? 1.5 : 1);
+			double v = (ns + sd * made_normal(&seed)) *
+				   (rnd_unit(&seed) < m->wild ? 1.5 : 1);
 
 			if (from != to)
-				points[n++] = (struct transition_point){ 1600000 + 200000 * from, 1600000 + 200000 * to,
-									 { v, v - 1.96 * sd, v + 1.96 * sd } };
+				points[n++] = (struct transition_point){ 1600000 + 200000 * from,
+									 1600000 + 200000 * to,
+									 { v, v - 1.96 * sd,
+									   v + 1.96 * sd } };
 		}
 	assert_int_equal(transition_trend(points, n, up, &t), 0);
 	return t;
 }
 
 /* How often of RUNS a machine's shape is named, and the other direction's flat. */
-static void check(const char *what, const struct machine *of, enum transition_shape shape, size_t levels)
+static void check(const char *what, const struct machine *of, enum transition_shape shape,
+		  size_t levels)
 {
 	struct machine m = *of;
 
@@ -91,7 +95,8 @@ static void check(const char *what, const struct machine *of, enum transition_sh
 		size_t right = 0, flat_down = 0, right_levels = 0;
 
 		for (int i = 0; i < RUNS; i++) {
-			struct transition_trend up = trend_of(&m, true, 100 + i), down = trend_of(&m, false, 100 + i);
+			struct transition_trend up = trend_of(&m, true, 100 + i),
+			down = trend_of(&m, false, 100 + i);
 
 			right += up.shape == shape;
 			right_levels += up.shape == shape && up.levels == levels;
@@ -99,14 +104,16 @@ static void check(const char *what, const struct machine *of, enum transition_sh
 			assert_true(!isnan(up.better) && isfinite(up.mean_ns.v));
 		}
 		printf("%s, %zu frequencies, %.0f %% error, %.0f %% wild: %zu of %d right, %zu with as many levels; down flat %zu\n",
-		       what, m.n, 100 * m.error, 100 * m.wild, right, RUNS, right_levels, flat_down);
+		       what, m.n, 100 * m.error, 100 * m.wild, right, RUNS,
+		       right_levels, flat_down);
 		assert_true(right >= 0.97 * RUNS);
 		assert_true(right_levels >= 0.95 * RUNS);
 		assert_true(m.delay == zigzag || flat_down >= 0.97 * RUNS);
 	}
 }
 
-static void check_errors(const char *what, double (*delay)(size_t, size_t, size_t), enum transition_shape shape, size_t levels)
+static void check_errors(const char *what, double (*delay)(size_t, size_t, size_t),
+			 enum transition_shape shape, size_t levels)
 {
 	static const double errors[] = { 0.002, 0.01, 0.03 };
 
@@ -222,7 +229,8 @@ static void test_too_few_have_no_shape(void **state)
 {
 	struct machine m = { .delay = linear_up, .error = 0.01 };
 	struct transition_point points[3] = {
-		{ 1600000, 1800000, { NAN, NAN, NAN } }, { 1600000, 2000000, { 0, 0, 0 } }, { 1600000, 2200000, { 5, NAN, NAN } },
+		{ 1600000, 1800000, { NAN, NAN, NAN } }, { 1600000, 2000000, { 0, 0, 0 } },
+		{ 1600000, 2200000, { 5, NAN, NAN } },
 	};
 	struct transition_trend t;
 
@@ -250,11 +258,13 @@ static void test_no_spread_at_all(void **state)
 	(void)state;
 	for (double ns = 0; ns <= 20e3; ns += 20e3) {
 		for (size_t i = 0; i < 10; i++)
-			points[i] = (struct transition_point){ 1600000, 1800000 + 200000 * i, { ns, ns, ns } };
+			points[i] = (struct transition_point){ 1600000, 1800000 + 200000 * i,
+							       { ns, ns, ns } };
 		assert_int_equal(transition_trend(points, 10, true, &t), 0);
 		assert_int_equal(t.shape, TRANSITION_FLAT);
 		assert_float_equal(t.mean_ns.v, ns, 1e-9);
-		assert_true(isfinite(t.chi2) && isfinite(t.better) && isfinite(t.bic[TRANSITION_FLAT]));
+		assert_true(isfinite(t.chi2) && isfinite(t.better) &&
+			    isfinite(t.bic[TRANSITION_FLAT]));
 	}
 }
 

@@ -33,7 +33,8 @@ struct made {
 	size_t n;
 };
 
-static const struct made usual = { .spread = 0.02, .own = 150e-6, .own_w = 1.5, .noise = 0.003, .lsb = 1e-4, .n = 600 };
+static const struct made usual = { .spread = 0.02, .own = 150e-6, .own_w = 1.5, .noise = 0.003,
+				   .lsb = 1e-4, .n = 600 };
 
 static double rnd_normal(uint64_t *seed)
 {
@@ -46,25 +47,29 @@ static double rnd_normal(uint64_t *seed)
 
 static struct vpm_reading make_one(const struct made *m, enum vpm_kind kind, uint64_t *seed)
 {
-	double length = kind == VPM_DELAYED ? m->latency * (1 + m->spread * (2 * rnd_unit(seed) - 1)) : 0;
+	double length = kind == VPM_DELAYED ?
+			m->latency * (1 + m->spread * (2 * rnd_unit(seed) - 1)) : 0;
 	double own = kind == VPM_PAUSED ? 0 : m->own * (1 + 0.1 * (rnd_unit(seed) - 0.5));
 	double j = length * m->power + own * m->own_w + (INTERVAL - own - length) * PAUSED_W, w;
 
 	w = j / INTERVAL * (1 + m->noise * rnd_normal(seed));
 	if (rnd_unit(seed) < m->stalls)
 		w *= 0.5 + 0.4 * rnd_unit(seed);
-	return (struct vpm_reading){ .kind = kind, .ran_s = own + length, .power_w = round(w / m->lsb) * m->lsb };
+	return (struct vpm_reading){ .kind = kind, .ran_s = own + length,
+				     .power_w = round(w / m->lsb) * m->lsb };
 }
 
 /* Return: the model's result for @m */
 static struct vpm_result model(const struct made *m, uint64_t seed)
 {
 	static struct vpm_reading readings[MOST];
-	struct vpm_input in = { .readings = readings, .n = m->n, .interval_s = INTERVAL, .idle_w = IDLE_W, .peak_w = PEAK_W };
+	struct vpm_input in = { .readings = readings, .n = m->n, .interval_s = INTERVAL,
+				.idle_w = IDLE_W, .peak_w = PEAK_W };
 	struct vpm_result r;
 
 	for (size_t i = 0; i < m->n; i++)
-		readings[i] = make_one(m, i % 8 == 7 ? VPM_PAUSED : rnd_unit(&seed) < 0.5 ? VPM_DELAYED : VPM_UNDELAYED, &seed);
+		readings[i] = make_one(m, i % 8 == 7 ? VPM_PAUSED : rnd_unit(&seed) < 0.5 ?
+				       VPM_DELAYED : VPM_UNDELAYED, &seed);
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	return r;
 }
@@ -85,7 +90,8 @@ static double worst(const struct made *m, int runs, int *inside, double *half)
 		worst = fmax(worst, 100 * fabs(r.power_w.v / m->power - 1));
 		*inside += r.power_w.lo <= m->power && m->power <= r.power_w.hi;
 		*half += 100 * (r.power_w.hi - r.power_w.lo) / 2 / m->power / runs;
-		assert_true(fabs(r.latency_s.v - m->latency) < 2 * (r.latency_s.hi - r.latency_s.v));
+		assert_true(fabs(r.latency_s.v - m->latency) <
+			    2 * (r.latency_s.hi - r.latency_s.v));
 		assert_float_equal(r.energy_j.v, r.power_w.v * r.latency_s.v, 1e-9);
 		assert_true(fabs(r.paused_w.v - PAUSED_W) < 3 * (r.paused_w.hi - r.paused_w.v));
 	}
@@ -98,7 +104,8 @@ static void check(const struct made *m, double most, const char *what)
 	int inside;
 
 	off = worst(m, 200, &inside, &half);
-	printf("%s: off by %.2f %% at most, half an interval %.2f %%, %d of 200 inside\n", what, off, half, inside);
+	printf("%s: off by %.2f %% at most, half an interval %.2f %%, %d of 200 inside\n", what,
+	       off, half, inside);
 	assert_true(off < most);
 	/* 95 %: 200 of them hold it 184 to 196 times, but for one case in a hundred */
 	assert_in_range(inside, 182, 198);
@@ -154,7 +161,8 @@ static void test_own_part_cancels(void **state)
 static void test_busy_others(void **state)
 {
 	static struct vpm_reading readings[600];
-	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = IDLE_W, .peak_w = PEAK_W };
+	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
+				.idle_w = IDLE_W, .peak_w = PEAK_W };
 	struct vpm_result with, without;
 	/* of what the other CPU draws, on its way into and out of idleness */
 	const double unseen = 5e-5;
@@ -169,8 +177,10 @@ static void test_busy_others(void **state)
 		uint64_t seed = set;
 
 		for (size_t i = 0; i < in.n; i++) {
-			enum vpm_kind kind = i % 8 == 7 ? VPM_PAUSED : rnd_unit(&seed) < 0.5 ? VPM_DELAYED : VPM_UNDELAYED;
-			double busy = rnd_unit(&seed) < (kind == VPM_DELAYED ? 0.67 : 0.25) ? 4e-4 * rnd_unit(&seed) : 0;
+			enum vpm_kind kind = i % 8 == 7 ? VPM_PAUSED : rnd_unit(&seed) < 0.5 ?
+					     VPM_DELAYED : VPM_UNDELAYED;
+			double busy = rnd_unit(&seed) < (kind == VPM_DELAYED ? 0.67 : 0.25) ?
+				      4e-4 * rnd_unit(&seed) : 0;
 
 			readings[i] = make_one(&m, kind, &seed);
 			readings[i].power_w += (busy + (busy > 0 ? unseen : 0)) * 2.2 / INTERVAL;
@@ -186,8 +196,8 @@ static void test_busy_others(void **state)
 		assert_int_equal(vpm_solve(&in, &without), 0);
 		assert_true(without.power_w.v > 1.01 * with.power_w.v);
 	}
-	printf("other CPUs busy: %d of 200 inside, the last %.4f W, and %.4f W without a look at them\n", inside, with.power_w.v,
-	       without.power_w.v);
+	printf("other CPUs busy: %d of 200 inside, the last %.4f W, and %.4f W without a look at them\n",
+	       inside, with.power_w.v, without.power_w.v);
 	assert_in_range(inside, 182, 200);
 	/* what is always there stays in all of them */
 	for (size_t i = 0; i < in.n; i++)
@@ -200,8 +210,9 @@ static void test_busy_others(void **state)
 static void test_interrupts(void **state)
 {
 	struct vpm_reading readings[600];
-	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN,
-				.irq_part = 0.03, .irq_w = 2.45, .irq_interval_s = 4e-3 };
+	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
+				.idle_w = NAN, .peak_w = NAN, .irq_part = 0.03, .irq_w = 2.45,
+				.irq_interval_s = 4e-3 };
 	struct vpm_result r;
 	struct made m = usual;
 	uint64_t seed = 9;
@@ -213,7 +224,8 @@ static void test_interrupts(void **state)
 	for (size_t i = 0; i < in.n; i++)
 		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
 	assert_int_equal(vpm_solve(&in, &r), 0);
-	printf("1.65 W beside interrupts of 2.45 W: %.4f W, %.1f us\n", r.power_w.v, 1e6 * r.latency_s.v);
+	printf("1.65 W beside interrupts of 2.45 W: %.4f W, %.1f us\n", r.power_w.v,
+	       1e6 * r.latency_s.v);
 	assert_float_equal(r.power_w.v, 1.65, 0.006);
 	assert_float_equal(r.latency_s.v, 7e-3, 30e-6);
 	/*
@@ -264,8 +276,9 @@ static void interrupt(const struct made *m, bool left, double most)
 	int inside = 0, delayed = 0;
 
 	for (int k = 0; k < runs; k++) {
-		struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN,
-					.irq_part = part, .irq_w = IRQ_W, .irq_interval_s = TICKS_S };
+		struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
+					.idle_w = NAN, .peak_w = NAN, .irq_part = part,
+					.irq_w = IRQ_W, .irq_interval_s = TICKS_S };
 		struct vpm_result r;
 		uint64_t seed = 6000 + k;
 
@@ -279,7 +292,8 @@ static void interrupt(const struct made *m, bool left, double most)
 		off = fmax(off, 100 * fabs(r.power_w.v / m->power - 1));
 		half += 100 * (r.power_w.hi - r.power_w.lo) / 2 / m->power / runs;
 		inside += r.power_w.lo <= m->power && m->power <= r.power_w.hi;
-		assert_true(fabs(r.latency_s.v - m->latency) < 2 * (r.latency_s.hi - r.latency_s.v));
+		assert_true(fabs(r.latency_s.v - m->latency) <
+			    2 * (r.latency_s.hi - r.latency_s.v));
 	}
 	printf("%.2f W, %.2f ms, interrupts in some runs: off by %.2f %% at most, half an interval %.2f %%, %d of %.0f inside, %d left out\n",
 	       m->power, 1e3 * m->latency, off, half, inside, runs, delayed);
@@ -344,11 +358,12 @@ static void test_steps(void **state)
 		off = fmax(off, 100 * fabs(r.power_w.v / m.power - 1));
 		half += 100 * (r.power_w.hi - r.power_w.lo) / 2 / m.power / runs;
 	}
-	printf("a meter with steps and no noise: off by %.2f %% at most, half an interval %.2f %%, %d of %.0f inside\n", off, half,
-	       inside, runs);
+	printf("a meter with steps and no noise: off by %.2f %% at most, half an interval %.2f %%, %d of %.0f inside\n",
+	       off, half, inside, runs);
 	assert_in_range(inside, 370, 400);
 	/* no wider than the roundings of two readings */
-	assert_true(half < 100 * 1.96 * sqrt(2.0 / 12) * 1.5e-4 * INTERVAL / m.latency / m.power * 1.1);
+	assert_true(half < 100 * 1.96 * sqrt(2.0 / 12) * 1.5e-4 * INTERVAL / m.latency / m.power *
+		    1.1);
 }
 
 /*
@@ -358,7 +373,8 @@ static void test_steps(void **state)
 static void test_alike(void **state)
 {
 	struct vpm_reading readings[600];
-	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN, .irq_w = NAN };
+	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
+				.idle_w = NAN, .peak_w = NAN, .irq_w = NAN };
 	struct made m = usual;
 	struct vpm_result r;
 	uint64_t seed = 3;
@@ -387,7 +403,8 @@ static void test_alike(void **state)
  */
 static void check_calibration(double block_w, double irq_w)
 {
-	const double part = 0.05, off_part = 0.15 * part, off_w = 0.1 * irq_w, all_s = 7e-3 / (1 - part), runs = 400;
+	const double part = 0.05, off_part = 0.15 * part, off_w = 0.1 * irq_w,
+		all_s = 7e-3 / (1 - part), runs = 400;
 	struct vpm_reading readings[600];
 	struct made m = usual;
 	int inside[3] = { 0 };
@@ -398,10 +415,12 @@ static void check_calibration(double block_w, double irq_w)
 	m.noise = 0.001;
 	for (int k = 0; k < runs; k++) {
 		uint64_t seed = 4000 + k;
-		struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN,
-					.irq_part = part + off_part / 1.96 * rnd_normal(&seed), .irq_part_error = off_part,
-					.irq_w = irq_w + off_w / 1.96 * rnd_normal(&seed), .irq_w_error = off_w,
-					.irq_interval_s = 4e-3 };
+		struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
+					.idle_w = NAN, .peak_w = NAN,
+					.irq_part = part + off_part / 1.96 * rnd_normal(&seed),
+					.irq_part_error = off_part,
+					.irq_w = irq_w + off_w / 1.96 * rnd_normal(&seed),
+					.irq_w_error = off_w, .irq_interval_s = 4e-3 };
 		const double truth[3] = { block_w, 7e-3, 7e-3 * block_w };
 		struct vpm_result r;
 
@@ -414,8 +433,8 @@ static void check_calibration(double block_w, double irq_w)
 		inside[2] += r.energy_j.lo <= truth[2] && truth[2] <= r.energy_j.hi;
 		half += 100 * (r.power_w.hi - r.power_w.v) / block_w / runs;
 	}
-	printf("%.2f W beside interrupts of %.2f W: half an interval %.2f %%, %d, %d, %d of %.0f inside\n", block_w, irq_w,
-	       half, inside[0], inside[1], inside[2], runs);
+	printf("%.2f W beside interrupts of %.2f W: half an interval %.2f %%, %d, %d, %d of %.0f inside\n",
+	       block_w, irq_w, half, inside[0], inside[1], inside[2], runs);
 	assert_in_range(inside[0], 370, 392);
 	assert_in_range(inside[1], 370, 392);
 	/* exact where interrupts draw more than the block, else too wide */
@@ -442,11 +461,13 @@ static void test_left_out(void **state)
 	m.power = 2.47;
 	m.stalls = 0.03;
 	off = worst(&m, 50, &inside, &half);
-	printf("3 %% of the readings spoilt: off by %.2f %%, half an interval %.2f %%\n", off, half);
+	printf("3 %% of the readings spoilt: off by %.2f %%, half an interval %.2f %%\n",
+	       off, half);
 	assert_true(off < 1.5 && half < 1);
 	r = model(&m, 1);
 	assert_in_range(vpm_left_out(&r), 0.01 * m.n, 0.06 * m.n);
-	assert_int_equal(vpm_left_out(&r) + r.n[VPM_DELAYED] + r.n[VPM_UNDELAYED] + r.n[VPM_PAUSED], m.n);
+	assert_int_equal(vpm_left_out(&r) + r.n[VPM_DELAYED] + r.n[VPM_UNDELAYED] + r.n[VPM_PAUSED],
+			 m.n);
 }
 
 /*
@@ -456,7 +477,8 @@ static void test_left_out(void **state)
 static double shift(enum vpm_kind kind, double part, const struct made *m)
 {
 	double paused = FAR * part * PAUSED_W, times = INTERVAL / m->latency;
-	double block = FAR * part * (m->latency * m->power + m->own * m->own_w + (INTERVAL - m->own - m->latency) * PAUSED_W) /
+	double block = FAR * part * (m->latency * m->power + m->own * m->own_w +
+				     (INTERVAL - m->own - m->latency) * PAUSED_W) /
 		       INTERVAL;
 
 	return kind == VPM_PAUSED ? paused : kind == VPM_DELAYED ? times * block : -times * paused;
@@ -469,8 +491,8 @@ static double shift(enum vpm_kind kind, double part, const struct made *m)
 static void scatter(enum vpm_kind kind, size_t each, size_t far, bool both)
 {
 	struct vpm_reading readings[600];
-	struct vpm_input in = { .readings = readings, .n = VPM_KINDS * each, .interval_s = INTERVAL, .idle_w = NAN,
-				.peak_w = NAN, .irq_w = NAN };
+	struct vpm_input in = { .readings = readings, .n = VPM_KINDS * each, .interval_s = INTERVAL,
+				.idle_w = NAN, .peak_w = NAN, .irq_w = NAN };
 	struct made m = usual;
 	struct vpm_result r;
 	uint64_t seed = 77;
@@ -480,7 +502,8 @@ static void scatter(enum vpm_kind kind, size_t each, size_t far, bool both)
 	m.power = 2.47;
 	for (size_t i = 0; i < in.n; i++) {
 		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
-		readings[i].power_w *= readings[i].kind == kind && i / VPM_KINDS < far ? 1 + FAR : 1;
+		readings[i].power_w *= readings[i].kind == kind && i / VPM_KINDS < far ?
+				       1 + FAR : 1;
 	}
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	assert_int_equal(r.left_out[kind], far);
@@ -522,7 +545,8 @@ static void test_varying_latency(void **state)
 	steady.spread = 0;
 	off = worst(&m, 100, &inside, &half);
 	worst(&steady, 100, &inside, &half_steady);
-	printf("a latency of 2 to 8 ms: off by %.2f %%, half an interval %.2f %% instead of %.2f %%\n", off, half, half_steady);
+	printf("a latency of 2 to 8 ms: off by %.2f %%, half an interval %.2f %% instead of %.2f %%\n",
+	       off, half, half_steady);
 	assert_true(off < 1.5);
 	assert_true(half < 1.2 * half_steady);
 }
@@ -559,7 +583,8 @@ static void make_long(struct vpm_reading *readings, size_t n)
 static void test_too_long(void **state)
 {
 	struct vpm_reading readings[100];
-	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN };
+	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL,
+				.idle_w = NAN, .peak_w = NAN };
 	struct vpm_result r;
 
 	(void)state;
@@ -579,11 +604,13 @@ static void test_lost(void **state)
 {
 	static const struct { size_t late, moved; enum vpm_why why; } cases[] = {
 		/* of 34 that are of use; a few are so by chance */
-		{ 0, 0, VPM_KNOWN }, { 0, 3, VPM_KNOWN }, { 0, 4, VPM_LOST }, { 1, 3, VPM_LOST }, { 1, 2, VPM_KNOWN },
+		{ 0, 0, VPM_KNOWN }, { 0, 3, VPM_KNOWN }, { 0, 4, VPM_LOST }, { 1, 3, VPM_LOST },
+		{ 1, 2, VPM_KNOWN },
 		{ 2, 0, VPM_LONG }, { 2, 20, VPM_LONG }, { 0, 50, VPM_LOST },
 	};
 	struct vpm_reading readings[100];
-	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN };
+	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL,
+				.idle_w = NAN, .peak_w = NAN };
 
 	(void)state;
 	make_long(readings, in.n);
@@ -651,7 +678,8 @@ static void test_bounds(void **state)
 			continue;
 		assert_true(r.power_w.lo >= IDLE_W && r.power_w.hi > r.power_w.v);
 		inside += r.power_w.lo <= m.power && m.power <= r.power_w.hi &&
-			  r.energy_j.lo <= m.power * m.latency && m.power * m.latency <= r.energy_j.hi;
+			  r.energy_j.lo <= m.power * m.latency &&
+			  m.power * m.latency <= r.energy_j.hi;
 		if (!r.bounded)
 			continue;
 		bounded++;
@@ -660,7 +688,8 @@ static void test_bounds(void **state)
 		/* what is above the bound is not halved */
 		assert_true(r.energy_j.hi >= r.power_w.hi * r.latency_s.v * (1 - 1e-9));
 	}
-	printf("0.62 W above a bound of 0.6 W: %d of 200 outside, %d at it, %d inside\n", outside, bounded, inside);
+	printf("0.62 W above a bound of 0.6 W: %d of 200 outside, %d at it, %d inside\n", outside,
+	       bounded, inside);
 	assert_in_range(bounded, 50, 110);
 	assert_in_range(outside, 0, 8);
 	assert_in_range(inside, 184, 200);

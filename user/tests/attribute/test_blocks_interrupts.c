@@ -51,7 +51,8 @@ static struct made *make(double calibrated, uint64_t seed)
 	m->b.streams = &m->stream;
 	m->b.input.n_streams = 1;
 	m->b.input.interval_ns = INTERVAL_NS;
-	m->v.rec.cal = (struct kjoule_calibration){ .ticks = 1000, .other_part = calibrated, .other_error = 0.0005 };
+	m->v.rec.cal = (struct kjoule_calibration){ .ticks = 1000, .other_part = calibrated,
+						    .other_error = 0.0005 };
 	return m;
 }
 
@@ -59,7 +60,8 @@ static struct made *make(double calibrated, uint64_t seed)
 static void sample(struct made *m, uint32_t block, unsigned int n, double part, uint32_t khz)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		struct timeline_sample s = { .freq_khz = khz, .flags = block == KERNEL ? KJOULE_SAMPLE_KERNEL : 0 };
+		struct timeline_sample s = { .freq_khz = khz, .flags = block == KERNEL ?
+					     KJOULE_SAMPLE_KERNEL : 0 };
 		double late = USUAL_NS + 200 * random_part(m);
 
 		if (random_part(m) < part)
@@ -132,8 +134,10 @@ static void interrupts_are_those_that_they_fall_on(void **state)
 	assert_true(fabs(m->b.input.other * c[KERNEL].interrupted - 0.015) < 0.001);
 	/* all ticks' time is attributed still, and more of it to the interrupted one */
 	assert_true(c[OFTEN].longer > 1.2 && c[SELDOM].longer < 0.3);
-	assert_true(fabs(4500 * c[OFTEN].longer + 1500 * c[SELDOM].longer + 600 * c[KERNEL].longer - 6600) < 1);
-	assert_true(fabs(4500 * c[OFTEN].shifted + 1500 * c[SELDOM].shifted + 600 * c[KERNEL].shifted) < 1e-3);
+	assert_true(fabs(4500 * c[OFTEN].longer + 1500 * c[SELDOM].longer + 600 * c[KERNEL].longer -
+			 6600) < 1);
+	assert_true(fabs(4500 * c[OFTEN].shifted + 1500 * c[SELDOM].shifted +
+			 600 * c[KERNEL].shifted) < 1e-3);
 	unmake(m);
 }
 
@@ -182,8 +186,8 @@ static void a_few_samples_leave_it_to_the_calibration(void **state)
  * Ticks of a session, where the kernel's own tick of LONG_NS comes @phase_ns after the multiples of
  * its period.
  */
-static struct made *meet_kernel_ticks(uint64_t interval_ns, uint64_t jitter_ns, uint64_t phase_ns, unsigned int n,
-				      double calibrated)
+static struct made *meet_kernel_ticks(uint64_t interval_ns, uint64_t jitter_ns, uint64_t phase_ns,
+				      unsigned int n, double calibrated)
 {
 	struct made *m = make(calibrated, 1);
 	struct kjoule_session_info *s = &m->v.rec.meta.session;
@@ -198,7 +202,8 @@ static struct made *meet_kernel_ticks(uint64_t interval_ns, uint64_t jitter_ns, 
 		struct timeline_sample t = { .tick = k, .freq_khz = KHZ };
 		uint64_t since = (timeline_due(s, k) - phase_ns) % KERNEL_TICK_NS;
 
-		t.late_ns = USUAL_NS + 200 * random_part(m) + (since < LONG_NS ? LONG_NS - since : 0);
+		t.late_ns = USUAL_NS + 200 * random_part(m) +
+			    (since < LONG_NS ? LONG_NS - since : 0);
 		m->functions[k / 50 % 2].samples++;
 		assert_int_equal(blocks_delay_add(&m->b, k / 50 % 2, &t), 0);
 	}
@@ -226,14 +231,18 @@ static void ticks_in_step_do_not_count_as_such(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
 		for (unsigned int n = 2000; n <= 50000; n *= 25) {
-			struct made *m = meet_kernel_ticks(of[i].interval_ns, of[i].jitter_ns, of[i].phase_ns, n, 0.015);
-			double late = (double)(m->functions[0].late + m->functions[1].late) / n, other = m->b.input.other;
+			struct made *m = meet_kernel_ticks(of[i].interval_ns, of[i].jitter_ns,
+							   of[i].phase_ns, n, 0.015);
+			double late = (double)(m->functions[0].late + m->functions[1].late) / n,
+				other = m->b.input.other;
 
-			print_message("%u ticks of %u us: %.4f late, %.4f +- %.4f\n", n, (unsigned int)(of[i].interval_ns / 1000),
-				      late, other, m->b.input.other_error);
+			print_message("%u ticks of %u us: %.4f late, %.4f +- %.4f\n", n,
+				      (unsigned int)(of[i].interval_ns / 1000), late, other,
+				      m->b.input.other_error);
 			if (n > 2000)
 				assert_true(late >= of[i].least && late <= of[i].most);
-			assert_true(fabs(other - (double)LONG_NS / KERNEL_TICK_NS) <= m->b.input.other_error);
+			assert_true(fabs(other - (double)LONG_NS / KERNEL_TICK_NS) <=
+				    m->b.input.other_error);
 			assert_true(m->b.input.other_error < 0.006);
 			assert_null(m->b.costs);
 			unmake(m);

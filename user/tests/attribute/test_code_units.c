@@ -30,14 +30,16 @@ static struct json_object *report(const char *how, const char *name)
 }
 
 /* The unit of that kind whose figure @key has this value. */
-static struct json_object *unit(struct json_object *doc, const char *kind, const char *key, double value)
+static struct json_object *unit(struct json_object *doc, const char *kind, const char *key,
+				double value)
 {
 	struct json_object *rows = member(doc, "rows");
 
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (!strcmp(json_object_get_string(member(row, "kind")), kind) && number(row, key) == value)
+		if (!strcmp(json_object_get_string(member(row, "kind")), kind) &&
+		    number(row, key) == value)
 			return row;
 	}
 	print_message("no %s with %s %g\n%s\n", kind, key, value, out);
@@ -137,7 +139,8 @@ static void the_user_s_blocks_come_first(void **state)
 	json_object_put(doc);
 	/* merged, by lines and by addresses */
 	snprintf(how, sizeof(how), "--by block --block both=support/looped.c:%d-%d --block both=test_code_units:0x%lx-0x%lx",
-		 looped.loop_line, looped.loop_line, (unsigned long)looped.after, (unsigned long)looped.after + 1);
+		 looped.loop_line, looped.loop_line, (unsigned long)looped.after,
+		 (unsigned long)looped.after + 1);
 	doc = report(how, "usual");
 	assert_int_equal(number(find_row(doc, "named", NULL), "samples"), 6000);
 	json_object_put(doc);
@@ -153,9 +156,11 @@ static void what_was_not_sampled_has_no_number(void **state)
 	assert_int_equal(kjoule("report --block cold=looped.c:1-2 %s", temp_path("usual")), 1);
 	assert_true(says(err, "--block cold: no sample of what was asked for fell into it"));
 	assert_null(strstr(out, "cold"));
-	assert_int_equal(kjoule("report --comm others --block hot=a_loop_and_more %s", temp_path("usual")), 1);
+	assert_int_equal(kjoule("report --comm others --block hot=a_loop_and_more %s",
+				temp_path("usual")), 1);
 	/* a part of it is enough to be measured, but the other one is reported */
-	assert_int_equal(kjoule("report --block hot=nosuchfunction,a_loop_and_more %s", temp_path("usual")), 0);
+	assert_int_equal(kjoule("report --block hot=nosuchfunction,a_loop_and_more %s",
+				temp_path("usual")), 0);
 	assert_true(says(err, "--block hot: no sample fell into nosuchfunction"));
 	assert_true(says(out, "hot"));
 }
@@ -174,7 +179,8 @@ static void a_budget_names_who_breaks_it(void **state)
 	/* the very power that was found for the loop is inside of its interval */
 	row = unit(doc, "line", "source_line", looped.loop_line);
 	assert_true(number(row, "power_lo_package_w") < number(row, "power_hi_package_w"));
-	snprintf(how, sizeof(how), "--by line --power-budget %.9gmW", 1000 * number(row, "power_package_w"));
+	snprintf(how, sizeof(how), "--by line --power-budget %.9gmW",
+		 1000 * number(row, "power_package_w"));
 	json_object_put(doc);
 	doc = report(how, "usual");
 	row = unit(doc, "line", "source_line", looped.loop_line);
@@ -187,7 +193,8 @@ static void a_budget_names_who_breaks_it(void **state)
 /* Who is below the limit breaks a budget all the same. */
 static void a_budget_counts_what_is_hidden(void **state)
 {
-	struct json_object *doc = report("--by line --power-budget 1.5W --percent-limit 60", "usual"), *hidden;
+	struct json_object *doc = report("--by line --power-budget 1.5W --percent-limit 60",
+					 "usual"), *hidden;
 
 	(void)state;
 	hidden = member(doc, "hidden_over_budget");
@@ -195,10 +202,12 @@ static void a_budget_counts_what_is_hidden(void **state)
 	assert_true(near(number(member(hidden, "yes"), "time_s"), 3, 0.02));
 	assert_int_equal(number(member(hidden, "perhaps"), "blocks"), 0);
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --by line --power-budget 1.5 --percent-limit 60 %s", temp_path("usual")), 0);
+	assert_int_equal(kjoule("report --by line --power-budget 1.5 --percent-limit 60 %s",
+				temp_path("usual")), 0);
 	assert_true(says(out, "than the budget of 1.5 W: 0, for 0 s"));
 	assert_true(says(out, "of what is below the limit and not shown: draws more: 1, for 2.99"));
-	assert_int_equal(kjoule("report --by line --power-budget 1.5 --percent-limit 1 %s", temp_path("usual")), 0);
+	assert_int_equal(kjoule("report --by line --power-budget 1.5 --percent-limit 1 %s",
+				temp_path("usual")), 0);
 	assert_null(strstr(out, "of what is below the limit"));
 }
 
@@ -221,22 +230,29 @@ static void a_budget_does_not_judge_what_is_mixed(void **state)
 
 		if (k % 10 == 0)
 			put_energy(&b, k, 3, uj);
-		put_sample(&b, k, 0x10000000 + (high ? looped.after_offset : looped.loop_offset), 0, 1000000, 100);
+		put_sample(&b, k, 0x10000000 + (high ? looped.after_offset : looped.loop_offset), 0,
+			   1000000, 100);
 		uj[0] += (high ? 2540 : 1680) + k % 7;
 	}
 	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
 	free(b.data);
 	/* between their powers: neither keeps nor breaks it */
 	for (int above = 0; above < 2; above++) {
-		doc = report(above ? "--by line --power-budget 2.6W" : "--by line --power-budget 1.6W", "mixed");
+		doc =
+		report(above ? "--by line --power-budget 2.6W" : "--by line --power-budget 1.6W",
+		       "mixed");
 		for (int i = 0; i < 2; i++) {
-			row = unit(doc, "line", "source_line", i ? looped.after_line : looped.loop_line);
-			assert_true(number(row, "purity") < 0.85 && number(row, "power_lo_package_w") > 1.6);
+			row = unit(doc, "line", "source_line",
+				   i ? looped.after_line : looped.loop_line);
+			assert_true(number(row, "purity") < 0.85 &&
+				    number(row, "power_lo_package_w") > 1.6);
 			assert_true(number(row, "power_hi_package_w") < 2.6);
 			if (above)
 				assert_null(member(row, "over_budget"));
 			else
-				assert_string_equal(json_object_get_string(member(row, "over_budget")), "perhaps");
+				assert_string_equal(json_object_get_string(member(row,
+										  "over_budget")),
+						    "perhaps");
 		}
 		json_object_put(doc);
 	}
@@ -261,7 +277,8 @@ static void a_budget_does_not_judge_without_an_interval(void **state)
 
 		if (k % 10 == 0)
 			put_energy(&b, k, 3, uj);
-		put_sample(&b, k, 0x10000000 + (rare ? looped.after_offset : looped.loop_offset), 0, 1000000, 100);
+		put_sample(&b, k, 0x10000000 + (rare ? looped.after_offset : looped.loop_offset), 0,
+			   1000000, 100);
 		uj[0] += 1000 + k % 7;
 	}
 	write_recording(temp_path("rare"), &meta, &b, 1, looped_path(), 9000);
@@ -279,15 +296,18 @@ static void a_budget_does_not_judge_without_an_interval(void **state)
 	row = unit(doc, "line", "source_line", looped.after_line);
 	assert_string_equal(json_object_get_string(member(row, "over_budget")), "perhaps");
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 0 %s", temp_path("rare")), 0);
+	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 0 %s",
+				temp_path("rare")), 0);
 	assert_true(says(out, "; - : its power or the interval of that is not known, or it is mixed (~): 1, for 0.00"));
-	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 5 %s", temp_path("rare")), 0);
+	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 5 %s",
+				temp_path("rare")), 0);
 	assert_true(says(out, "of what is below the limit and not shown: draws more: 0, for 0 s; perhaps: 0, for 0 s; not known: 1, for 0.00"));
 }
 
 static void the_worst_case_is_wider(void **state)
 {
-	struct json_object *docs[2] = { report("--interval combined", "usual"), report("--interval worst-case", "usual") };
+	struct json_object *docs[2] = { report("--interval combined", "usual"),
+					report("--interval worst-case", "usual") };
 	double width[2];
 
 	(void)state;
@@ -298,9 +318,11 @@ static void the_worst_case_is_wider(void **state)
 		assert_true(number(row, "energy_lo_package_j") < number(row, "energy_package_j"));
 		if (i) {
 			assert_true(near(number(row, "energy_lo_package_j"),
-					 number(row, "time_lo_s") * number(row, "power_lo_package_w"), 1e-6));
+					 number(row, "time_lo_s") *
+					 number(row, "power_lo_package_w"), 1e-6));
 			assert_true(near(number(row, "energy_hi_package_j"),
-					 number(row, "time_hi_s") * number(row, "power_hi_package_w"), 1e-6));
+					 number(row, "time_hi_s") *
+					 number(row, "power_hi_package_w"), 1e-6));
 		}
 		json_object_put(docs[i]);
 	}
@@ -314,12 +336,13 @@ static void the_worst_case_is_wider(void **state)
 static void functions_of_one_name_are_two(void **state)
 {
 	struct view_place places[2] = {
-		{ .symbol = "helper", .object = looped_path(), .known = true, .address = looped.loop, .start = looped.loop,
-		  .end = looped.loop + 32 },
-		{ .symbol = "helper", .object = looped_path(), .known = true, .address = looped.after,
-		  .start = looped.after, .end = looped.after + 8 },
+		{ .symbol = "helper", .object = looped_path(), .known = true,
+		  .address = looped.loop, .start = looped.loop, .end = looped.loop + 32 },
+		{ .symbol = "helper", .object = looped_path(), .known = true,
+		  .address = looped.after, .start = looped.after, .end = looped.after + 8 },
 	};
-	static const enum code_unit_kind kinds[] = { CODE_UNIT_LOOP, CODE_UNIT_BLOCK, CODE_UNIT_LINE, CODE_UNIT_OBJECT };
+	static const enum code_unit_kind kinds[] = { CODE_UNIT_LOOP, CODE_UNIT_BLOCK,
+						     CODE_UNIT_LINE, CODE_UNIT_OBJECT };
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
@@ -344,12 +367,13 @@ static void functions_of_one_name_are_two(void **state)
 static void names_are_read(void **state)
 {
 	static const char *const wrong[] = {
-		"", "x", "x=", "=f", "x=,", "x=f,", "x=a.c:2-1", "x=a.c:0-1", "x=a.c:1-", "x=a.c:1-2-3", "x=a.c:1x",
+		"", "x", "x=", "=f", "x=,", "x=f,", "x=a.c:2-1", "x=a.c:0-1", "x=a.c:1-",
+		"x=a.c:1-2-3", "x=a.c:1x",
 		"x=o:0x5-0x5", "x=o:0x5", "x=o:0x5-", "x=a.c:99999999999999999999",
 	};
 	struct kjoule_line line = { .file = "/src/a/b.c", .line = 7, .function = "inner" };
-	struct user_blocks_code code = { .object = "/usr/lib/libx.so", .symbol = "outer", .address = 0x1234, .lines = &line,
-				   .n_lines = 1 };
+	struct user_blocks_code code = { .object = "/usr/lib/libx.so", .symbol = "outer",
+					 .address = 0x1234, .lines = &line, .n_lines = 1 };
 	struct user_blocks_part *part;
 	const char *why;
 
@@ -364,8 +388,10 @@ static void names_are_read(void **state)
 		user_blocks_free(&named);
 	}
 	static const struct { const char *text; bool is; } parts[] = {
-		{ "x=b.c:7", true }, { "x=a/b.c:1-7", true }, { "x=/src/a/b.c:7-9", true }, { "x=.c:7", false },
-		{ "x=b.c:8-9", false }, { "x=inner", true }, { "x=outer", true }, { "x=ns::inner", false },
+		{ "x=b.c:7", true }, { "x=a/b.c:1-7", true }, { "x=/src/a/b.c:7-9", true },
+		{ "x=.c:7", false },
+		{ "x=b.c:8-9", false }, { "x=inner", true }, { "x=outer", true },
+		{ "x=ns::inner", false },
 		{ "x=libx.so:0x1234-0x1235", true }, { "x=libx.so:0x1000-0x1234", false },
 		{ "x=x.so:0x1000-0x2000", false }, { "x=nothing,b.c:7", true },
 	};
@@ -382,13 +408,16 @@ static void names_are_read(void **state)
 static void wrong_command_lines_are_2(void **state)
 {
 	static const char *const lines[] = {
-		"report --by word", "report --by", "report --block", "report --block hot", "report --block hot=a.c:9-1",
-		"report -g --by line", "report --folded --block x=f", "report --children --by object",
+		"report --by word", "report --by", "report --block", "report --block hot",
+		"report --block hot=a.c:9-1",
+		"report -g --by line", "report --folded --block x=f",
+		"report --children --by object",
 		"report --by process --block x=f",
 		"report --power-budget 0", "report --power-budget -1", "report --power-budget 2V",
 		"report --power-budget 2W --children",
 		"report --interval wide", "report --vectors --sort time",
-		"report --by process --power-budget 2W", "report --power-budget 2MW", "report --interval worst-case --vectors",
+		"report --by process --power-budget 2W", "report --power-budget 2MW",
+		"report --interval worst-case --vectors",
 	};
 
 	(void)state;

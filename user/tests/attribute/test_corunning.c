@@ -72,7 +72,8 @@ static void choose(struct machine *m, uint32_t tick, uint32_t *now, uint64_t *se
 	/* now and then one CPU only: what a block draws alone is known */
 	if (tick / PERIOD % 4 == 0)
 		for (size_t i = 0; i < m->n_streams; i++)
-			now[i] = i == tick / (4 * PERIOD) % m->n_streams ? tick / (4 * PERIOD) % (BLOCKS - 2) : SILENCE;
+			now[i] = i == tick / (4 * PERIOD) % m->n_streams ? tick / (4 * PERIOD) %
+				 (BLOCKS - 2) : SILENCE;
 	else if (!steady && rnd(seed) % 50 == 0)
 		now[rnd(seed) % m->n_streams] = RECORDER;
 	/* so do the windows at both ends, which readings do not enclose: as in others */
@@ -101,23 +102,29 @@ static void put_tick(struct machine *m, uint32_t tick, const uint32_t *now, doub
 		own += m->power[now[i]];
 		alone += now[i] < SILENCE ? m->power[now[i]] + m->still : 0;
 		if (now[i] != SILENCE)
-			assert_int_equal(tick_stream_put(&m->packed[i], &(struct cpm_tick){ .tick = tick, .block = now[i] }, 0), 0);
+			assert_int_equal(tick_stream_put(&m->packed[i],
+							 &(struct cpm_tick){ .tick = tick,
+									     .block = now[i] }, 0),
+					 0);
 	}
 	for (size_t i = 0; i < m->n_streams; i++) {
 		if (now[i] < SILENCE)
-			m->uj[now[i]] += (own_of(m, now) + m->still) * (m->power[now[i]] + m->still) / alone;
+			m->uj[now[i]] += (own_of(m, now) + m->still) *
+					 (m->power[now[i]] + m->still) / alone;
 		else if (now[i] == RECORDER)
 			m->uj[RECORDER] += m->power[RECORDER];
 	}
 	*uj += own + m->still;
 }
 
-static void machine_new(struct machine *m, size_t n_streams, uint32_t n_ticks, uint32_t stays, uint64_t seed)
+static void machine_new(struct machine *m, size_t n_streams, uint32_t n_ticks, uint32_t stays,
+			uint64_t seed)
 {
 	uint32_t now[STREAMS_MOST] = { 0 };
 	double uj = 0;
 
-	*m = (struct machine){ .n_streams = n_streams, .n_ticks = n_ticks, .stays = stays, .still = 500 };
+	*m = (struct machine){ .n_streams = n_streams, .n_ticks = n_ticks, .stays = stays,
+			       .still = 500 };
 	m->readings = calloc(n_ticks, sizeof(*m->readings));
 	for (uint32_t b = 0; b < SILENCE; b++)
 		m->power[b] = 500 + 50 * b;
@@ -180,7 +187,8 @@ static void check_events(const struct machine *m, const struct cpm_vectors *v)
 				assert_int_equal(v->base[e.vector] == e.vector, others == n);
 			} else {
 				assert_int_equal(v->first[e.vector + 1] - v->first[e.vector], n);
-				assert_memory_equal(v->members + v->first[e.vector], blocks, n * sizeof(*blocks));
+				assert_memory_equal(v->members + v->first[e.vector], blocks,
+						    n * sizeof(*blocks));
 			}
 			all++;
 			other_sets += cpm_is_other_set(v, e.vector);
@@ -224,11 +232,13 @@ static void frequent_sets_are_kept_and_the_others_counted(void **state)
 		assert_false(cpm_has_other_sets(&all));
 		assert_int_equal(all.other_set_ticks, 0);
 		assert_true(all.n_vectors > 700);
-		assert_int_equal(cpm_vectors_collect(m.streams, m.n_streams, m.kinds, room_of_50(m.n_streams), &few, NULL, 0), 0);
+		assert_int_equal(cpm_vectors_collect(m.streams, m.n_streams, m.kinds,
+						     room_of_50(m.n_streams), &few, NULL, 0), 0);
 		assert_true(cpm_has_other_sets(&few));
 		for (uint32_t k = 0; k < few.first_other_set; k++)
 			kept += few.first[k + 1] - few.first[k] > 1;
-		print_message("%zu CPUs: %u vectors, %u kept, %.1f %% of ticks in crowds\n", streams[i], all.n_vectors, kept,
+		print_message("%zu CPUs: %u vectors, %u kept, %.1f %% of ticks in crowds\n",
+			      streams[i], all.n_vectors, kept,
 			      100. * few.other_set_ticks / few.ticks);
 		assert_in_range(kept, 1, 100);	/* with some of their bases */
 		assert_in_range(few.n_vectors, 1, 100 + 1 + BLOCKS + 2 * (STREAMS_MOST + 1));
@@ -236,7 +246,8 @@ static void frequent_sets_are_kept_and_the_others_counted(void **state)
 		assert_true(steady_vector(&m, &few) != UINT32_MAX);
 		assert_int_equal(few.ticks, all.ticks);
 		assert_int_equal(few.multi, all.multi);
-		assert_true(few.other_set_ticks > few.ticks / 5 && few.other_set_ticks < few.ticks * 7 / 10);
+		assert_true(few.other_set_ticks > few.ticks / 5 && few.other_set_ticks < few.ticks *
+			    7 / 10);
 		check_events(&m, &all);
 		check_events(&m, &few);
 		cpm_vectors_free(&all);
@@ -254,7 +265,8 @@ static void without_room_blocks_alone_are_left(void **state)
 	(void)state;
 	machine_new(&m, 3, 5000, 1, 9);
 	for (size_t room = 1; room < 400; room += 300) {
-		assert_int_equal(cpm_vectors_collect(m.streams, m.n_streams, m.kinds, room, &v, NULL, 0), 0);
+		assert_int_equal(cpm_vectors_collect(m.streams, m.n_streams, m.kinds, room, &v,
+						     NULL, 0), 0);
 		check_events(&m, &v);
 		assert_in_range(v.n_vectors - 2 * (m.n_streams + 1), 2, BLOCKS + 1);
 		cpm_vectors_free(&v);
@@ -278,12 +290,17 @@ static void see(const struct machine *m, size_t room, enum profile_model model, 
 
 	memset(s, 0, sizeof(*s));
 	for (size_t i = 0; i < m->n_streams; i++)
-		s->streams[i] = (struct profile_stream){ .stream = m->streams[i], .tick_ns = m->tick_ns };
-	s->package = (struct profile_package){ .readings = { m->readings }, .n_readings = { m->n_readings } };
+		s->streams[i] = (struct profile_stream){ .stream = m->streams[i],
+							 .tick_ns = m->tick_ns };
+	s->package = (struct profile_package){ .readings = { m->readings },
+					       .n_readings = { m->n_readings } };
 	s->in = (struct profile_input){
-		.interval_ns = INTERVAL_NS, .jitter = 1, .end_tick = m->n_ticks, .n_streams = m->n_streams, .streams = s->streams,
-		.n_packages = 1, .packages = &s->package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = m->kinds,
-		.unsampled_block = SILENCE, .steps = CPM_STEPS, .model = model, .irq_w = { m->tick_ns > 0 ? 1 : NAN }, .idle_uj = { NAN },
+		.interval_ns = INTERVAL_NS, .jitter = 1, .end_tick = m->n_ticks,
+		.n_streams = m->n_streams, .streams = s->streams,
+		.n_packages = 1, .packages = &s->package, .n_domains = 1, .n_blocks = BLOCKS,
+		.kinds = m->kinds,
+		.unsampled_block = SILENCE, .steps = CPM_STEPS, .model = model,
+		.irq_w = { m->tick_ns > 0 ? 1 : NAN }, .idle_uj = { NAN },
 		.vectors_room = room };
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		group_of[b] = b;
@@ -325,7 +342,8 @@ static struct apart compare(uint32_t stays, uint64_t seed)
 			continue;
 		assert_int_equal(x->samples, m.ticks[b]);
 		assert_int_equal(x->energy[0].readings, y->energy[0].readings);
-		assert_true(y->energy[0].j.lo < y->energy[0].j.v && y->energy[0].j.hi > y->energy[0].j.v);
+		assert_true(y->energy[0].j.lo < y->energy[0].j.v &&
+			    y->energy[0].j.hi > y->energy[0].j.v);
 		if (b == RECORDER)
 			continue;
 		apart.each = fmax(apart.each, fabs(y->energy[0].j.v / x->energy[0].j.v - 1));
@@ -406,9 +424,11 @@ static void labels_of_all_other_sets_add_up_to_their_blocks(void **state)
 	}
 	see(&m, room_of_50(m.n_streams), PROFILE_CPM, &s);
 	assert_true(profile_other_set_part(s.p) > 0.2);
-	assert_int_equal(profile_labels(s.p, 0, (const uint32_t *const *)labels, SILENCE, BLOCKS, uj), 0);
+	assert_int_equal(profile_labels(s.p, 0, (const uint32_t *const *)labels, SILENCE, BLOCKS,
+					uj), 0);
 	for (uint32_t b = 0; b < BLOCKS; b++)
-		assert_true(fabs(uj[b] * 1e-6 - s.groups[b].energy[0].j.v) < 1e-9 * s.total_uj * 1e-6);
+		assert_true(fabs(uj[b] * 1e-6 - s.groups[b].energy[0].j.v) < 1e-9 * s.total_uj *
+			    1e-6);
 	profile_free(s.p);
 	for (size_t i = 0; i < m.n_streams; i++)
 		free(labels[i]);
@@ -442,15 +462,19 @@ static void sets_that_were_not_kept_are_one_row(void **state)
 		if (i > 5)	/* of the others some have as many ticks */
 			continue;
 		assert_int_equal(few.vectors[i].n, all.vectors[i].n);
-		assert_memory_equal(few.vectors[i].members, all.vectors[i].members, few.vectors[i].n * sizeof(uint32_t));
+		assert_memory_equal(few.vectors[i].members, all.vectors[i].members,
+				    few.vectors[i].n * sizeof(uint32_t));
 		assert_int_equal(few.vectors[i].ticks, all.vectors[i].ticks);
-		assert_memory_equal(&few.vectors[i].time_s, &all.vectors[i].time_s, sizeof(struct value));
-		assert_true(fabs(few.vectors[i].energy[0].j.v / all.vectors[i].energy[0].j.v - 1) < 0.005);
+		assert_memory_equal(&few.vectors[i].time_s, &all.vectors[i].time_s,
+				    sizeof(struct value));
+		assert_true(fabs(few.vectors[i].energy[0].j.v / all.vectors[i].energy[0].j.v - 1) <
+			    0.005);
 	}
 	assert_int_equal(ticks, m.n_ticks);
 	assert_true(fabs(uj / (few.total_j[0].v * 1e6) - 1) < 1e-9);
 	assert_int_equal(few.vectors[19].other_set_ticks, profile_other_set_ticks(s[1].p));
-	assert_true(few.vectors[19].others > 0 && few.vectors[19].ticks > few.vectors[19].other_set_ticks);
+	assert_true(few.vectors[19].others > 0 &&
+		    few.vectors[19].ticks > few.vectors[19].other_set_ticks);
 	assert_int_equal(few.vectors[19].n, 0);
 	corunning_free(&all);
 	corunning_free(&few);
@@ -482,13 +506,15 @@ static void mixture_shares_all_other_sets(void **state)
 	}
 	assert_true(fabs(s[1].total_uj / s[0].total_uj - 1) < 1e-6);
 	for (uint32_t b = 0; b < SILENCE; b++) {
-		const struct value *x = &s[0].groups[b].energy[0].j, *y = &s[1].groups[b].energy[0].j;
+		const struct value *x = &s[0].groups[b].energy[0].j,
+		*y = &s[1].groups[b].energy[0].j;
 
 		apart = fmax(apart, fabs(y->v / x->v - 1));
 		/* the power of all other sets is not more certain than a class's */
 		narrow = fmin(narrow, (y->hi - y->lo) / (x->hi - x->lo));
 	}
-	print_message("mixture: blocks are %.1f %% apart at most, intervals at least %.2f times as wide\n", 100 * apart, narrow);
+	print_message("mixture: blocks are %.1f %% apart at most, intervals at least %.2f times as wide\n",
+		      100 * apart, narrow);
 	assert_true(apart < 0.15);
 	assert_true(narrow > 0.5);
 	profile_free(s[0].p);
@@ -528,7 +554,8 @@ static char *printed(const struct view *v, const struct blocks *b, const struct 
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	const struct report r = { 0 };
-	int before = dup(STDOUT_FILENO), fd = open(temp_path("head"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int before = dup(STDOUT_FILENO),
+		fd = open(temp_path("head"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 	char *text = calloc(1, 65536);
 
 	assert_true(before >= 0 && fd >= 0 && text);
@@ -572,8 +599,9 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
 	assert_true(near(number(doc, "crowd_part"), profile_other_set_ticks(p) / 3000., 1e-9));
 	json_object_put(doc);
 	text = printed(&v, &b, p);
-	snprintf(expected, sizeof(expected), "# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together",
-		 profile_other_set_ticks(p), 100 * profile_other_set_part(p));
+	snprintf(expected, sizeof(expected), "# together   at %" PRIu64
+		 " busy ticks (%.1f %%) ran what rarely ran together", profile_other_set_ticks(p),
+		 100 * profile_other_set_part(p));
 	assert_true(says(text, expected));
 	free(text);
 	profile_free(p);

@@ -15,7 +15,8 @@
 static const struct edge_windows_cost free_of_cost;
 
 /* The only hold of a CPU that has that window alone. */
-static struct edge_windows_pause hold_of(const struct timeline_window *window, const struct edge_windows_cost *cost)
+static struct edge_windows_pause hold_of(const struct timeline_window *window,
+					 const struct edge_windows_cost *cost)
 {
 	struct timeline_window told = *window;
 	struct timeline_cpu cpu = { .n_windows = 1, .windows = &told };
@@ -39,7 +40,8 @@ static struct edge_windows_pause hold_of(const struct timeline_window *window, c
 static void test_search_failed(void **state)
 {
 	struct timeline_window window = {
-		.seek_ns = T0 + 5 * MS, .a_ns = T0 + 16 * MS, .from_ns = T0 + 16 * MS, .b_ns = T0 + 16 * MS, .c_ns = T0 + 36 * MS,
+		.seek_ns = T0 + 5 * MS, .a_ns = T0 + 16 * MS, .from_ns = T0 + 16 * MS,
+		.b_ns = T0 + 16 * MS, .c_ns = T0 + 36 * MS,
 		.flags = KJOULE_WINDOW_FAILED | KJOULE_WINDOW_LEADER };
 	struct edge_windows_pause pause = hold_of(&window, &free_of_cost);
 
@@ -66,13 +68,16 @@ static void test_search_failed(void **state)
  */
 static void test_interrupts_after_pause(void **state)
 {
-	static const struct { uint64_t paused_ns, others_ns; } pauses[] = { { 2 * MS, 30000 }, { 4 * MS, 60000 }, { 12 * MS, 60000 } };
-	struct edge_windows_cost cost = { .entry_ns = 20000, .tick_ns = 30000, .other = 0.015, .other_hz = 250 };
+	static const struct { uint64_t paused_ns, others_ns; } pauses[] =
+		{ { 2 * MS, 30000 }, { 4 * MS, 60000 }, { 12 * MS, 60000 } };
+	struct edge_windows_cost cost = { .entry_ns = 20000, .tick_ns = 30000, .other = 0.015,
+					  .other_hz = 250 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
 		struct timeline_window window = {
-			.seek_ns = T0 + 5 * MS, .a_ns = T0 + 5 * MS, .from_ns = T0 + 5 * MS, .b_ns = T0 + 16 * MS,
+			.seek_ns = T0 + 5 * MS, .a_ns = T0 + 5 * MS, .from_ns = T0 + 5 * MS,
+			.b_ns = T0 + 16 * MS,
 			.c_ns = T0 + 16 * MS + pauses[i].paused_ns, .flags = KJOULE_WINDOW_LEADER };
 		struct edge_windows_pause pause = hold_of(&window, &cost);
 
@@ -82,7 +87,8 @@ static void test_interrupts_after_pause(void **state)
 	/* how often they come is not known of older recordings */
 	cost.other_hz = 0;
 	struct timeline_window window = {
-		.seek_ns = T0 + 5 * MS, .a_ns = T0 + 5 * MS, .from_ns = T0 + 5 * MS, .b_ns = T0 + 16 * MS,
+		.seek_ns = T0 + 5 * MS, .a_ns = T0 + 5 * MS, .from_ns = T0 + 5 * MS,
+		.b_ns = T0 + 16 * MS,
 		.c_ns = T0 + 28 * MS, .flags = KJOULE_WINDOW_LEADER };
 	assert_int_equal(hold_of(&window, &cost).to_ns, window.c_ns + 10000 + 30000 + 180000);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Several recordings as one report: simulated runs of a program whose figures, and whose differences,
- * are known.
+ * Several recordings as one report: simulated runs of a program whose figures, and whose
+ * differences, are known.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -35,7 +35,8 @@ static void series(const char *name, const uint32_t *ticks, const double *watt, 
 		char one[64];
 
 		snprintf(one, sizeof(one), "%s.%zu", name, i + 1);
-		series_record(&(struct series_run){ .name = one, .ticks = ticks[i], .watt = watt[i], .phase = 7 * i });
+		series_record(&(struct series_run){ .name = one, .ticks = ticks[i], .watt = watt[i],
+						    .phase = 7 * i });
 	}
 }
 
@@ -70,8 +71,8 @@ static void several_runs_are_an_average_run(void **unused)
 	assert_int_equal(number(row, "runs"), 3);
 	assert_true(near(number(row, "time_s"), 10, 1e-9));
 	assert_true(near(number(row, "energy_package_j"), 15, 0.05));
-	assert_true(near(number(row, "power_package_w") * number(row, "time_s"), number(row, "energy_package_j"),
-			 1e-6));
+	assert_true(near(number(row, "power_package_w") * number(row, "time_s"),
+			 number(row, "energy_package_j"), 1e-6));
 	/* 0.2 s is what the times differ by, and that is known to a tick */
 	assert_true(near(number(row, "time_between_s"), 0.2, 0.002));
 	row = find_row(doc, "function", SERIES_OBJECT);
@@ -104,7 +105,8 @@ static void more_runs_are_narrower(void **unused)
 		char name[16];
 
 		snprintf(name, sizeof(name), "more.%zu", i + 1);
-		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1, .phase = 11 * i });
+		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1,
+						    .phase = 11 * i });
 	}
 	doc = report(series_files("more", 1));
 	one = half(find_row(doc, "total", NULL), "energy");
@@ -204,8 +206,10 @@ static void different_measurements_are_not_averaged(void **unused)
 	char a[300], link[320];
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "a", .ticks = 1000, .watt = 1 }));
-	series_record(&(struct series_run){ .name = "other", .ticks = 1000, .watt = 1, .exe = "/nonexistent/another" });
+	snprintf(a, sizeof(a), "%s",
+		 series_record(&(struct series_run){ .name = "a", .ticks = 1000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "other", .ticks = 1000, .watt = 1,
+					    .exe = "/nonexistent/another" });
 	assert_int_equal(kjoule("report %s /nonexistent/x", a), 1);
 	assert_true(says(err, "/nonexistent/x: No such file"));
 	assert_int_equal(kjoule("report %s /etc/passwd", a), 1);
@@ -226,15 +230,19 @@ static void acceptable_differences_are_reported(void **unused)
 	char a[300];
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "note.1", .ticks = 1000, .watt = 1 }));
-	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1, .argument = "another" });
+	snprintf(a, sizeof(a), "%s",
+		 series_record(&(struct series_run){ .name = "note.1", .ticks = 1000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1,
+					    .argument = "another" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("note.2")), 0);
 	assert_true(says(out, "# note "));
 	assert_true(says(out, "was run as `./program another`"));
-	series_record(&(struct series_run){ .name = "note.2", .ticks = 500, .watt = 1, .interval_ns = 2000000 });
+	series_record(&(struct series_run){ .name = "note.2", .ticks = 500, .watt = 1,
+					    .interval_ns = 2000000 });
 	assert_int_equal(kjoule("report --csv %s %s", a, temp_path("note.2")), 0);
 	assert_true(says(err, "was recorded at 500 Hz"));
-	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1, .cpus = 2 });
+	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1,
+					    .cpus = 2 });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("note.2")), 0);
 	assert_true(says(out, "was recorded on CPUs 0-1"));
 }
@@ -247,7 +255,8 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
 	(void)unused;
 	series_record(&(struct series_run){ .name = "dark.1", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "dark.2", .ticks = 10000, .watt = 1 });
-	series_record(&(struct series_run){ .name = "dark.3", .ticks = 10000, .watt = 1, .no_energy = true });
+	series_record(&(struct series_run){ .name = "dark.3", .ticks = 10000, .watt = 1,
+					    .no_energy = true });
 	doc = report(series_files("dark", 3));
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "time_s"), 10, 1e-9));
@@ -256,7 +265,8 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
 	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 2), "energy_j"));
 	json_object_put(doc);
 	/* nor does one that has not met the code at all, and was there before the others */
-	series_record(&(struct series_run){ .name = "dim.1", .ticks = 10000, .no_energy = true, .kernel_only = true });
+	series_record(&(struct series_run){ .name = "dim.1", .ticks = 10000, .no_energy = true,
+					    .kernel_only = true });
 	series_record(&(struct series_run){ .name = "dim.2", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "dim.3", .ticks = 10000, .watt = 1 });
 	doc = report(series_files("dim", 3));
@@ -278,10 +288,12 @@ static void without_a_source_there_is_time(void **unused)
 	struct json_object *doc, *row;
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000,
-									 .no_source = true }));
-	snprintf(b, sizeof(b), "%s", series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000,
-									 .no_source = true }));
+	snprintf(a, sizeof(a), "%s",
+		 series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000,
+						     .no_source = true }));
+	snprintf(b, sizeof(b), "%s",
+		 series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000,
+						     .no_source = true }));
 	assert_int_equal(kjoule("report --json %s %s", a, b), 0);
 	doc = json_tokener_parse(out);
 	row = find_row(doc, "total", NULL);
@@ -303,15 +315,16 @@ static void of_the_machine_the_commands_are_compared(void **unused)
 	char a[300];
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1,
-									 .system = true,
-									 .argument = "1" }));
-	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1, .system = true,
-					    .argument = "2" });
+	snprintf(a, sizeof(a), "%s",
+		 series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1,
+						     .system = true, .argument = "1" }));
+	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1,
+					    .system = true, .argument = "2" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("sys.2")), 0);
 	assert_true(says(out, "was run as `./program 2`"));
 	/* and a process is no machine */
-	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1, .argument = "1" });
+	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1,
+					    .argument = "1" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("sys.2")), 1);
 	assert_true(says(err, "they do not tell of the same"));
 }
@@ -319,7 +332,8 @@ static void of_the_machine_the_commands_are_compared(void **unused)
 static void what_is_of_one_recording_stays_so(void **unused)
 {
 	static const char *const lines[] = {
-		"report -g a b", "report --vectors a b", "report --pid 1 a b", "report --children a b", "report --folded a b",
+		"report -g a b", "report --vectors a b", "report --pid 1 a b",
+		"report --children a b", "report --folded a b",
 		"report --without-outliers a", "report --without-outliers",
 	};
 
@@ -346,9 +360,11 @@ static void exit_codes_are_reported(void **unused)
 	series_with_codes(3, 0);
 	assert_true(says(out, "code.1 ended with exit code 3") && !says(out, "code.2 ended"));
 	series_with_codes(3, 4);
-	assert_true(says(out, "code.1 ended with exit code 3") && says(out, "code.2 ended with exit code 4"));
+	assert_true(says(out, "code.1 ended with exit code 3") &&
+		    says(out, "code.2 ended with exit code 4"));
 	series_with_codes(10, 10);
-	assert_true(says(out, "the command of all recordings ended with exit code 10") && !says(out, "code.1 ended"));
+	assert_true(says(out, "the command of all recordings ended with exit code 10") &&
+		    !says(out, "code.1 ended"));
 	series_with_codes(0, 0);
 	assert_false(says(out, "exit code"));
 }
@@ -361,7 +377,8 @@ static void damaged_and_cut_files_are_reported(void **unused)
 	size_t len;
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "whole", .ticks = 20000, .watt = 1 }));
+	snprintf(a, sizeof(a), "%s",
+		 series_record(&(struct series_run){ .name = "whole", .ticks = 20000, .watt = 1 }));
 	series_record(&(struct series_run){ .name = "cut", .ticks = 20000, .watt = 1 });
 	data = read_file(temp_path("cut"), &len);
 	write_file(temp_path("cut"), data, len / 2 + 3);
@@ -373,7 +390,8 @@ static void damaged_and_cut_files_are_reported(void **unused)
 	doc = json_tokener_parse(out);
 	run = json_object_array_get_idx(member(doc, "runs"), 1);
 	assert_true(json_object_get_boolean(member(run, "left_out")));
-	assert_true(!member(run, "differs") && !member(run, "time_score") && !member(run, "energy_differs"));
+	assert_true(!member(run, "differs") && !member(run, "time_score") &&
+		    !member(run, "energy_differs"));
 	run = json_object_array_get_idx(member(doc, "runs"), 0);
 	assert_true(member(run, "differs") && member(run, "energy_differs"));
 	json_object_put(doc);
@@ -382,13 +400,15 @@ static void damaged_and_cut_files_are_reported(void **unused)
 		snprintf(b, sizeof(b), "%s.%d", temp_path("part"), i);
 		write_file(b, data, len / 2 + 3 + i);
 	}
-	assert_int_equal(kjoule("report --without-outliers %s %s.0 %s.1 %s.2", a, temp_path("part"), temp_path("part"), temp_path("part")), 0);
+	assert_int_equal(kjoule("report --without-outliers %s %s.0 %s.1 %s.2", a, temp_path("part"),
+				temp_path("part"), temp_path("part")), 0);
 	assert_true(!says(out, "differs") && says(out, "# recorded   20.000 s at"));
 	/* where none is whole they are all there is */
 	snprintf(b, sizeof(b), "%s", temp_path("cut too"));
 	write_file(b, data, len / 2 + 3);
 	assert_int_equal(kjoule("report %s '%s'", temp_path("cut"), b), 0);
-	assert_true(says(out, "-- no whole run\n") && !says(out, "left out") && says(out, "is not a whole run: it was cut short"));
+	assert_true(says(out, "-- no whole run\n") && !says(out, "left out") &&
+		    says(out, "is not a whole run: it was cut short"));
 	for (size_t i = 0; i < 16; i++)
 		data[len / 2 + i] ^= 0x10;
 	write_file(temp_path("cut"), data, len);
@@ -406,14 +426,19 @@ static void models_of_one_recording_stay_so(void **unused)
 	struct json_object *doc, *model;
 
 	(void)unused;
-	snprintf(plain, sizeof(plain), "%s", series_record(&(struct series_run){ .name = "model.1", .ticks = 20000, .watt = 1 }));
+	snprintf(plain, sizeof(plain), "%s",
+		 series_record(&(struct series_run){ .name = "model.1", .ticks = 20000,
+						     .watt = 1 }));
 	series_record(&(struct series_run){ .name = "model.2", .ticks = 20000, .watt = 1 });
-	snprintf(paused, sizeof(paused), "%s", series_record(&(struct series_run){ .name = "model.held", .ticks = 20000, .watt = 1,
-									       .paused = true }));
+	snprintf(paused, sizeof(paused), "%s",
+		 series_record(&(struct series_run){ .name = "model.held", .ticks = 20000,
+						     .watt = 1, .paused = true }));
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(kjoule("report --model %s %s", models[i], series_files("model", 2)), 2);
+		assert_int_equal(kjoule("report --model %s %s", models[i],
+					series_files("model", 2)), 2);
 		assert_true(says(err, "--model mixture, edge and vpm are for one recording; there are 2"));
-		assert_int_equal(kjoule("report --model %s --convergence x.svg %s", models[i], plain), 2);
+		assert_int_equal(kjoule("report --model %s --convergence x.svg %s", models[i],
+					plain), 2);
 		assert_true(says(err, "--convergence goes with --model cpm only"));
 	}
 	assert_int_equal(kjoule("report --model auto %s", series_files("model", 2)), 0);
@@ -424,7 +449,8 @@ static void models_of_one_recording_stay_so(void **unused)
 	model = member(doc, "model");
 	assert_string_equal(json_object_get_string(member(model, "name")), "cpm");
 	assert_string_equal(json_object_get_string(member(model, "asked")), "auto");
-	assert_string_equal(json_object_get_string(member(find_row(doc, "total", NULL), "model")), "cpm");
+	assert_string_equal(json_object_get_string(member(find_row(doc, "total", NULL), "model")),
+			    "cpm");
 	json_object_put(doc);
 
 	assert_int_equal(kjoule("report %s %s", plain, paused), 0);
@@ -436,7 +462,8 @@ static void models_of_one_recording_stay_so(void **unused)
 	/* 4 % of the one */
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 20 * 0.98, 0.1));
 	json_object_put(doc);
-	series_record(&(struct series_run){ .name = "model.3", .ticks = 20000, .watt = 1, .paused = true });
+	series_record(&(struct series_run){ .name = "model.3", .ticks = 20000, .watt = 1,
+					    .paused = true });
 	assert_int_equal(kjoule("report %s %s", paused, temp_path("model.3")), 0);
 	assert_true(says(out, "model.held was recorded with --edge: its CPUs were held again and again"));
 	assert_true(says(out, "figures are those of the constant power model"));
@@ -457,7 +484,8 @@ static void code_is_joined_wherever_it_was_loaded(void **unused)
 		char name[16];
 
 		snprintf(name, sizeof(name), "aslr.%zu", i + 1);
-		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1, .exe = looped_path(),
+		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1,
+						    .exe = looped_path(),
 						    .start = 0x550000000000ull + i * 0x1000000,
 						    .offset = looped.loop_offset });
 	}
@@ -487,7 +515,8 @@ static void code_is_joined_wherever_it_was_loaded(void **unused)
 		char args[4200];
 		struct json_object *doc;
 
-		snprintf(args, sizeof(args), "--block hot=looped.c:%d %s", looped.loop_line, series_files("aslr", 3));
+		snprintf(args, sizeof(args), "--block hot=looped.c:%d %s", looped.loop_line,
+			 series_files("aslr", 3));
 		doc = report(args);
 		assert_int_equal(number(find_row(doc, "named", NULL), "runs"), 3);
 		json_object_put(doc);

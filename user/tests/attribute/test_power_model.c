@@ -23,7 +23,8 @@
 static void put_block(struct buffer *b, uint32_t tick, uint32_t block)
 {
 	static const uint64_t ip[] = { 0x10001000, 0xffffffff81000000, 0 };
-	static const uint32_t flags[] = { 0, KJOULE_SAMPLE_KERNEL, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IP_HIDDEN };
+	static const uint32_t flags[] = { 0, KJOULE_SAMPLE_KERNEL, KJOULE_SAMPLE_KERNEL |
+					  KJOULE_SAMPLE_IP_HIDDEN };
 
 	put_sample(b, tick, ip[block], flags[block], 1000000, 100);
 	if (block == 0)
@@ -53,7 +54,8 @@ static void record(const char *name, const struct alternating *a, uint64_t lost_
 			continue;
 		}
 		for (; r < a->n_readings && a->readings[r].tick == i; r++)
-			put_energy(&b, i, 3, (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
+			put_energy(&b, i, 3,
+				   (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
 		if (!visits || rnd(&seed) % visits)
 			put_block(&b, i, a->stream[i].block);
 	}
@@ -62,8 +64,9 @@ static void record(const char *name, const struct alternating *a, uint64_t lost_
 }
 
 /* Alternating blocks of 0.3, 0.4 and 0.5 of the period: 20 ticks to it, 40 s. */
-static struct alternating fine = { .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .varies = 0.05, .power_w = { 1, 3, 2 },
-				   .period_s = 10e-3, .ticks = 20, .jitter = 1, .total_s = 40 };
+static struct alternating fine = { .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .varies = 0.05,
+				   .power_w = { 1, 3, 2 }, .period_s = 10e-3, .ticks = 20,
+				   .jitter = 1, .total_s = 40 };
 
 static struct json_object *report(const char *how, const char *name)
 {
@@ -91,7 +94,8 @@ static struct json_object *row_of(struct json_object *doc, unsigned int block)
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (!strcmp(text(row, "kind"), "function") && !strcmp(text(row, "function"), names[block]) &&
+		if (!strcmp(text(row, "kind"), "function") &&
+		    !strcmp(text(row, "function"), names[block]) &&
 		    !strcmp(text(row, "object"), objects[block]))
 			return row;
 	}
@@ -126,7 +130,8 @@ static void bystanders_are_no_part_of_it(void **state)
 			assert_null(strstr(text(row, "function"), "bystanders"));
 			assert_null(strstr(text(row, "comm"), "bystanders"));
 			if (!strcmp(text(row, "kind"), "total"))
-				assert_true(near(number(row, "time_s"), samples * fine.interval_s, 1e-6));
+				assert_true(near(number(row, "time_s"), samples * fine.interval_s,
+						 1e-6));
 		}
 		json_object_put(doc);
 	}
@@ -153,7 +158,8 @@ static void mixture_separates_blocks_that_cpm_does_not(void **state)
 		assert_true(number(row, "power_lo_package_w") < fine.power_w[b] * 1.01);
 		assert_true(number(row, "power_hi_package_w") > fine.power_w[b] * 0.99);
 		if (b != 2)
-			assert_true(fabs(number(other, "power_package_w") / fine.power_w[b] - 1) > 0.1);
+			assert_true(fabs(number(other, "power_package_w") / fine.power_w[b] - 1) >
+				    0.1);
 	}
 	for (int i = 0; i < 2; i++) {
 		struct json_object *rows = member(i ? cpm : doc, "rows");
@@ -217,7 +223,8 @@ static void inseparable_blocks_have_one_row(void **state)
 	assert_string_equal(text(merged, "function"), "[unknown] + [unknown] (not separable)");
 	assert_int_equal(json_object_array_length(member(merged, "members")), 2);
 	for (size_t i = 0; i < 2; i++)
-		samples += number(json_object_array_get_idx(member(merged, "members"), i), "samples");
+		samples += number(json_object_array_get_idx(member(merged, "members"), i),
+				  "samples");
 	assert_int_equal(samples, number(row, "samples"));
 	/* the third is long, and separate */
 	/* (0.11 * 1 W + 0.12 * 4 W) / 0.23 */
@@ -258,7 +265,8 @@ static void shared_code_has_a_row_next_to_its_processes(void **state)
 			assert_true(near(number(row, "time_s"), seconds, 1e-6));
 	}
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --model mixture --percent-limit 0 %s", temp_path("shared")), 0);
+	assert_int_equal(kjoule("report --model mixture --percent-limit 0 %s", temp_path("shared")),
+			 0);
 	assert_true(says(out, "\n[not separable] "));
 	assert_true(says(out, "[others] : blocks of less than 1 %"));
 }
@@ -288,21 +296,28 @@ static void vectors_have_the_powers_of_the_model(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct json_object *doc = report(i ? "--vectors" : "--vectors --model mixture", "fine"), *rows = member(doc, "rows");
+		struct json_object *doc = report(i ? "--vectors" : "--vectors --model mixture",
+						 "fine"), *rows = member(doc, "rows");
 
 		assert_string_equal(text(member(doc, "model"), "name"), i ? "cpm" : "mixture");
 		assert_int_equal(json_object_array_length(rows), 3);
 		for (size_t k = 0; k < 3; k++) {
 			struct json_object *row = json_object_array_get_idx(rows, k);
-			struct json_object *one = json_object_array_get_idx(member(row, "together"), 0);
-			unsigned int b = !strcmp(text(one, "function"), "[hidden]") ? 2 : !strcmp(text(one, "object"), "[kernel]");
+			struct json_object *one =
+				json_object_array_get_idx(member(row, "together"), 0);
+			unsigned int b = !strcmp(text(one, "function"), "[hidden]") ?
+					 2 : !strcmp(text(one, "object"), "[kernel]");
 
 			sums[i] += number(row, "energy_package_j");
-			off[i] = fmax(off[i], fabs(number(row, "power_package_w") / fine.power_w[b] - 1));
+			off[i] = fmax(off[i],
+				      fabs(number(row, "power_package_w") / fine.power_w[b] - 1));
 			if (!i) {
-				assert_true(number(row, "energy_lo_package_j") < fine.true_j[b] * 1.01);
-				assert_true(number(row, "energy_hi_package_j") > fine.true_j[b] * 0.99);
-				assert_true(number(row, "energy_hi_package_j") < fine.true_j[b] * 1.1);
+				assert_true(number(row, "energy_lo_package_j") < fine.true_j[b] *
+					    1.01);
+				assert_true(number(row, "energy_hi_package_j") > fine.true_j[b] *
+					    0.99);
+				assert_true(number(row, "energy_hi_package_j") < fine.true_j[b] *
+					    1.1);
 			}
 		}
 		json_object_put(doc);
@@ -349,7 +364,8 @@ static void callers_and_processes_go_with_it(void **state)
 	(void)state;
 	row = find_row(doc, "process", NULL);
 	assert_non_null(row);
-	assert_true(fabs(number(row, "energy_package_j") / (fine.true_j[0] + fine.true_j[1] + fine.true_j[2]) - 1) < 0.01);
+	assert_true(fabs(number(row, "energy_package_j") /
+			 (fine.true_j[0] + fine.true_j[1] + fine.true_j[2]) - 1) < 0.01);
 	assert_null(find_row(doc, "function", NULL));
 	json_object_put(doc);
 	doc = report("--model mixture --by object", "fine");
@@ -366,7 +382,8 @@ static void callers_and_processes_go_with_it(void **state)
 			row = json_object_array_get_idx(member(doc, "rows"), k);
 			if (!strcmp(text(row, "kind"), "caller") && number(row, "depth") == 1)
 				sum += number(row, "energy_package_j");
-			else if (!strcmp(text(row, "object"), PROGRAM) && !strcmp(text(row, "kind"), "function"))
+			else if (!strcmp(text(row, "object"), PROGRAM) &&
+				 !strcmp(text(row, "kind"), "function"))
 				whole = number(row, "energy_package_j");
 		}
 		assert_true(near(sum, whole, 1e-6) && whole > 1);
@@ -391,7 +408,8 @@ static void record_shared(const char *name, const struct alternating *a)
 		uint32_t block = a->stream[i].block, whose = block == 1 ? 200 : 100;
 
 		for (; r < a->n_readings && a->readings[r].tick == i; r++)
-			put_energy(&b, i, 3, (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
+			put_energy(&b, i, 3,
+				   (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
 		if (whose != pid)
 			put_task(&b, whose, whose);
 		pid = whose;
@@ -429,13 +447,15 @@ static int make_recordings(void **state)
 	alternating_run(&a, 1);
 	record("even", &a, UINT64_MAX);
 	alternating_free(&a);
-	a = (struct alternating){ .n_blocks = 2, .length = { 15, 20 }, .varies = 0.3, .power_w = { 1, 3 },
-				  .period_s = 10e-3, .ticks = 10, .total_s = 20 };
+	a = (struct alternating){ .n_blocks = 2, .length = { 15, 20 }, .varies = 0.3,
+				  .power_w = { 1, 3 }, .period_s = 10e-3, .ticks = 10,
+				  .total_s = 20 };
 	alternating_run(&a, 1);
 	record("coarse", &a, UINT64_MAX);
 	alternating_free(&a);
-	a = (struct alternating){ .n_blocks = 3, .length = { 0.11, 0.12, 0.6 }, .varies = 0.3, .power_w = { 1, 4, 2 },
-				  .period_s = 10e-3, .ticks = 10, .jitter = 1, .total_s = 60 };
+	a = (struct alternating){ .n_blocks = 3, .length = { 0.11, 0.12, 0.6 }, .varies = 0.3,
+				  .power_w = { 1, 4, 2 }, .period_s = 10e-3, .ticks = 10,
+				  .jitter = 1, .total_s = 60 };
 	alternating_run(&a, 1);
 	record("short", &a, UINT64_MAX);
 	record_shared("shared", &a);

@@ -36,7 +36,8 @@ static void record(const char *name, uint32_t target)
 		if (turn < 2)
 			put_sample(&b[0], k, 0x10001000, 0, 1000000, 100);
 		if (turn == 1 || turn == 2)
-			put_sample(&b[1], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
+			put_sample(&b[1], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL,
+				   1000000, 100);
 		uj[0] += power_mw[turn];
 		uj[1] += 500;
 	}
@@ -50,10 +51,13 @@ static struct json_object *find(struct json_object *doc, unsigned int members, c
 	struct json_object *rows = member(doc, "rows");
 
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i), *together = member(row, "together");
+		struct json_object *row = json_object_array_get_idx(rows, i),
+		*together = member(row, "together");
 
 		if (json_object_array_length(together) == members &&
-		    (!object || !strcmp(json_object_get_string(member(json_object_array_get_idx(together, 0), "object")), object)))
+		    (!object ||
+		     !strcmp(json_object_get_string(member(json_object_array_get_idx(together, 0),
+							   "object")), object)))
 			return row;
 	}
 	print_message("no vector of %u\n%s\n", members, out);
@@ -135,8 +139,8 @@ static double half_width(unsigned int missed)
 			k += missed - 1;
 			continue;
 		}
-		put_sample(&b, k, k / 100 % 2 ? 0xffffffff81000000 : 0x10001000, k / 100 % 2 ? KJOULE_SAMPLE_KERNEL : 0,
-			   1000000, 100);
+		put_sample(&b, k, k / 100 % 2 ? 0xffffffff81000000 : 0x10001000,
+			   k / 100 % 2 ? KJOULE_SAMPLE_KERNEL : 0, 1000000, 100);
 		uj[0] += 1000;
 		uj[1] += 500;
 	}
@@ -169,8 +173,9 @@ static void missed_ticks_widen_times(void **state)
  */
 static double concurrency(const char *model, uint64_t seed)
 {
-	struct alternating a = { .n_blocks = 2, .length = { 12, 0.4 }, .varies = 0.15, .power_w = { 3.4, 1.9 },
-				 .period_s = 10e-3, .ticks = 10, .jitter = 1, .total_s = 60 };
+	struct alternating a = { .n_blocks = 2, .length = { 12, 0.4 }, .varies = 0.15,
+				 .power_w = { 3.4, 1.9 }, .period_s = 10e-3, .ticks = 10,
+				 .jitter = 1, .total_s = 60 };
 	struct buffer b[2] = { { 0 } };
 	struct kjoule_meta meta;
 	struct json_object *doc;
@@ -184,18 +189,22 @@ static double concurrency(const char *model, uint64_t seed)
 	put_task(&b[1], 100, 100);
 	for (size_t i = 0; i < a.n_ticks; i++) {
 		for (; r < a.n_readings && a.readings[r].tick == i; r++)
-			put_energy(&b[0], i, 3, (uint64_t[]){ a.readings[r].uj, a.readings[r].uj / 2 });
+			put_energy(&b[0], i, 3,
+				   (uint64_t[]){ a.readings[r].uj, a.readings[r].uj / 2 });
 		put_sample(&b[0], i, a.stream[i].block ? 0x10001000 : 0xffffffff81000000,
 			   a.stream[i].block ? 0 : KJOULE_SAMPLE_KERNEL, 1000000, 100);
 		if (!a.stream[i].block)
-			put_sample(&b[1], i, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
+			put_sample(&b[1], i, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL,
+				   1000000, 100);
 	}
 	write_recording(temp_path("concurrency"), &meta, b, 2, "/nonexistent/program", a.n_ticks);
-	assert_int_equal(kjoule("report --vectors --model %s --json %s", model, temp_path("concurrency")), 0);
+	assert_int_equal(kjoule("report --vectors --model %s --json %s", model,
+				temp_path("concurrency")), 0);
 	doc = json_tokener_parse(out);
 	for (unsigned int n = 1; n <= 2; n++)
-		off = fmax(off, fabs(number(find(doc, n, n == 1 ? "/nonexistent/program" : "[kernel]"), "power_package_w") /
-				     a.power_w[n == 1] - 1));
+		off = fmax(off,
+			   fabs(number(find(doc, n, n == 1 ? "/nonexistent/program" : "[kernel]"),
+				       "power_package_w") / a.power_w[n == 1] - 1));
 	json_object_put(doc);
 	alternating_free(&a);
 	free(b[0].data);
@@ -213,7 +222,8 @@ static void mixture_separates_a_sequential_block_between_parallel_ones(void **st
 		mixture = fmax(mixture, concurrency("mixture", seed));
 		cpm = fmin(cpm, concurrency("cpm", seed));
 	}
-	print_message("mixture %.2f %% off at most, constant power %.1f %% at least\n", 100 * mixture, 100 * cpm);
+	print_message("mixture %.2f %% off at most, constant power %.1f %% at least\n",
+		      100 * mixture, 100 * cpm);
 	assert_true(mixture < 0.04);
 	assert_true(cpm > 0.15);
 }
@@ -237,7 +247,8 @@ static void a_budget_is_for_what_is_drawn_together(void **state)
 			put_energy(&b[0], k, 3, uj);
 		put_sample(&b[0], k, 0x10001000, 0, 1000000, 100);
 		if (both)
-			put_sample(&b[1], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
+			put_sample(&b[1], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL,
+				   1000000, 100);
 		else
 			put_sample(&b[1], k, 0, KJOULE_SAMPLE_IDLE, 1000000, 100);
 		uj[0] += (both ? 3000 : 1500) + k % 7;
@@ -245,10 +256,13 @@ static void a_budget_is_for_what_is_drawn_together(void **state)
 	write_recording(temp_path("both"), &meta, b, 2, "/nonexistent/program", 4000);
 	free(b[0].data);
 	free(b[1].data);
-	assert_int_equal(kjoule("report --vectors --power-budget 2W --json %s", temp_path("both")), 0);
+	assert_int_equal(kjoule("report --vectors --power-budget 2W --json %s", temp_path("both")),
+			 0);
 	doc = json_tokener_parse(out);
-	assert_string_equal(json_object_get_string(member(find(doc, 2, NULL), "over_budget")), "yes");
-	assert_string_equal(json_object_get_string(member(find(doc, 1, "/nonexistent/program"), "over_budget")), "no");
+	assert_string_equal(json_object_get_string(member(find(doc, 2, NULL), "over_budget")),
+			    "yes");
+	assert_string_equal(json_object_get_string(member(find(doc, 1, "/nonexistent/program"),
+							  "over_budget")), "no");
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --vectors --power-budget 2W %s", temp_path("both")), 0);
 	assert_true(says(out, "! : draws more package power than the budget of 2 W: 1, for "));

@@ -34,8 +34,8 @@ struct interpolated {
 static const struct interpolated quiet_host = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.001 };
 
 /* By how much the loop is kept in [@from, @to): @s has the ticks of it. */
-static double interrupted(const struct interpolated *m, double interval_ns, double phase, double from,
-			  double to, struct kjoule_slot *s, uint64_t *seed)
+static double interrupted(const struct interpolated *m, double interval_ns, double phase,
+			  double from, double to, struct kjoule_slot *s, uint64_t *seed)
 {
 	double lost = 0, irq_ns = 1e9 / m->irq_hz;
 
@@ -54,7 +54,8 @@ static double interrupted(const struct interpolated *m, double interval_ns, doub
 	return lost;
 }
 
-static void phase(struct kjoule_phase *p, const struct interpolated *m, double interval_ns, uint64_t seed)
+static void phase(struct kjoule_phase *p, const struct interpolated *m, double interval_ns,
+		  uint64_t seed)
 {
 	double phase = rnd_unit(&seed) * 1e9 / m->irq_hz, now = 0, away = 0, seen = 0;
 
@@ -91,15 +92,16 @@ static void phase(struct kjoule_phase *p, const struct interpolated *m, double i
 
 		p->handler_ns = seen / p->ticks;
 		p->n_domains = 2;
-		p->uw[0] = (LOOP_UW + (TICK_UW - LOOP_UW) * tick + (AWAY_UW - LOOP_UW) * away / now) *
+		p->uw[0] = (LOOP_UW + (TICK_UW - LOOP_UW) * tick + (AWAY_UW - LOOP_UW) * away /
+			    now) *
 			   (1 + 0.002 * (rnd_unit(&seed) - 0.5));
 		p->uw[1] = NAN;
 	}
 }
 
 /* In the first @spoilt rounds the host took half of what the fast phase would have done. */
-static void rounds_new(struct kjoule_round *r, size_t n, size_t spoilt, const struct interpolated *m,
-		       uint64_t seed)
+static void rounds_new(struct kjoule_round *r, size_t n, size_t spoilt,
+		       const struct interpolated *m, uint64_t seed)
 {
 	memset(r, 0, n * sizeof(*r));
 	for (size_t i = 0; i < n; i++) {
@@ -182,9 +184,11 @@ static void a_busy_host_does_not_count(void **state)
 			assert_true(fabs(cal.handler_ns / handler - 1) < 0.05);
 			assert_true(cal.tick_error_ns > 0 && cal.tick_error_ns < 0.03 * tick);
 			assert_true(fabs(cal.other_part - others) < fmax(0.1 * others, 0.002));
-			inside += fabs(cal.other_part - others) <= 2 * cal.other_error + 0.15 * others;
+			inside += fabs(cal.other_part - others) <= 2 * cal.other_error +
+				  0.15 * others;
 			/* ticks so short that their power is lost in the noise say so */
-			assert_true(fabs(cal.irq_uw[0] - TICK_UW) < 0.06 * TICK_UW + 4 * cal.irq_error_uw[0]);
+			assert_true(fabs(cal.irq_uw[0] - TICK_UW) < 0.06 * TICK_UW +
+				    4 * cal.irq_error_uw[0]);
 			rounds_free(r, 8);
 		}
 		assert_in_range(inside, 19, 20);

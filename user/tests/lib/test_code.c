@@ -93,7 +93,8 @@ static void lines_name_inlined_functions(void **state)
 			assert_int_equal(n, 2);
 			assert_string_equal(lines[1].function, "around_it");
 			assert_non_null(strstr(lines[1].file, "test_code.c"));
-			assert_true((int)lines[1].line > first_line && (int)lines[1].line < last_line);
+			assert_true((int)lines[1].line > first_line &&
+				    (int)lines[1].line < last_line);
 			assert_true(!lines[0].line || (int)lines[0].line < first_line);
 		} else {
 			outside++;

@@ -345,8 +345,10 @@ static void a_full_disk_leaves_whole_chunks(void **state)
 	set_largest(250000);
 	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, noise, sizeof(noise), &err), 0);
-	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, noise, sizeof(noise), &err), -EFBIG);
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, noise, sizeof(noise),
+						     &err), 0);
+	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, noise, sizeof(noise), &err),
+			 -EFBIG);
 	assert_non_null(strstr(err.text, "what was written before is kept"));
 	set_largest(RLIM_INFINITY);
 	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_END, 0, "{}", 2, &err), -EFBIG);
@@ -457,10 +459,13 @@ static void json_chunks_go_both_ways(void **state)
 		  .tick_ns = UINT64_MAX, .late_max_ns = 12, .source_errors = 13 }, { .cpu = 7 } };
 	struct kjoule_calibration cal = { .cpu = 1, .ticks = 99, .tick_ns = 1234.5,
 		.handler_ns = 1000.25, .entry_ns = 234.25, .freq_khz = 1e6,
-		.other_part = 0.01, .other_error = 0.002, .other_hz = 250, .n_domains = 2, .irq_uw = { 2.5e6, 1e6 },
-		.source = { 0, 1 }, .domain = { 1, 0 }, .loop_uw = { 1.5e6, 0.5e6 }, .idle_uw = { 4e5, 2e5 } }, cal2;
+		.other_part = 0.01, .other_error = 0.002, .other_hz = 250, .n_domains = 2,
+		.irq_uw = { 2.5e6, 1e6 },
+		.source = { 0, 1 }, .domain = { 1, 0 }, .loop_uw = { 1.5e6, 0.5e6 },
+		.idle_uw = { 4e5, 2e5 } }, cal2;
 	struct kjoule_end end = { .reason = "signal", .start_ns = 1, .stop_ns = 2,
-		.exit_code = 130, .side_band_lost = 3, .side_band_anew = 5, .ring_damaged = 4 }, end2;
+		.exit_code = 130, .side_band_lost = 3, .side_band_anew = 5,
+		.ring_damaged = 4 }, end2;
 	struct kjoule_cpu_stats *stats2;
 	struct kjoule_meta meta, meta2;
 	char *text;
@@ -680,8 +685,8 @@ static void what_compresses_too_well_is_read_all_the_same(void **state)
 		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, text, strlen(text),
 						     NULL), 0);
 		for (int i = 0; i < 120 && !kind; i++)
-			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data,
-							     side.len, NULL), 0);
+			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0,
+							     side.data, side.len, NULL), 0);
 		for (int i = 0; i < 3 && kind; i++)
 			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, samples,
 							     sizeof(samples), NULL), 0);

@@ -37,7 +37,10 @@ static void names_are_as_in_the_source(void **state)
 	becomes("", NULL);
 }
 
-/* foo<int, int>, then of each what was before, twice: a few hundred characters that stand for more than there is memory. */
+/*
+ * foo<int, int>, then of each what was before, twice: a few hundred characters that stand for more
+ * than there is memory.
+ */
 static void endless_names_stay_as_they_are(void **state)
 {
 	char name[4096] = "_Z1f3fooIiiE", digits[2] = "0", *long_one;
@@ -81,7 +84,8 @@ static void functions_are_found_by_what_they_are_called(void **state)
 	assert_true(kjoule_name_is("void f<a b, int>(a, b)", "f<a b, int>"));
 	assert_true(kjoule_name_is("a::operator()(int) const", "a::operator()"));
 	assert_true(kjoule_name_is("(anonymous namespace)::f(int)", "(anonymous namespace)::f"));
-	assert_true(kjoule_name_is("main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"));
+	assert_true(kjoule_name_is("main::{lambda(int)#1}::operator()(int) const",
+				   "main::{lambda(int)#1}::operator()"));
 	assert_true(kjoule_name_is("core::fmt::write", "core::fmt::write"));
 	assert_false(kjoule_name_is("(", "x"));
 	assert_false(kjoule_name_is(")(", "x"));

@@ -164,10 +164,12 @@ static void the_module_s_notices_and_records_arrive(void **state)
 	assert_int_equal(0, kjoule_session_records(ctl, info.id, take, &t, &err));
 	assert_int_equal(0, kjoule_stats_total(ctl, info.id, &stats, &err));
 	assert_true(stats.due && stats.due == stats.produced + stats.missed + stats.parked);
-	assert_true(stats.consumed >= t.records && stats.consumed == stats.records && !stats.waiting);
+	assert_true(stats.consumed >= t.records && stats.consumed == stats.records &&
+		    !stats.waiting);
 	assert_int_equal(0, kjoule_sessions(ctl, &list, &sessions, &err));
 	while (sessions--)
-		listed |= list[sessions].id == info.id && list[sessions].state == KJOULE_SESSION_STOPPED;
+		listed |= list[sessions].id == info.id &&
+			  list[sessions].state == KJOULE_SESSION_STOPPED;
 	assert_true(listed);
 	free(list);
 	assert_int_equal(0, kjoule_session_del(ctl, info.id, &err));

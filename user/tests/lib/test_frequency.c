@@ -25,8 +25,8 @@
 static char state[300], said[512];
 static struct kjoule_error why;
 
-static void put_policy(unsigned int number, const char *cpus, uint32_t low, uint32_t high, const char *table,
-		       const char *latency)
+static void put_policy(unsigned int number, const char *cpus, uint32_t low, uint32_t high,
+		       const char *table, const char *latency)
 {
 	char text[32];
 
@@ -66,7 +66,8 @@ static bool limits_are(unsigned int policy, uint32_t min, uint32_t max)
 {
 	if (limit(policy, "scaling_min_freq") == min && limit(policy, "scaling_max_freq") == max)
 		return true;
-	print_message("policy%u has %u to %u\n", policy, limit(policy, "scaling_min_freq"), limit(policy, "scaling_max_freq"));
+	print_message("policy%u has %u to %u\n", policy, limit(policy, "scaling_min_freq"),
+		      limit(policy, "scaling_max_freq"));
 	return false;
 }
 
@@ -231,7 +232,8 @@ static void hold_and_die(int sig, uint32_t khz)
 		_exit(2);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(sig == SIGUSR1 ? WIFEXITED(status) && !WEXITSTATUS(status) : WIFSIGNALED(status));
+	assert_true(sig == SIGUSR1 ? WIFEXITED(status) && !WEXITSTATUS(status) :
+		    WIFSIGNALED(status));
 }
 
 static void a_signal_handler_restores_it(void **s)
@@ -286,7 +288,8 @@ static void limits_that_cannot_be_restored_now_are_kept(void **s)
 	hold_and_die(SIGKILL, 900000);
 	unlink(path_of(0, "scaling_max_freq"));
 	assert_int_equal(mkdir(path_of(0, "scaling_max_freq"), 0755), 0);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EISDIR);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
+			 -EISDIR);
 	assert_non_null(strstr(why.text, "policy0 cannot be given back its limits of 100000 to 900000 kHz: Is a directory; bring its CPUs online"));
 	assert_non_null(strstr(said, "are restored (100 to 900 MHz), but where they cannot be"));
 	assert_true(limits_are(2, 100000, 900000));
@@ -343,7 +346,8 @@ static void other_states_restore_nothing(void **s)
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
 	assert_int_equal(access(state, F_OK), -1);
 	write_file(state, damaged, strlen(damaged));
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EBADMSG);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
+			 -EBADMSG);
 	assert_non_null(strstr(why.text, "it should tell what limits"));
 	assert_int_equal(access(state, F_OK), 0);
 	assert_true(limits_are(0, 500000, 500000));
@@ -355,7 +359,8 @@ static void one_holds_at_a_time(void **s)
 
 	(void)s;
 	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EBUSY);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
+			 -EBUSY);
 	assert_int_equal(kjoule_frequency_hold(other, 900000, &why), -EBUSY);
 	assert_non_null(strstr(why.text, "holds the CPUs at a frequency"));
 	assert_true(limits_are(0, 500000, 500000));
@@ -374,12 +379,14 @@ static void a_state_file_of_another_user_is_refused(void **s)
 	snprintf(target, sizeof(target), "%s", temp_path("target"));
 	write_file(target, "", 0);
 	assert_int_equal(symlink(target, state), 0);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -ELOOP);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
+			 -ELOOP);
 	unlink(state);
 	if (!geteuid()) {
 		write_file(state, "", 0);
 		assert_int_equal(chown(state, 65534, 65534), 0);
-		assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EPERM);
+		assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said),
+							  &why), -EPERM);
 		assert_non_null(strstr(why.text, "is not a file of yours"));
 	}
 }
@@ -416,14 +423,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(boost_is_offered_where_it_is_on, begin, end),
 		cmocka_unit_test_setup_teardown(a_frequency_is_held_and_restored, begin, end),
 		cmocka_unit_test_setup_teardown(a_signal_handler_restores_it, begin, end),
-		cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_is_restored, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_is_restored, begin,
+						end),
 		cmocka_unit_test_setup_teardown(a_half_done_change_is_restored, begin, end),
 		cmocka_unit_test_setup_teardown(limits_set_by_others_are_left_alone, begin, end),
-		cmocka_unit_test_setup_teardown(limits_that_cannot_be_restored_now_are_kept, begin, end),
+		cmocka_unit_test_setup_teardown(limits_that_cannot_be_restored_now_are_kept, begin,
+						end),
 		cmocka_unit_test_setup_teardown(limits_set_meanwhile_count, begin, end),
 		cmocka_unit_test_setup_teardown(other_states_restore_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(one_holds_at_a_time, begin, end),
-		cmocka_unit_test_setup_teardown(a_state_file_of_another_user_is_refused, begin, end),
+		cmocka_unit_test_setup_teardown(a_state_file_of_another_user_is_refused, begin,
+						end),
 		cmocka_unit_test_setup_teardown(refusals_have_messages, begin, end),
 	};
 

@@ -75,8 +75,9 @@ static void the_last_definition_counts(void **state)
 
 static void what_is_no_map_is_refused(void **state)
 {
-	static const char *const wrong[] = { "", "process", "process \n", "process 7", "process x\n1 1 a\n",
-					     "process 12345678901234567\n", "1000 10 a\n" };
+	static const char *const wrong[] = { "", "process", "process \n", "process 7",
+					     "process x\n1 1 a\n", "process 12345678901234567\n",
+					     "1000 10 a\n" };
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
 
 	(void)state;
@@ -167,7 +168,8 @@ static void a_report_names_it(void **state)
 	assert_int_equal(kjoule_writer_open(temp_path("with"), &w, NULL), 0);
 	while (kjoule_reader_next(r, &c) > 0) {
 		if (c.type == KJOULE_CHUNK_END)
-			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_JITMAP, 0, map, strlen(map), NULL), 0);
+			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_JITMAP, 0, map,
+							     strlen(map), NULL), 0);
 		assert_int_equal(kjoule_writer_chunk(w, c.type, c.cpu, c.data, c.len, NULL), 0);
 	}
 	kjoule_reader_close(r);

@@ -111,13 +111,16 @@ static void is_refused(int ret, const char *words)
 	assert_int_equal(lstat(wanted, &before), 0);
 	for (unsigned int flags = 0; flags < 2; flags++) {
 		assert_int_equal(write_new(wanted, flags), ret);
-		assert_true(says(why.text, "cannot write '") && says(why.text, wanted) && says(why.text, words));
-		assert_true(says(why.text, flags ? "name another file with -o" : "name another file"));
+		assert_true(says(why.text, "cannot write '") && says(why.text, wanted) &&
+			    says(why.text, words));
+		assert_true(says(why.text, flags ? "name another file with -o" :
+				 "name another file"));
 		assert_int_equal(kjoule_output_file_check(wanted, flags, &why), ret);
 	}
 	assert_int_equal(lstat(wanted, &after), 0);
-	assert_true(after.st_ino == before.st_ino && after.st_size == before.st_size && after.st_mode == before.st_mode &&
-		    after.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
+	assert_true(after.st_ino == before.st_ino && after.st_size == before.st_size &&
+		    after.st_mode == before.st_mode && after.st_mtim.tv_nsec ==
+		    before.st_mtim.tv_nsec);
 	assert_true(is_text(precious, "precious"));
 	assert_int_equal(names(), n);
 }
@@ -331,14 +334,16 @@ static void data_of_a_picture_replace_nothing_unasked(void **state)
 static void exports_are_checked_before(void **state)
 {
 	static const char *const options[] = {
-		"boost run --export-json", "boost run --export-csv", "boost run --export-markdown", "boost run -o",
+		"boost run --export-json", "boost run --export-csv", "boost run --export-markdown",
+		"boost run -o",
 		"latency -o",
 	};
 
 	(void)state;
 	assert_int_equal(symlink(precious, wanted), 0);
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		assert_int_equal(kjoule("%s %s%s", options[i], wanted, strstr(options[i], "run") ? " -- true" : ""), 1);
+		assert_int_equal(kjoule("%s %s%s", options[i], wanted, strstr(options[i], "run") ?
+					" -- true" : ""), 1);
 		assert_true(says(err, "/x.data': is a symbolic link; name another file"));
 	}
 	assert_true(is_text(precious, "precious"));
@@ -393,7 +398,8 @@ static void the_usual_file_of_root_is_read(void **state)
 	for (uid_t owner = 0; owner <= NOBODY; owner += NOBODY / 2) {
 		assert_int_equal(chown("kjoule.data", owner, owner), 0);
 		assert_int_equal(seteuid(NOBODY), 0);
-		assert_int_equal(kjoule_reader_open(NULL, &r, &why), owner && owner != NOBODY ? -EPERM : 0);
+		assert_int_equal(kjoule_reader_open(NULL, &r, &why), owner && owner != NOBODY ?
+				 -EPERM : 0);
 		kjoule_reader_close(r);
 		assert_int_equal(kjoule_reader_open("kjoule.data", &r, &why), 0);
 		kjoule_reader_close(r);

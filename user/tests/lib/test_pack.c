@@ -49,7 +49,8 @@ static void what_is_packed_comes_out_again(void **state)
 			j[n] = jumps[rnd(&seed) % (sizeof(jumps) / sizeof(jumps[0]))] *
 			       (rnd(&seed) & 1 ? -1 : 1);
 		k += rnd(&seed) % 8 ? 1 : j[0];
-		put_sample(&in, k, 0x401000 + j[1], rnd(&seed) % 20 ? 2 : j[2], 100000 + j[2], j[3]);
+		put_sample(&in, k, 0x401000 + j[1], rnd(&seed) % 20 ? 2 : j[2], 100000 + j[2],
+			   j[3]);
 		if (i % 7 == 0)
 			put_energy(&in, k, 5, j);
 		if (i % 11 == 0)
@@ -77,8 +78,8 @@ static void samples_come_as_they_are_one_by_one(void **state)
 
 	(void)state;
 	for (uint32_t k = 0; k < 3000; k += rnd(&seed) % 10 ? 1 : 3) {
-		put_sample(&in, k, 0x401000 + rnd(&seed) % 90000, rnd(&seed) % 20 ? 2 : 0, 100000 + rnd(&seed) % 70000,
-			   rnd(&seed) % 90000);
+		put_sample(&in, k, 0x401000 + rnd(&seed) % 90000, rnd(&seed) % 20 ? 2 : 0,
+			   100000 + rnd(&seed) % 70000, rnd(&seed) % 90000);
 		if (rnd(&seed) % 40 == 0)
 			put_energy(&in, k, 1, &uj);
 	}
@@ -125,7 +126,8 @@ static void usual_samples_take_few_bytes(void **state)
 
 	(void)state;
 	for (uint32_t k = 0; k < 1000; k++)
-		put_sample(&in, k, 0x401000 + rnd(&seed) % 500, 2, 100000, 20000 + rnd(&seed) % 30000);
+		put_sample(&in, k, 0x401000 + rnd(&seed) % 500, 2, 100000,
+			   20000 + rnd(&seed) % 30000);
 	pack_all(&in, &packed);
 	assert_true(packed.len < 5100);
 	free(in.data);

@@ -352,7 +352,8 @@ static void alternatives_of_alternative_debug_files(void **state)
 	      "gcc -g -O1 -no-pie -Wl,--build-id=0xabababababababababababababababababababab -o alt.debug linked.c",
 	      temp_path("elf"));
 	assert_true(alternative_is_found());
-	shell("cd %s && objcopy --add-section=.gnu_debugaltlink=second alt.debug", temp_path("elf"));
+	shell("cd %s && objcopy --add-section=.gnu_debugaltlink=second alt.debug",
+	      temp_path("elf"));
 	assert_true(trap_make(TRAP_FIFO, trap));
 	assert_false(alternative_is_found());
 	assert_false(trap_is_sprung());
@@ -411,7 +412,8 @@ static void build_ids_cost_little(void **state)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
 	assert_int_equal(kjoule_build_id(path, hex), -ENODATA);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-	assert_true((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 < 50);
+	assert_true((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) /
+		    1000000 < 50);
 	unlink(path);
 }
 
@@ -436,8 +438,8 @@ static void split_debug_information(void **state)
 	for (int version = 4; version <= 5; version++) {
 		const char *dwo = path_of("elf/split-linked.dwo"), *file = path_of("elf/split");
 
-		shell("cd %s && rm -f *.dwo* && gcc -gdwarf-%d -gsplit-dwarf -O1 -no-pie -o split linked.c", path_of("elf"),
-		      version);
+		shell("cd %s && rm -f *.dwo* && gcc -gdwarf-%d -gsplit-dwarf -O1 -no-pie -o split linked.c",
+		      path_of("elf"), version);
 		assert_int_equal(access(dwo, F_OK), 0);
 		assert_int_equal(kjoule_elf_open(file, NULL, &elf), 0);
 		symbol = kjoule_elf_named(elf, "hidden", &several);
@@ -574,12 +576,14 @@ static pid_t stranger_start(enum mounts mounts, bool user, int *stop)
 		if (mounts == MOUNT_FOLDER)
 			ready = ready && !mount("t", "/tmp", "tmpfs", 0, NULL);
 		if (mounts == MOUNT_ROOT)
-			ready = ready && !mount("t", "/mnt", "tmpfs", 0, NULL) && !mkdir("/mnt/tmp", 0700) && !chroot("/mnt");
+			ready = ready && !mount("t", "/mnt", "tmpfs", 0, NULL) &&
+				!mkdir("/mnt/tmp", 0700) && !chroot("/mnt");
 		fd = open(path, O_WRONLY | O_CREAT, 0600);
 		ready = ready && fd >= 0 && write(fd, "1000 10 stranger\n", 17) == 17;
 		if (mounts != MOUNT_FOLDER && mounts != MOUNT_ROOT)
-			ready = ready && !mount(mounts == MOUNT_DEVICE ? "/dev/null" : "/etc/passwd", path, NULL, MS_BIND,
-						NULL);
+			ready = ready &&
+				!mount(mounts == MOUNT_DEVICE ? "/dev/null" : "/etc/passwd", path,
+				       NULL, MS_BIND, NULL);
 		if (write(back[1], &ready, 1) != 1 || read(go[0], &ready, 1) < 0)
 			_exit(1);
 		_exit(0);
@@ -638,7 +642,8 @@ static void mounts_of_a_recorded_process(void **state)
  * In a child: does an analysis that root begins, of these recordings, have these rights? @fsuid: of
  * who opens files
  */
-static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid, uid_t fsuid, const char *capabilities)
+static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid, uid_t fsuid,
+			  const char *capabilities)
 {
 	int status;
 	pid_t pid = fork();
@@ -654,8 +659,9 @@ static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid
 		if (kjoule_privilege_drop(&named, !!recording) || getresuid(&r, &e, &s))
 			_exit(1);
 		text = cap_to_text(cap_get_proc(), NULL);
-		if (r != uid || e != uid || s != uid || (uid && setuid(0) != -1) || setfsuid(-1) != (int)fsuid ||
-		    setfsgid(-1) != (int)fsuid || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		if (r != uid || e != uid || s != uid || (uid && setuid(0) != -1) ||
+		    setfsuid(-1) != (int)fsuid || setfsgid(-1) != (int)fsuid ||
+		    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 			_exit(2);
 		/* what is executed has no more */
 		if (system("grep -qE '^CapEff:[[:space:]]*(0{16}|00000000000000c4|00000004000000c6)$' /proc/self/status"))

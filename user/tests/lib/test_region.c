@@ -40,7 +40,8 @@ static struct kjoule_region_counters counters;
 static struct reported *reported;
 static size_t n_reported;
 
-static int sink(void *arg, const struct kjoule_region_batch *batch, const struct kjoule_region_unit *units)
+static int sink(void *arg, const struct kjoule_region_batch *batch,
+		const struct kjoule_region_unit *units)
 {
 	(void)arg;
 	put_bytes(&batches, batch, sizeof(*batch));
@@ -85,14 +86,16 @@ static void take(struct kjoule_region_area *area, const struct buffer *side_band
 	drain(area);
 	kjoule_region_area_counters(area, &counters);
 	kjoule_regions_free(regions);
-	assert_int_equal(kjoule_regions_new(batches.data, batches.len, side_band ? side_band->data : NULL,
-					    side_band ? side_band->len : 0, begin_ns, now_ns(), &regions), 0);
+	assert_int_equal(kjoule_regions_new(batches.data, batches.len, side_band ? side_band->data :
+					    NULL, side_band ? side_band->len : 0, begin_ns,
+					    now_ns(), &regions), 0);
 }
 
 /*
  * Run a program to its end, with @each called while it runs. Return: its exit code, 128 + a signal
  */
-static int run(const char *program, void (*each)(struct kjoule_region_area *area, int stdin_fd, size_t bytes))
+static int run(const char *program, void (*each)(struct kjoule_region_area *area, int stdin_fd,
+						 size_t bytes))
 {
 	struct kjoule_region_area *area;
 	uint64_t begin_ns = now_ns();
@@ -134,7 +137,8 @@ static int run(const char *program, void (*each)(struct kjoule_region_area *area
 static const char *at(size_t i)
 {
 	assert_true(i < n_reported);
-	return regions->paths[kjoule_regions_find(regions, reported[i].tid, reported[i].time_ns)].text;
+	return regions->paths[kjoule_regions_find(regions, reported[i].tid,
+						  reported[i].time_ns)].text;
 }
 
 static uint32_t path_of(const char *text)
@@ -160,13 +164,15 @@ static void nothing_is_lost(void)
 {
 	assert_int_equal(regions->lost, 0);
 	assert_int_equal(regions->damaged, 0);
-	assert_int_equal(counters.unfinished + counters.damaged + counters.foreign + counters.refused + counters.lost, 0);
+	assert_int_equal(counters.unfinished + counters.damaged + counters.foreign +
+			 counters.refused + counters.lost, 0);
 }
 
 static void a_mark_is_where_it_was_made(void **state)
 {
-	static const char *const where[] = { "[outside of regions]", "outer", "outer/inner", "outer",
-					     "[outside of regions]", "outer/other", "[unnamed]" };
+	static const char *const where[] = { "[outside of regions]", "outer", "outer/inner",
+					     "outer", "[outside of regions]", "outer/other",
+					     "[unnamed]" };
 
 	(void)state;
 	assert_int_equal(run("nested", NULL), 0);
@@ -271,7 +277,8 @@ static void a_program_that_is_executed_is_in_no_region(void **state)
 	assert_string_equal(at(2), "outer/inner");
 	assert_string_equal(at(4), "[outside of regions]");
 	assert_int_equal(regions->unended, 2);
-	assert_int_equal(kjoule_regions_count(regions, reported[0].tid, path_of("before"))->unended, 1);
+	assert_int_equal(kjoule_regions_count(regions, reported[0].tid, path_of("before"))->unended,
+			 1);
 }
 
 static void a_killed_program_leaves_what_it_has_marked(void **state)
@@ -311,7 +318,8 @@ static void handlers_may_mark_at_any_moment(void **state)
 	assert_int_equal(regions->entered, 2 * rounds + handlers + 2);
 	assert_int_equal(regions->unended, 0);
 	assert_int_equal(regions->unbegun, 0);
-	print_message("%llu rounds, %llu handlers\n", (unsigned long long)rounds, (unsigned long long)handlers);
+	print_message("%llu rounds, %llu handlers\n", (unsigned long long)rounds,
+		      (unsigned long long)handlers);
 }
 
 static void read_when_told(struct kjoule_region_area *area, int stdin_fd, size_t bytes)
@@ -359,7 +367,8 @@ static void looks_whole(const struct kjoule_region_head *head, pid_t pid)
 	while (i < KJOULE_REGION_RINGS && head->owners[i] >> 32 != (uint64_t)pid)
 		i++;
 	assert_true(i < KJOULE_REGION_RINGS);
-	for (uint64_t at = head->rings[i].tail; (int64_t)(head->rings[i].head - at) > 0; at += u->units) {
+	for (uint64_t at = head->rings[i].tail; (int64_t)(head->rings[i].head - at) > 0;
+	     at += u->units) {
 		u = units + (size_t)i * KJOULE_REGION_UNITS + at % KJOULE_REGION_UNITS;
 		assert_in_range(u->kind, KJOULE_REGION_START, KJOULE_REGION_CLOSE);
 		assert_true(u->units > 0);
@@ -409,7 +418,8 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 	assert_int_equal(regions->unbegun, 0);
 	assert_int_equal(read(out[0], inside, sizeof(inside)), sizeof(inside));
 	for (int i = 0; i < MARKING_STEPS; i++) {
-		assert_int_equal(kjoule_regions_find(regions, pid, between[i]), KJOULE_REGIONS_OUTSIDE);
+		assert_int_equal(kjoule_regions_find(regions, pid, between[i]),
+				 KJOULE_REGIONS_OUTSIDE);
 		assert_int_equal(kjoule_regions_find(regions, pid, inside[i]), path_of("a"));
 	}
 	close(out[0]);
@@ -562,7 +572,8 @@ static void rings_of_the_dead_are_given_to_others(void **state)
 		pid_t pid = start(area, "forever", 0, 1);
 
 		/* in the middle of whatever it is at */
-		for (size_t before = batches.len; batches.len < before + 1000; usleep(7000 + 1000 * i))
+		for (size_t before = batches.len; batches.len < before + 1000;
+		     usleep(7000 + 1000 * i))
 			drain(area);
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
@@ -571,7 +582,8 @@ static void rings_of_the_dead_are_given_to_others(void **state)
 	/* no thread has such a number; and one that lives */
 	for (int i = 0, n = 0; n < 2; i++)
 		if (!head->owners[i])
-			head->owners[i] = n++ ? (uint64_t)getpid() << 32 | (uint32_t)getpid() : UINT64_MAX;
+			head->owners[i] = n++ ? (uint64_t)getpid() << 32 |
+					  (uint32_t)getpid() : UINT64_MAX;
 	for (int i = 0; i < KJOULE_REGION_RINGS; i++)
 		owners += head->owners[i] != 0;
 	assert_int_equal(owners, 5);
@@ -635,11 +647,13 @@ static void a_writer_of_garbage_harms_only_itself(void **state)
 			struct kjoule_region_unit *u = (struct kjoule_region_unit *)(head + 1) +
 						       rnd(&seed) % (4 * KJOULE_REGION_UNITS);
 
-			*u = (struct kjoule_region_unit){ rnd(&seed) >> rnd(&seed) % 64, rnd(&seed) % 8, rnd(&seed) % 10,
+			*u = (struct kjoule_region_unit){ rnd(&seed) >> rnd(&seed) % 64,
+							  rnd(&seed) % 8, rnd(&seed) % 10,
 							  1 + rnd(&seed) % 4, rnd(&seed) % 4 };
 			r->head += rnd(&seed) % 8;
 			if (!(rnd(&seed) & 1023))
-				words[rnd(&seed) % (sizeof(*head) / 8)] = rnd(&seed) >> rnd(&seed) % 64;
+				words[rnd(&seed) % (sizeof(*head) / 8)] =
+					rnd(&seed) >> rnd(&seed) % 64;
 		}
 	}
 	while (now_ns() < end && batches.len < 64 << 20) {

@@ -32,7 +32,8 @@ static const char *at(uint32_t tid, uint64_t time_ns)
 static void make(struct buffer *batches, struct buffer *side)
 {
 	kjoule_regions_free(regions);
-	assert_int_equal(kjoule_regions_new(batches->data, batches->len, side->data, side->len, 1000, END, &regions), 0);
+	assert_int_equal(kjoule_regions_new(batches->data, batches->len, side->data, side->len,
+					    1000, END, &regions), 0);
 	free(batches->data);
 	free(side->data);
 	memset(batches, 0, sizeof(*batches));
@@ -190,7 +191,8 @@ static void lost_marks_are_a_gap_and_no_guess(void **state)
 static void garbage_is_counted_and_left_out(void **state)
 {
 	static const struct kjoule_region_unit bad[] = {
-		{ 2000, 600, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 1, 77, 1, 0 }, { 2000, 0, KJOULE_REGION_BEGIN, 1, 0 },
+		{ 2000, 600, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 1, 77, 1, 0 },
+		{ 2000, 0, KJOULE_REGION_BEGIN, 1, 0 },
 		{ 2000, 0, KJOULE_REGION_DEFINE, 1, 0 },
 		{ 2000, 5, KJOULE_REGION_DEFINE, 1, 0 }, { 2000, 5, KJOULE_REGION_DEFINE, 1, 400 },
 		{ 2000, 7, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 0, KJOULE_REGION_START, 1, 0 },
@@ -211,7 +213,9 @@ static void garbage_is_counted_and_left_out(void **state)
 	}
 	/* batches of no ring, longer than a ring, longer than what there is */
 	for (size_t i = 0; i < 3; i++) {
-		struct kjoule_region_batch batch = { i ? 0 : KJOULE_REGION_RINGS, i == 1 ? KJOULE_REGION_UNITS + 1 : 5, 0, 0, 0 };
+		struct kjoule_region_batch batch = { i ? 0 : KJOULE_REGION_RINGS,
+						     i == 1 ? KJOULE_REGION_UNITS + 1 : 5, 0, 0,
+						     0 };
 
 		put_bytes(&b, &batch, sizeof(batch));
 		put_bytes(&b, u.data, 64);
@@ -269,7 +273,8 @@ static void names_of_any_number_and_depth_end_somewhere(void **state)
 
 static unsigned int milliwatt(uint32_t k)
 {
-	return k < 1000 ? 1000 : k >= 1500 && k < 2000 ? 5000 : k < 3000 ? 3000 : k < 5000 ? 2000 : k < 6000 ? 4000 : 1500;
+	return k < 1000 ? 1000 : k >= 1500 && k < 2000 ? 5000 : k < 3000 ? 3000 : k < 5000 ?
+	       2000 : k < 6000 ? 4000 : 1500;
 }
 
 static uint64_t brief_ns = 10000;
@@ -378,7 +383,8 @@ static void has(struct json_object *row, double s, double j)
 	assert_true(near(number(row, "time_s"), s, 0.0021 * s));
 	assert_true(near(number(row, "energy_package_j"), j, 0.03));
 	assert_true(near(number(row, "power_package_w"), j / s, 0.03));
-	assert_true(number(row, "time_lo_s") < number(row, "time_s") && number(row, "time_hi_s") > number(row, "time_s"));
+	assert_true(number(row, "time_lo_s") < number(row, "time_s") &&
+		    number(row, "time_hi_s") > number(row, "time_s"));
 }
 
 static void each_region_has_its_time_and_its_energy(void **state)
@@ -420,7 +426,8 @@ static void the_table_says_what_is_not_in_it(void **state)
 	assert_null(strstr(out, "OBJECT"));
 	assert_int_equal(kjoule("report --by region --csv %s", temp_path("regions")), 0);
 	assert_true(says(out, "region,100,program,load/inner,,,1,0,0.5,"));
-	assert_int_equal(kjoule("report --by region --power-budget 2.2W %s", temp_path("regions")), 0);
+	assert_int_equal(kjoule("report --by region --power-budget 2.2W %s", temp_path("regions")),
+			 0);
 	assert_true(says(out, "than the budget of 2.2 W: 3"));
 	assert_int_equal(kjoule("report --by region --vectors %s", temp_path("regions")), 0);
 	assert_true(says(out, "load/inner (program)"));
@@ -434,27 +441,31 @@ static void any_granularity_is_cut_to_a_region(void **state)
 	struct json_object *doc;
 
 	(void)state;
-	assert_int_equal(kjoule("report --by object --region load --json %s", temp_path("regions")), 0);
+	assert_int_equal(kjoule("report --by object --region load --json %s", temp_path("regions")),
+			 0);
 	doc = json_tokener_parse(out);
 	has(find_row(doc, "object", NULL), 2, 7);
 	has(find_row(doc, "process", NULL), 2, 7);
 	has(find_row(doc, "total", NULL), 8, 19);
 	assert_null(strstr(out, "[kjoule record]"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --by object --percent-limit 0 %s", temp_path("regions")), 0);
+	assert_int_equal(kjoule("report --by object --percent-limit 0 %s", temp_path("regions")),
+			 0);
 	assert_true(says(out, "[kjoule record]"));
 	assert_int_equal(kjoule("report --region inner --json %s", temp_path("regions")), 0);
 	doc = json_tokener_parse(out);
 	has(find_row(doc, "process", NULL), 0.5, 2.5);
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --by region --region load --json %s", temp_path("regions")), 0);
+	assert_int_equal(kjoule("report --by region --region load --json %s", temp_path("regions")),
+			 0);
 	doc = json_tokener_parse(out);
 	has(region(doc, "load/inner"), 0.5, 2.5);
 	has(region(doc, "load"), 1.5, 4.5);
 	assert_null(find_region(doc, "solve"));
 	assert_null(find_region(doc, "[outside of regions]"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --region solve --by process --csv %s", temp_path("regions")), 0);
+	assert_int_equal(kjoule("report --region solve --by process --csv %s",
+				temp_path("regions")), 0);
 	assert_true(says(out, "process,100,program,program (pid 100),,,3000,"));
 }
 
@@ -465,13 +476,15 @@ static void callers_are_cut_to_a_region_as_well(void **state)
 
 	(void)state;
 	record_with("called", true, true);
-	assert_int_equal(kjoule("report --folded --weight samples --region load %s", temp_path("called")), 0);
+	assert_int_equal(kjoule("report --folded --weight samples --region load %s",
+				temp_path("called")), 0);
 	for (line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
 		assert_int_equal(strncmp(line, "program;", 8), 0);
 		samples += strtoull(strrchr(line, ' ') + 1, NULL, 10);
 	}
 	assert_int_equal(samples, 2000);
-	assert_int_equal(kjoule("report --children --region solve --csv %s", temp_path("called")), 0);
+	assert_int_equal(kjoule("report --children --region solve --csv %s", temp_path("called")),
+			 0);
 	assert_true(says(out, ",3000,"));
 	assert_int_equal(kjoule("report -g --region solve %s", temp_path("called")), 0);
 	assert_true(says(out, "<- [unknown]"));
@@ -481,7 +494,8 @@ static void callers_are_cut_to_a_region_as_well(void **state)
 static void missing_regions_are_reported(void **state)
 {
 	static const char *const wrong[] = {
-		"report --by region -g", "report --by region --block x=f", "report --region x --vectors", "report --region ''",
+		"report --by region -g", "report --by region --block x=f",
+		"report --region x --vectors", "report --region ''",
 		"report --by regions", "annotate --region ''",
 	};
 

@@ -200,7 +200,8 @@ static void records_are_checked_against_their_type(void **state)
 			uint16_t kernel, user, size;
 			int ret;
 		} chains[] = {
-			{ 0, 0, 8, 1 }, { 1, 1, 24, 1 }, { 1, 2, 24, -EBADMSG }, { 2, 0, 16, -EBADMSG },
+			{ 0, 0, 8, 1 }, { 1, 1, 24, 1 }, { 1, 2, 24, -EBADMSG },
+			{ 2, 0, 16, -EBADMSG },
 			{ 65535, 65535, 64, -EBADMSG },
 		};
 		struct {
@@ -216,7 +217,8 @@ static void records_are_checked_against_their_type(void **state)
 
 			off = 0;
 			memcpy(buf, &c, sizeof(c));
-			assert_int_equal(kjoule_record_next(buf, sizeof(buf), &off, &rec), chains[i].ret);
+			assert_int_equal(kjoule_record_next(buf, sizeof(buf), &off, &rec),
+					 chains[i].ret);
 		}
 		off = 0;
 		assert_int_equal(kjoule_record_next(&s, sizeof(s), &off, &rec), 1);

@@ -16,7 +16,8 @@ static int make_machine(void **state)
 	sysfs_new();
 	/* two packages of two CPUs each, interleaved */
 	for (int cpu = 0; cpu < 4; cpu++)
-		sysfs_put(cpu % 2 ? "1\n" : "0\n", "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+		sysfs_put(cpu % 2 ? "1\n" : "0\n",
+			  "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
 	sysfs_put("1\n", "class/powercap/intel-rapl/enabled");
 	sysfs_put_zone("intel-rapl:0", "package-0\n", "123456\n");
 	sysfs_put_zone("intel-rapl:0:0", "core\n", "3456\n");
@@ -98,7 +99,8 @@ static void a_package_counts_its_own_cpus_only(void **state)
 			assert_int_equal(kjoule_scope(&f->info, cpu) != KJOULE_NO_SCOPE,
 					 cpu == 1 || cpu == 3);
 	}
-	assert_int_not_equal(kjoule_scope(&find("powercap:intel-rapl:0:0")->info, 2), KJOULE_NO_SCOPE);
+	assert_int_not_equal(kjoule_scope(&find("powercap:intel-rapl:0:0")->info, 2),
+			     KJOULE_NO_SCOPE);
 	assert_null(find("powercap:intel-rapl:2")->info.scopes);
 }
 
@@ -113,8 +115,10 @@ static void the_same_registers_are_told_to_be_the_same(void **state)
 	assert_string_equal(f->info.meter, "powercap-mmio");
 	assert_true(f->info.rating < find("powercap:intel-rapl:0")->info.rating);
 	assert_false(kjoule_sources_goes_with(f, find("powercap:intel-rapl:0")));
-	assert_true(kjoule_sources_goes_with(find("powercap:intel-rapl:0:0"), find("powercap:intel-rapl:0")));
-	assert_false(kjoule_sources_goes_with(find("powercap:intel-rapl:10"), find("powercap:intel-rapl:0")));
+	assert_true(kjoule_sources_goes_with(find("powercap:intel-rapl:0:0"),
+					     find("powercap:intel-rapl:0")));
+	assert_false(kjoule_sources_goes_with(find("powercap:intel-rapl:10"),
+					      find("powercap:intel-rapl:0")));
 }
 
 static void values_of_hwmon_have_names_of_their_own(void **state)
@@ -214,7 +218,8 @@ static void what_may_be_anything_is_never_the_default(void **state)
 
 static void sockets_and_no_single_core_are_the_default(void **state)
 {
-	static const char *const labels[] = { "Ecore000\n", "Ecore001\n", "Esocket0\n", "Esocket1\n" };
+	static const char *const labels[] = { "Ecore000\n", "Ecore001\n", "Esocket0\n",
+					      "Esocket1\n" };
 	const struct kjoule_found *f;
 
 	(void)state;
@@ -267,10 +272,12 @@ static void put_pmu(void)
 	sysfs_put("config:0-7\n", "bus/event_source/devices/power/format/event");
 	sysfs_put("event=0x01\n", "bus/event_source/devices/power/events/energy-cores");
 	sysfs_put("Joules\n", "bus/event_source/devices/power/events/energy-cores.unit");
-	sysfs_put("2.3283064365386962890625e-10\n", "bus/event_source/devices/power/events/energy-cores.scale");
+	sysfs_put("2.3283064365386962890625e-10\n",
+		  "bus/event_source/devices/power/events/energy-cores.scale");
 	sysfs_put("event=0x02\n", "bus/event_source/devices/power/events/energy-pkg");
 	sysfs_put("Joules\n", "bus/event_source/devices/power/events/energy-pkg.unit");
-	sysfs_put("2.3283064365386962890625e-10\n", "bus/event_source/devices/power/events/energy-pkg.scale");
+	sysfs_put("2.3283064365386962890625e-10\n",
+		  "bus/event_source/devices/power/events/energy-pkg.scale");
 	sysfs_put("4\n", "bus/event_source/devices/cpu/type");
 	sysfs_put("config:0-7\n", "bus/event_source/devices/cpu/format/event");
 	sysfs_put("config:8-15\n", "bus/event_source/devices/cpu/format/umask");
@@ -296,7 +303,8 @@ static void energy_events_of_pmus_are_found(void **state)
 	/* 2^-32 joule, in microjoule, without a loss */
 	assert_int_equal(f->spec.unit_mult, 15625);
 	assert_int_equal(f->spec.unit_shift, 26);
-	assert_string_equal(find("perf:power/energy-cores/")->info.inside, "perf:power/energy-pkg/");
+	assert_string_equal(find("perf:power/energy-cores/")->info.inside,
+			    "perf:power/energy-pkg/");
 	/* the package is the first of the meter */
 	assert_ptr_equal(f, list);
 	for (size_t i = 0; i < n; i++)
@@ -312,8 +320,10 @@ static void any_event_can_be_named(void **state)
 		const char *name;
 		uint64_t config;
 	} good[] = {
-		{ "perf:cpu/instructions/", 0x3c0 }, { "perf:cpu/event=0x3c,umask=1,inv/", 0x80013c },
-		{ "perf:cpu/config=0x12345678/", 0x12345678 }, { "perf:cpu/split=0xabc/", 0xa000000bcull },
+		{ "perf:cpu/instructions/", 0x3c0 },
+		{ "perf:cpu/event=0x3c,umask=1,inv/", 0x80013c },
+		{ "perf:cpu/config=0x12345678/", 0x12345678 },
+		{ "perf:cpu/split=0xabc/", 0xa000000bcull },
 		{ "perf:cpu/instructions,umask=0/", 0xc0 },
 	};
 	static const struct {

@@ -340,7 +340,8 @@ static void life_of(const struct event *t, int n, uint32_t pid, uint64_t time, i
 	*to = at + 1 < n_forks ? forks[at + 1] : n;
 }
 
-static const struct event *map_of(const struct event *t, int n, uint32_t pid, uint64_t time, uint64_t ip)
+static const struct event *map_of(const struct event *t, int n, uint32_t pid, uint64_t time,
+				  uint64_t ip)
 {
 	for (int depth = 0; depth < 64; depth++) {
 		uint64_t exec = 0;
@@ -401,9 +402,9 @@ static void maps_answer_as_if_all_events_were_looked_through(void **state)
 			uint64_t kind = rnd(&seed) % 16;
 
 			time += 1 + rnd(&seed) % 3;
-			t[i] = (struct event){ .what = kind < 10 ? EVENT_MAP : kind < 13 ? EVENT_COMM :
-					      kind < 14 ? EVENT_EXEC : EVENT_FORK,
-					      .pid = 1 + rnd(&seed) % 3, .time = time };
+			t[i] = (struct event){ .what = kind < 10 ? EVENT_MAP : kind < 13 ?
+					       EVENT_COMM : kind < 14 ? EVENT_EXEC : EVENT_FORK,
+					       .pid = 1 + rnd(&seed) % 3, .time = time };
 			snprintf(t[i].text, sizeof(t[i].text), "n%u", i % 100u);
 			t[i].start = rnd(&seed) % 40 - 5;	/* some wrap */
 			t[i].len = rnd(&seed) % 20;
@@ -515,7 +516,8 @@ static void a_cpu_back_online_is_recorded_again(void **state)
 	}
 	assert_int_equal(kjoule_cpus_online(&online), 0);
 	/* one that is still going is not away, and one that was not away has not come back */
-	for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0; cpu = kjoule_cpus_next(&online, cpu + 1)) {
+	for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0;
+	     cpu = kjoule_cpus_next(&online, cpu + 1)) {
 		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), 0);
 		kjoule_sideband_notice(sb, cpu, true);
 		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), 0);
@@ -533,7 +535,8 @@ static void a_cpu_back_online_is_recorded_again(void **state)
 		for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0;
 		     cpu = kjoule_cpus_next(&online, cpu + 1))
 			kjoule_sideband_notice(sb, cpu, true);
-		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), kjoule_cpus_count(&online));
+		assert_int_equal(kjoule_sideband_follow(sb, collect, &b),
+				 kjoule_cpus_count(&online));
 		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), 0);
 	}
 	assert_int_equal(kjoule_sideband_drain(sb, collect, &b), 0);
@@ -574,7 +577,8 @@ static void processes_started_before_are_known_from_their_start(void **state)
 		struct buffer b = { 0 };
 		size_t off = 0;
 
-		assert_int_equal(kjoule_sideband_proc(pid, found, i ? found : before, collect, &b), 0);
+		assert_int_equal(kjoule_sideband_proc(pid, found, i ? found : before, collect, &b),
+				 0);
 		assert_int_equal(kjoule_event_next(b.data, b.len, &off, &ev), 1);
 		times[i] = ev.time_ns;
 		while (kjoule_event_next(b.data, b.len, &off, &ev) > 0)
@@ -596,7 +600,9 @@ static void build_ids_go_both_ways(void **state)
 	(void)state;
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "00ff"), 0);
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "11"), 0);	/* once is enough */
-	assert_int_equal(kjoule_build_ids_meet(a, &(struct kjoule_event){ .pid = getpid(), .text = "[heap]" }), 0);
+	assert_int_equal(kjoule_build_ids_meet(a,
+					       &(struct kjoule_event){ .pid = getpid(),
+								       .text = "[heap]" }), 0);
 	text = kjoule_build_ids_encode(a, &(size_t){ 0 });
 	assert_int_equal(kjoule_build_ids_decode(text, strlen(text), b), 0);
 	assert_string_equal(kjoule_build_ids_find(b, "/a \"file\""), "00ff");
@@ -650,7 +656,9 @@ static void build_ids_are_of_the_file_that_was_mapped(void **state)
 	meet(ids, own, NULL, 0);
 	assert_string_equal(kjoule_build_ids_find(ids, own), hex);
 	/* again if it is another file by its number */
-	assert_int_equal(kjoule_build_ids_meet(ids, &(struct kjoule_event){ .pid = getpid(), .text = own, .inode = 7 }), 0);
+	assert_int_equal(kjoule_build_ids_meet(ids,
+					       &(struct kjoule_event){ .pid = getpid(), .text = own,
+								       .inode = 7 }), 0);
 	assert_string_equal(kjoule_build_ids_find(ids, own), hex);
 	kjoule_build_ids_free(ids);
 }
@@ -732,7 +740,8 @@ static void functions_of_stripped_files_have_addresses(void **state)
 
 	(void)state;
 	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
-	snprintf(command, sizeof(command), "objcopy --strip-all '%s' %s 2>/dev/null", own, temp_path("stripped"));
+	snprintf(command, sizeof(command), "objcopy --strip-all '%s' %s 2>/dev/null", own,
+		 temp_path("stripped"));
 	if (system(command)) {
 		print_message("# SKIP there is no objcopy\n");
 		skip();

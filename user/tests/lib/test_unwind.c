@@ -46,8 +46,8 @@ static PLAIN void take(void)
 	returns[n_returns++] = (uintptr_t)__builtin_return_address(0);
 	asm volatile("mov %%rbx, %0; mov %%rbp, %1; mov %%rsp, %2" : "=m"(s->reg[3]),
 		     "=m"(s->reg[6]), "=m"(s->reg[7]));
-	asm volatile("mov %%r12, %0; mov %%r13, %1; mov %%r14, %2; mov %%r15, %3" : "=m"(s->reg[12]),
-		     "=m"(s->reg[13]), "=m"(s->reg[14]), "=m"(s->reg[15]));
+	asm volatile("mov %%r12, %0; mov %%r13, %1; mov %%r14, %2; mov %%r15, %3" :
+		     "=m"(s->reg[12]), "=m"(s->reg[13]), "=m"(s->reg[14]), "=m"(s->reg[15]));
 	asm volatile("lea 0f(%%rip), %%rax; mov %%rax, %0; 0:" : "=m"(s->reg[16]) : : "rax");
 	s->bytes = stack_end - s->reg[7] < MOST ? stack_end - s->reg[7] : MOST;
 	at = (const uint64_t *)s->reg[7];
@@ -131,7 +131,8 @@ static void frames_without_frame_pointers_are_found_to_the_outermost(void **stat
 	/* twice: what was found out of the files stays */
 	for (int i = 0; i < 2; i++) {
 		n = 128;
-		assert_int_equal(kjoule_unwind(u, PID, 2000, &copy.head, ip, &n), KJOULE_UNWOUND_WHOLE);
+		assert_int_equal(kjoule_unwind(u, PID, 2000, &copy.head, ip, &n),
+				 KJOULE_UNWOUND_WHOLE);
 		assert_true(n > DEPTH + 4);
 		check_returns(ip, n);
 	}
@@ -235,7 +236,8 @@ static void nonsense_does_no_harm(void **state)
 			junk.data[rnd(&seed) % 256] = rnd(&seed) % 2 ? rnd(&seed) :
 				junk.head.reg[7] + rnd(&seed) % 4096;
 		for (int i = rnd(&seed) % 3; i > 0; i--)
-			junk.head.reg[rnd(&seed) % KJOULE_STACK_REGS] = rnd(&seed) >> rnd(&seed) % 64;
+			junk.head.reg[rnd(&seed) % KJOULE_STACK_REGS] =
+				rnd(&seed) >> rnd(&seed) % 64;
 		if (rnd(&seed) % 2)
 			junk.head.reg[16] = copy.head.reg[16] + rnd(&seed) % 4096 - 2048;
 		kjoule_unwind(u, PID, 2000, &junk.head, ip, &n);

@@ -42,7 +42,8 @@ static uint64_t clock_gettime_at(const void *image, size_t len)
 	return at;
 }
 
-static const char *record(const char *name, const void *image, size_t len, uint64_t base, uint64_t at)
+static const char *record(const char *name, const void *image, size_t len, uint64_t base,
+			  uint64_t at)
 {
 	struct buffer b = { 0 }, side = { 0 }, none = { 0 };
 	struct kjoule_meta meta;
@@ -53,7 +54,8 @@ static const char *record(const char *name, const void *image, size_t len, uint6
 	for (uint32_t k = 0; k < 1000; k++) {
 		if (k % 10 == 0)
 			put_energy(&b, k, 3, uj);
-		put_sample(&b, k, k % 100 < 50 ? base + at + k % 4 : 0x10001000, KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		put_sample(&b, k, k % 100 < 50 ? base + at + k % 4 : 0x10001000,
+			   KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		uj[0] += 1000;
 		uj[1] += 500;
 	}
@@ -97,7 +99,8 @@ static void a_sample_in_the_vdso_has_a_name(void **state)
 	assert_true(at);
 	assert_true(has_function(record("vdso", image, len, BASE, at), "__vdso_clock_gettime"));
 	/* and its code can be looked at */
-	assert_int_equal(kjoule("annotate --json -f __vdso_clock_gettime %s", temp_path("vdso")), 0);
+	assert_int_equal(kjoule("annotate --json -f __vdso_clock_gettime %s", temp_path("vdso")),
+			 0);
 	assert_true(says(out, "\"instruction\""));
 	kjoule("report --by block --csv %s", temp_path("vdso"));
 	assert_true(says(out, "__vdso_clock_gettime+"));
@@ -115,7 +118,8 @@ static void without_a_copy_the_sample_is_located(void **state)
 	assert_true(has_function(temp_path("none"), "[unknown]"));
 	/* what is no ELF file, and what is none of the sort that the copy is */
 	assert_true(has_function(record("text", "no image", 8, BASE, 0x900), "[unknown]"));
-	assert_true(has_function(record("narrow", image, len, 0xf7fc0000, clock_gettime_at(image, len)), "[unknown]"));
+	assert_true(has_function(record("narrow", image, len, 0xf7fc0000,
+					clock_gettime_at(image, len)), "[unknown]"));
 }
 
 static void its_build_id_is_that_of_the_copy(void **state)
@@ -127,7 +131,9 @@ static void its_build_id_is_that_of_the_copy(void **state)
 	if (kjoule_vdso_build_id(hex))
 		skip();
 	ids = kjoule_build_ids_new();
-	assert_int_equal(kjoule_build_ids_meet(ids, &(struct kjoule_event){ .pid = getpid(), .text = "[vdso]" }), 0);
+	assert_int_equal(kjoule_build_ids_meet(ids,
+					       &(struct kjoule_event){ .pid = getpid(),
+								       .text = "[vdso]" }), 0);
 	assert_string_equal(kjoule_build_ids_find(ids, "[vdso]"), hex);
 	assert_true(strlen(hex) >= 16);
 	kjoule_build_ids_free(ids);

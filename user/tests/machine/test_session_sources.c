@@ -25,7 +25,8 @@ static const char *refused;
 static int refused_with;
 static unsigned int tries;
 
-static int try(const struct kjoule_source_spec *spec, const char *what, void *arg, struct kjoule_error *err)
+static int try(const struct kjoule_source_spec *spec, const char *what, void *arg,
+	       struct kjoule_error *err)
 {
 	(void)arg;
 	tries++;
@@ -100,7 +101,8 @@ static const char *names(void)
 
 	text[0] = '\0';
 	for (size_t i = 0; i < chosen->n; i++)
-		at += snprintf(text + at, sizeof(text) - at, "%s%s", i ? "," : "", chosen->info[i].name);
+		at += snprintf(text + at, sizeof(text) - at, "%s%s", i ? "," : "",
+			       chosen->info[i].name);
 	return text;
 }
 
@@ -115,7 +117,9 @@ static void a_part_that_stands_still_is_left_out_of_its_meter(void **state)
 	refused = ZONE "1:0";
 	assert_int_equal(choose("powercap"), 0);
 	assert_string_equal(names(), ZONE "0," ZONE "1," ZONE "0:0");
-	assert_string_equal(heard, "kjoule: left out of powercap: " ZONE "1:0: the counter stands still\n");
+	assert_string_equal(heard,
+			    "kjoule: left out of powercap: " ZONE
+			    "1:0: the counter stands still\n");
 	/* the first of them too; by default as well */
 	refused = ZONE "0";
 	kernel[0].available = false;
@@ -143,7 +147,8 @@ static void by_default_what_does_not_work_gives_way_to_the_next_best(void **stat
 	sysfs_put("config:0-7\n", "bus/event_source/devices/power/format/event");
 	sysfs_put("event=0x02\n", "bus/event_source/devices/power/events/energy-pkg");
 	sysfs_put("Joules\n", "bus/event_source/devices/power/events/energy-pkg.unit");
-	sysfs_put("2.3283064365386962890625e-10\n", "bus/event_source/devices/power/events/energy-pkg.scale");
+	sysfs_put("2.3283064365386962890625e-10\n",
+		  "bus/event_source/devices/power/events/energy-pkg.scale");
 	kernel[0].available = false;
 	assert_int_equal(choose(NULL), 0);
 	assert_string_equal(names(), "perf:power/energy-pkg/");
@@ -267,7 +272,8 @@ static void a_period_has_to_make_sense(void **state)
 	sysfs_put("config:0-7\n", "bus/event_source/devices/power/format/event");
 	sysfs_put("event=0x02\n", "bus/event_source/devices/power/events/energy-pkg");
 	sysfs_put("Joules\n", "bus/event_source/devices/power/events/energy-pkg.unit");
-	sysfs_put("2.3283064365386962890625e-10\n", "bus/event_source/devices/power/events/energy-pkg.scale");
+	sysfs_put("2.3283064365386962890625e-10\n",
+		  "bus/event_source/devices/power/events/energy-pkg.scale");
 	assert_int_equal(choose("perf:power/energy-pkg/"), 0);
 	assert_int_equal(choose("perf:power/energy-pkg/@20ms"), EXIT_FAILED);
 	assert_true(says("perf:power/energy-pkg/ is read in the tick, it has no period"));
@@ -284,15 +290,18 @@ static void more_sources_than_a_session_takes_are_refused(void **state)
 	assert_int_equal(chosen->n, 8);
 	assert_int_equal(choose("thermal:thermal_zone0,thermal:thermal_zone1,thermal:thermal_zone2,"
 				"thermal:thermal_zone3,thermal:thermal_zone4,thermal:thermal_zone5,"
-				"thermal:thermal_zone6,thermal:thermal_zone7,thermal:thermal_zone8"), EXIT_FAILED);
+				"thermal:thermal_zone6,thermal:thermal_zone7,thermal:thermal_zone8"),
+				EXIT_FAILED);
 	assert_true(says("these are more than 8 sources"));
 	/* of a meter there is at least one */
 	assert_int_equal(choose("thermal:thermal_zone0,thermal:thermal_zone1,thermal:thermal_zone2,"
 				"thermal:thermal_zone3,thermal:thermal_zone4,thermal:thermal_zone5,"
-				"thermal:thermal_zone6,thermal:thermal_zone7,powercap"), EXIT_FAILED);
+				"thermal:thermal_zone6,thermal:thermal_zone7,powercap"),
+				EXIT_FAILED);
 	assert_true(says("these are more than 8 sources"));
 	assert_int_equal(choose("thermal:thermal_zone0,thermal:thermal_zone1,thermal:thermal_zone2,"
-				"thermal:thermal_zone3,thermal:thermal_zone4,thermal:thermal_zone5,powercap"), 0);
+				"thermal:thermal_zone3,thermal:thermal_zone4,thermal:thermal_zone5,powercap"),
+				0);
 	assert_true(says("2 domains of powercap are left out"));
 }
 

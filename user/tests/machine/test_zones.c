@@ -73,7 +73,8 @@ static void describe(struct kjoule_meta *meta, const struct zone *zones, uint32_
  * A second on two CPUs: CPU 0 runs the program, CPU 1 the kernel. @packages: each CPU has a package
  * of its own.
  */
-static struct json_object *report(const char *name, const struct zone *zones, uint32_t n, bool packages)
+static struct json_object *report(const char *name, const struct zone *zones, uint32_t n,
+				  bool packages)
 {
 	static struct kjoule_meta meta;
 	struct buffer b[2] = { 0 };
@@ -149,7 +150,8 @@ static const char *inside(struct json_object *doc, const char *name)
 
 	if (!parent)
 		return "";
-	return json_object_get_string(member(json_object_array_get_idx(list, json_object_get_int(parent)),
+	return json_object_get_string(member(json_object_array_get_idx(list,
+								       json_object_get_int(parent)),
 					     "name"));
 }
 

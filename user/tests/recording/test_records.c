@@ -54,13 +54,15 @@ static void make_stream(struct buffer *b, uint32_t cpu)
 			continue;
 		}
 		if (dice % 500 == 4) {
-			put_skipped(b, k, 6, 1000000000ull + k * 1000000ull, 1000000000ull + (k + 6) * 1000000ull);
+			put_skipped(b, k, 6, 1000000000ull + k * 1000000ull,
+				    1000000000ull + (k + 6) * 1000000ull);
 			k += 5;
 			continue;
 		}
-		put_sample(b, k, dice >> 30 & 7 ? 0x10001000 + (dice >> 33) % 4096 : 0xffffffff81000000 + (dice >> 40),
-			   dice >> 30 & 7 ? 0 : KJOULE_SAMPLE_KERNEL, dice >> 34 & 3 ? 1000000 + (dice >> 36) % 5 : 0,
-			   dice >> 40 & 63 ? (dice >> 46) % 3000 : (dice >> 46) % 900000);
+		put_sample(b, k, dice >> 30 & 7 ? 0x10001000 + (dice >> 33) % 4096 :
+			   0xffffffff81000000 + (dice >> 40), dice >> 30 & 7 ?
+			   0 : KJOULE_SAMPLE_KERNEL, dice >> 34 & 3 ? 1000000 + (dice >> 36) % 5 :
+			   0, dice >> 40 & 63 ? (dice >> 46) % 3000 : (dice >> 46) % 900000);
 	}
 }
 
@@ -74,7 +76,8 @@ static const char *record(uint32_t target)
 	for (uint32_t i = 0; i < CPUS; i++)
 		make_stream(&streams[i], i);
 	for (int i = 0; i < 50; i++)
-		put_wakeup(i % CPUS, 1000000000ull + i * 300000000ull, 1000000000ull + i * 300000000ull + 5000000);
+		put_wakeup(i % CPUS, 1000000000ull + i * 300000000ull,
+			   1000000000ull + i * 300000000ull + 5000000);
 	write_recording(temp_path("records"), &meta, streams, CPUS, "/nonexistent/program", TICKS);
 	for (uint32_t i = 0; i < CPUS; i++)
 		free(streams[i].data);
@@ -193,7 +196,8 @@ static void same_blocks(struct view *kept, struct view *left)
 
 		assert_int_equal(x->n_readings[0], y->n_readings[0]);
 		assert_true(x->n_readings[0] > 100);
-		assert_memory_equal(x->readings[0], y->readings[0], x->n_readings[0] * sizeof(*x->readings[0]));
+		assert_memory_equal(x->readings[0], y->readings[0],
+				    x->n_readings[0] * sizeof(*x->readings[0]));
 	}
 	blocks_free(&a);
 	blocks_free(&b);

@@ -20,7 +20,8 @@ static double length_of(const struct alternating *a, unsigned int block, uint64_
 {
 	double l = a->length[block] * a->period_s;
 
-	l *= a->order == ALTERNATING_MEMORYLESS ? -log(rnd_unit(dice) + 1e-300) : 1 + a->varies * normal(dice);
+	l *= a->order == ALTERNATING_MEMORYLESS ? -log(rnd_unit(dice) + 1e-300) : 1 +
+	     a->varies * normal(dice);
 	return fmax(l, 1e-9);
 }
 
@@ -84,7 +85,8 @@ void alternating_free(struct alternating *a)
 	free(a->readings);
 }
 
-void alternating_input(const struct alternating *a, enum profile_model model, struct alternating_input *in)
+void alternating_input(const struct alternating *a, enum profile_model model,
+		       struct alternating_input *in)
 {
 	memset(in, 0, sizeof(*in));
 	in->stream = (struct profile_stream){ .stream = { .ticks = a->stream, .n = a->n_ticks } };
@@ -93,13 +95,16 @@ void alternating_input(const struct alternating *a, enum profile_model model, st
 	in->package.n_readings[0] = a->n_readings;
 	in->kinds[a->n_blocks] = CPM_IDLE;
 	in->in = (struct profile_input){
-		.interval_ns = a->interval_s * 1e9, .jitter = a->jitter, .end_tick = a->n_ticks, .n_streams = 1,
+		.interval_ns = a->interval_s * 1e9, .jitter = a->jitter, .end_tick = a->n_ticks,
+		.n_streams = 1,
 		.streams = &in->stream, .n_packages = 1, .packages = &in->package, .n_domains = 1,
-		.n_blocks = a->n_blocks + 1, .kinds = in->kinds, .unsampled_block = a->n_blocks, .steps = CPM_STEPS,
+		.n_blocks = a->n_blocks + 1, .kinds = in->kinds, .unsampled_block = a->n_blocks,
+		.steps = CPM_STEPS,
 		.model = model };
 }
 
-void alternating_solve(const struct alternating *a, enum profile_model model, struct profile_group *g)
+void alternating_solve(const struct alternating *a, enum profile_model model,
+		       struct profile_group *g)
 {
 	struct alternating_input in;
 	uint32_t group_of[ALTERNATING_BLOCKS + 1];

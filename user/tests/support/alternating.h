@@ -50,8 +50,10 @@ struct alternating_input {
 	uint8_t kinds[ALTERNATING_BLOCKS + 1];
 };
 
-void alternating_input(const struct alternating *a, enum profile_model model, struct alternating_input *in);
+void alternating_input(const struct alternating *a, enum profile_model model,
+		       struct alternating_input *in);
 /* Figures of each block. */
-void alternating_solve(const struct alternating *a, enum profile_model model, struct profile_group *g);
+void alternating_solve(const struct alternating *a, enum profile_model model,
+		       struct profile_group *g);
 
 #endif /* KJOULE_TEST_ALTERNATING_H */

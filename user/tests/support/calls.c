@@ -19,8 +19,8 @@ const uint8_t calls_kinds[CALLS_BLOCKS] = { [CALLS_IDLE] = CPM_IDLE };
 
 struct calls calls_coarse(void)
 {
-	return (struct calls){ .T = 1e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 30, .n_blocks = 5,
-			     .power = { 1.0, 1.3, 1.7, 2.1, 2.5 } };
+	return (struct calls){ .T = 1e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 30,
+			       .n_blocks = 5, .power = { 1.0, 1.3, 1.7, 2.1, 2.5 } };
 }
 
 void calls_run(struct calls *r, uint64_t seed)
@@ -60,7 +60,8 @@ void calls_run(struct calls *r, uint64_t seed)
 			r->freq[r->n_ticks] = 1000 + block;
 			r->ticks[r->n_ticks++] = (struct cpm_tick){ .tick = k++, .block = block };
 			grid += r->T;
-			next_tick = r->jitter > 0 ? fmax(grid + r->jitter * r->T * rnd_unit(&seed), t) : grid;
+			next_tick = r->jitter > 0 ? fmax(grid + r->jitter * r->T * rnd_unit(&seed),
+							 t) : grid;
 			/* the tick itself: time and energy are not attributed */
 			dt = r->cost * (r->longer ? r->longer[block] : 1);
 			t += dt;
@@ -81,15 +82,17 @@ void calls_solve(const struct calls *r, unsigned int steps, double tick_s,
 		 struct profile_group *out)
 {
 	struct profile_cost costs[CALLS_BLOCKS];
-	struct profile_stream stream = { .stream = { .ticks = r->ticks, .n = r->n_ticks }, .freq_khz = r->freq,
-				     .tick_ns = tick_s * 1e9 };
+	struct profile_stream stream = { .stream = { .ticks = r->ticks, .n = r->n_ticks },
+					 .freq_khz = r->freq, .tick_ns = tick_s * 1e9 };
 	struct profile_package package = { .readings = { r->readings },
-					   .n_readings = { r->n_readings }, .periods_ns = { r->period * 1e9 } };
+					   .n_readings = { r->n_readings },
+					   .periods_ns = { r->period * 1e9 } };
 	struct profile_input in = {
 		.interval_ns = r->T * 1e9, .jitter = r->jitter, .end_tick = r->n_ticks,
 		.n_streams = 1, .streams = &stream,
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = CALLS_BLOCKS,
-		.kinds = calls_kinds, .costs = r->longer ? costs : NULL, .unsampled_block = CALLS_IDLE,
+		.kinds = calls_kinds, .costs = r->longer ? costs : NULL,
+		.unsampled_block = CALLS_IDLE,
 		.steps = steps, .irq_w = { r->irq_w },
 		.calibration_error = r->calibration_error };
 	uint32_t group_of[CALLS_BLOCKS];
@@ -98,8 +101,9 @@ void calls_solve(const struct calls *r, unsigned int steps, double tick_s,
 
 	for (uint32_t i = 0; i < CALLS_BLOCKS; i++) {
 		group_of[i] = i;
-		costs[i] = (struct profile_cost){ .longer = r->longer ? r->longer[i] : 1, .interrupted = 1,
-						 .shifted = r->shifted, .variance = r->variance };
+		costs[i] = (struct profile_cost){ .longer = r->longer ? r->longer[i] : 1,
+						  .interrupted = 1, .shifted = r->shifted,
+						  .variance = r->variance };
 	}
 	for (size_t i = 0; i < r->n_ticks; i++)
 		inverse += r->freq[i] ? 1.0 / r->freq[i] : 0;

@@ -96,7 +96,8 @@ struct looped_code looped_function(const char *name)
 	assert_int_equal(kjoule_elf_open(looped_path(), NULL, &elf), 0);
 	s = kjoule_elf_named(elf, name, &several);
 	assert_true(s && !several);
-	code = (struct looped_code){ s->start, s->end, s->start - looped.loop + looped.loop_offset };
+	code = (struct looped_code){ s->start, s->end, s->start - looped.loop +
+				     looped.loop_offset };
 	kjoule_elf_close(elf);
 	return code;
 }
@@ -117,7 +118,8 @@ void looped_record(const char *name, const char *exe, uint32_t flags)
 		if (which == 2)
 			put_sample(&b, k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
 		else
-			put_sample(&b, k, 0x10000000 + (which ? after.offset : loop.offset), flags, 1000000, 100);
+			put_sample(&b, k, 0x10000000 + (which ? after.offset : loop.offset), flags,
+				   1000000, 100);
 		uj[0] += (which == 1 ? 2000 : 1000) + (int64_t)(200 * rnd_unit(&noise)) - 100;
 		uj[1] += 500;
 	}

@@ -239,7 +239,8 @@ static int stepped(void)
 		for (volatile int k = 0; k < MARKING_STEPS; k++)
 			;
 	}
-	_exit(handled == MARKING_STEPS && write(STDOUT_FILENO, inside, sizeof(inside)) == sizeof(inside) ? 0 : 3);
+	_exit(handled == MARKING_STEPS && write(STDOUT_FILENO, inside, sizeof(inside)) ==
+	      sizeof(inside) ? 0 : 3);
 }
 
 /* More than a ring takes, without a reader meanwhile. */
@@ -328,8 +329,10 @@ static const struct {
 	int (*run)(void);
 } programs[] = {
 	{ "nested", nested }, { "threads", threads }, { "many", many_threads }, { "forks", forks },
-	{ "exec", one_then_exec }, { "killed", killed_in_a_region }, { "signals", signals }, { "stepped", stepped },
-	{ "too-much", too_much }, { "too-deep", too_deep }, { "long", long_name }, { "forever", forever },
+	{ "exec", one_then_exec }, { "killed", killed_in_a_region }, { "signals", signals },
+	{ "stepped", stepped },
+	{ "too-much", too_much }, { "too-deep", too_deep }, { "long", long_name },
+	{ "forever", forever },
 	{ "recorded", says_whether_recorded }, { "cramped", cramped },
 };
 

@@ -16,9 +16,10 @@ static uint64_t state = 1;
 static void put_window(struct buffer *b, uint32_t k, uint64_t uj)
 {
 	uint64_t now = 1000000000ull + k * 1000000ull - 500000;
-	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW, KJOULE_WINDOW_LEADER, sizeof(w) }, .tick = k,
-				   .number = k / 100, .poll_ns = now - 10000000, .begin_ns = now - 10000000,
-				   .run_ns = now - 10000000, .pause_ns = now - 4000000, .end_ns = now, .end_uj = uj };
+	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW, KJOULE_WINDOW_LEADER, sizeof(w) },
+				   .tick = k, .number = k / 100, .poll_ns = now - 10000000,
+				   .begin_ns = now - 10000000, .run_ns = now - 10000000,
+				   .pause_ns = now - 4000000, .end_ns = now, .end_uj = uj };
 
 	put_bytes(b, &w, sizeof(w));
 }
@@ -26,7 +27,8 @@ static void put_window(struct buffer *b, uint32_t k, uint64_t uj)
 const char *series_record(const struct series_run *r)
 {
 	static char path[300];
-	char *argv[] = { (char *)"./program", (char *)(r->argument ? r->argument : "an argument"), NULL };
+	char *argv[] = { (char *)"./program", (char *)(r->argument ? r->argument : "an argument"),
+			 NULL };
 	uint32_t n_cpus = r->cpus ? r->cpus : 1;
 	uint64_t start = r->start ? r->start : 0x10000000;
 	struct buffer b[2] = { { 0 } };
@@ -52,11 +54,12 @@ const char *series_record(const struct series_run *r)
 			put_energy(&b[0], k, 3, (uint64_t[]){ uj, uj / 2 });
 		if (r->paused && k % 100 == 50)
 			put_window(&b[0], k, uj);
-		put_sample(&b[0], k, second ? 0xffffffff81000000 : block == 2 ? NOWHERE + at : start + at, second ? KJOULE_SAMPLE_KERNEL : 0,
-			   1000000, 100);
+		put_sample(&b[0], k, second ? 0xffffffff81000000 : block == 2 ? NOWHERE + at :
+			   start + at, second ? KJOULE_SAMPLE_KERNEL : 0, 1000000, 100);
 		if (r->turn && rnd(&state) % r->turn == 0)
 			block = (block + 1) % 3;
-		uj += 1000 * (second ? 2 : block == 2 ? 3 : r->watt) * (0.9 + 0.2 * rnd_unit(&state));
+		uj += 1000 * (second ? 2 : block == 2 ? 3 : r->watt) *
+		      (0.9 + 0.2 * rnd_unit(&state));
 	}
 	snprintf(path, sizeof(path), "%s", temp_path(r->name));
 	put_program(start, r->build_id);

@@ -52,8 +52,8 @@ void put_energy(struct buffer *b, uint32_t tick, uint32_t domains, const uint64_
 	put_energy_of(b, 0, 0, tick, 0, domains, uj);
 }
 
-void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t tick, uint32_t late_ns,
-		   uint32_t domains, const uint64_t *uj)
+void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t tick,
+		   uint32_t late_ns, uint32_t domains, const uint64_t *uj)
 {
 	unsigned int n = __builtin_popcount(domains);
 	struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, source, sizeof(e) + 8 * n },
@@ -72,7 +72,8 @@ void put_value(struct buffer *b, uint32_t source, uint64_t time_ns, int64_t valu
 	put_bytes(b, &v, sizeof(v));
 }
 
-void put_skipped(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns)
+void put_skipped(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns,
+		 uint64_t end_ns)
 {
 	struct kjoule_idle p = { .rec = { KJOULE_RECORD_IDLE, 0, sizeof(p) }, .tick = tick,
 				   .count = count, .begin_ns = begin_ns, .end_ns = end_ns };
@@ -231,21 +232,22 @@ void put_program(uint64_t start, const char *build_id)
 	program.build_id = build_id;
 }
 
-static void put_task_event(struct buffer *b, uint16_t type, uint64_t time_ns, uint32_t pid, uint32_t ppid, uint32_t tid,
-			   uint32_t ptid)
+static void put_task_event(struct buffer *b, uint16_t type, uint64_t time_ns, uint32_t pid,
+			   uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
 	struct {
 		struct perf_event_header h;
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time;
 		struct sample_id id;
-	} r = { .h = { type, 0, sizeof(r) }, .pid = pid, .ppid = ppid, .tid = tid, .ptid = ptid, .time = time_ns,
-		.id = { ppid, ptid, time_ns, 0, 0 } };
+	} r = { .h = { type, 0, sizeof(r) }, .pid = pid, .ppid = ppid, .tid = tid, .ptid = ptid,
+		.time = time_ns, .id = { ppid, ptid, time_ns, 0, 0 } };
 
 	put_bytes(b, &r, sizeof(r));
 }
 
-void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid)
+void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid,
+		    uint32_t tid)
 {
 	put_task_event(b, PERF_RECORD_FORK, time_ns, pid, ppid, tid, ptid);
 }
@@ -255,7 +257,8 @@ void put_exit_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t t
 	put_task_event(b, PERF_RECORD_EXIT, time_ns, pid, pid, tid, tid);
 }
 
-void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name, bool exec)
+void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		    const char *name, bool exec)
 {
 	struct {
 		struct perf_event_header h;
@@ -285,7 +288,8 @@ void put_region_start(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t
 
 void put_region_define(struct buffer *b, uint32_t node, uint32_t parent, const char *name)
 {
-	struct kjoule_region_unit u = { 0, node, KJOULE_REGION_DEFINE, 2 + strlen(name) / sizeof(u), parent };
+	struct kjoule_region_unit u = { 0, node, KJOULE_REGION_DEFINE, 2 + strlen(name) / sizeof(u),
+					parent };
 	char text[16 * 16] = "";
 
 	snprintf(text, sizeof(text), "%s", name);
@@ -295,13 +299,16 @@ void put_region_define(struct buffer *b, uint32_t node, uint32_t parent, const c
 
 void put_region_mark(struct buffer *b, unsigned int kind, uint64_t time_ns, uint32_t node)
 {
-	put_bytes(b, &(struct kjoule_region_unit){ time_ns, node, kind, 1, 0 }, sizeof(struct kjoule_region_unit));
+	put_bytes(b, &(struct kjoule_region_unit){ time_ns, node, kind, 1, 0 },
+		  sizeof(struct kjoule_region_unit));
 }
 
-void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const struct buffer *units, uint64_t lost)
+void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const struct buffer *units,
+		      uint64_t lost)
 {
-	struct kjoule_region_batch batch = { .ring = ring, .units = units->len / sizeof(struct kjoule_region_unit),
-					     .first = first, .lost = lost };
+	struct kjoule_region_batch batch =
+		{ .ring = ring, .units = units->len / sizeof(struct kjoule_region_unit),
+		  .first = first, .lost = lost };
 
 	put_bytes(b, &batch, sizeof(batch));
 	if (units->len)
@@ -372,7 +379,8 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 	assert(!kjoule_writer_open(path, &w, NULL));
 	text_chunk(w, KJOULE_CHUNK_META, kjoule_meta_encode(meta));
 	if (!calibration_given || calibration.ticks)
-		text_chunk(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(calibration_given ? &calibration : &usual));
+		text_chunk(w, KJOULE_CHUNK_CALIBRATION,
+			   kjoule_calibration_encode(calibration_given ? &calibration : &usual));
 	calibration_given = false;
 	side_band(&side, exe);
 	if (more_side.len)
@@ -393,11 +401,13 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_VDSO, 0, vdso, vdso_len, NULL));
 	vdso = NULL;
 	if (wakeups.len)
-		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_WAKEUPS, 0, wakeups.data, wakeups.len, NULL));
+		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_WAKEUPS, 0, wakeups.data,
+					    wakeups.len, NULL));
 	free(wakeups.data);
 	memset(&wakeups, 0, sizeof(wakeups));
 	if (regions.len)
-		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_REGIONS, 0, regions.data, regions.len, NULL));
+		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_REGIONS, 0, regions.data,
+					    regions.len, NULL));
 	free(regions.data);
 	memset(&regions, 0, sizeof(regions));
 	for (uint32_t i = 0; i < n; i++) {

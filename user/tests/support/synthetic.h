@@ -25,10 +25,11 @@ void put_task(struct buffer *b, uint32_t pid, uint32_t tgid);
 /* domains is a mask; as many values as it has bits */
 void put_energy(struct buffer *b, uint32_t tick, uint32_t domains, const uint64_t *uj);
 /* of another source than the first, or of the CPUs that @scope is the lowest of */
-void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t tick, uint32_t late_ns,
-		   uint32_t domains, const uint64_t *uj);
+void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t tick,
+		   uint32_t late_ns, uint32_t domains, const uint64_t *uj);
 void put_value(struct buffer *b, uint32_t source, uint64_t time_ns, int64_t value);
-void put_skipped(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns);
+void put_skipped(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns,
+		 uint64_t end_ns);
 void put_gap(struct buffer *b, uint32_t tick, uint64_t count);
 void put_lost(struct buffer *b, uint32_t tick, uint64_t records, uint64_t samples);
 
@@ -45,14 +46,16 @@ void put_map_of(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start
 /*
  * the same: the thread @tid of @pid was forked by @ptid of @ppid, or ended, or executed a program
  */
-void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid);
+void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid,
+		    uint32_t tid);
 void put_exit_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
 void put_exec_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
 /*
  * the thread has another name from then on, as prctl(PR_SET_NAME) gives it or, @exec, the program
  * that it executed
  */
-void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name, bool exec);
+void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		    const char *name, bool exec);
 
 /*
  * units of a program that marks regions, enum kjoule_region_kind; put_region_batch() makes a batch
@@ -61,7 +64,8 @@ void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t t
 void put_region_start(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
 void put_region_define(struct buffer *b, uint32_t node, uint32_t parent, const char *name);
 void put_region_mark(struct buffer *b, unsigned int kind, uint64_t time_ns, uint32_t node);
-void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const struct buffer *units, uint64_t lost);
+void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const struct buffer *units,
+		      uint64_t lost);
 
 /* A meta of @n_cpus CPUs in one package, an energy source "test" with package and core. */
 void make_meta(struct kjoule_meta *meta, uint32_t n_cpus, uint64_t interval_ns, uint32_t target);

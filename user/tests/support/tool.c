@@ -23,7 +23,10 @@ char *out, *err;
 /* One in so many is checked: a number that goes into no round of what tests run by turns. */
 #define CHECKED_ONE_OF	7
 
-/* The tool that was built with this test: it lies a folder above. $KJOULE is another one, $KJOULE_CHECKED one that some are run by. */
+/*
+ * The tool that was built with this test: it lies a folder above. $KJOULE is another one,
+ * $KJOULE_CHECKED one that some are run by.
+ */
 static const char *binary_path(void)
 {
 	static unsigned int runs;

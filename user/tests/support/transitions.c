@@ -17,12 +17,14 @@
 #define CALIBRATION	10000
 
 const struct made_change made_slow = {
-	.from = 60e3, .to = 30e3, .noise = 0.01, .resolution = 30, .gap = 200, .request = 40e3, .latency = 1496e3,
+	.from = 60e3, .to = 30e3, .noise = 0.01, .resolution = 30, .gap = 200, .request = 40e3,
+	.latency = 1496e3,
 	.pause = 323e3, .slice = 1e6, .irq = 10e3, .dither = true, .after = 103,
 };
 
 const struct made_change made_fast = {
-	.from = 1063, .to = 500, .noise = 0.005, .resolution = 1, .gap = 20, .request = 2000, .latency = 44e3,
+	.from = 1063, .to = 500, .noise = 0.005, .resolution = 1, .gap = 20, .request = 2000,
+	.latency = 44e3,
 	.pause = 9.5e3, .dither = true, .after = 103,
 };
 
@@ -32,7 +34,8 @@ struct stolen {
 };
 
 struct cpu {
-	double at[MADE_STEPS + 2], level[MADE_STEPS + 2];	/* from when on a loop takes so long */
+	/* from when on a loop takes so long */
+	double at[MADE_STEPS + 2], level[MADE_STEPS + 2];
 	size_t n_levels, n_stolen;
 	struct stolen stolen[STOLEN_MOST];
 };
@@ -90,7 +93,8 @@ static double run(const struct cpu *cpu, double t, double work)
 	}
 }
 
-static void set_changes(const struct made_change *c, uint64_t *seed, struct cpu *cpu, struct made_series *m)
+static void set_changes(const struct made_change *c, uint64_t *seed, struct cpu *cpu,
+			struct made_series *m)
 {
 	double t = c->latency + c->spread * (2 * rnd_unit(seed) - 1);
 
@@ -112,7 +116,8 @@ static void set_changes(const struct made_change *c, uint64_t *seed, struct cpu 
 	}
 }
 
-static void disturb(const struct made_change *c, double until, uint64_t *seed, struct cpu *cpu, struct made_series *m)
+static void disturb(const struct made_change *c, double until, uint64_t *seed, struct cpu *cpu,
+		    struct made_series *m)
 {
 	double loop = fmin(c->from, c->to), near = 3 * fmax(c->from, c->to);
 
@@ -132,11 +137,13 @@ static double read_clock(const struct made_change *c, double t)
 }
 
 /* One pass from @t on. Return: when it ended */
-static double add_loop(const struct made_change *c, const struct cpu *cpu, double t, uint64_t *seed, struct made_series *m)
+static double add_loop(const struct made_change *c, const struct cpu *cpu, double t, uint64_t *seed,
+		       struct made_series *m)
 {
 	double end = run(cpu, t, 1 + c->noise * made_normal(seed));
 
-	m->loops[m->s.n++] = (struct transition_loop){ read_clock(c, t), read_clock(c, end) - read_clock(c, t) };
+	m->loops[m->s.n++] = (struct transition_loop){ read_clock(c, t),
+						       read_clock(c, end) - read_clock(c, t) };
 	return end;
 }
 
@@ -146,7 +153,8 @@ void made_new(const struct made_change *c, uint64_t *seed, struct made_series *m
 	static struct cpu cpu;
 	size_t after = 0;
 
-	*m = (struct made_series){ .loops = calloc(MADE_MOST, sizeof(*m->loops)), .s.request_ns = c->request };
+	*m = (struct made_series){ .loops = calloc(MADE_MOST, sizeof(*m->loops)),
+				   .s.request_ns = c->request };
 	assert_non_null(m->loops);
 	m->s.loops = m->loops;
 	set_changes(c, seed, &cpu, m);
@@ -158,7 +166,9 @@ void made_new(const struct made_change *c, uint64_t *seed, struct made_series *m
 
 		if (end >= 0)
 			break;
-		m->loops[m->s.n++] = (struct transition_loop){ read_clock(c, t), read_clock(c, end) - read_clock(c, t) };
+		m->loops[m->s.n++] = (struct transition_loop){ read_clock(c, t),
+							       read_clock(c, end) -
+							       read_clock(c, t) };
 		t = end + c->gap;
 	}
 	t = c->request + (c->dither ? c->from * rnd_unit(seed) : 0);
@@ -190,7 +200,8 @@ void made_loops(const struct made_change *c, double ns, uint64_t *seed, double *
 	double t = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double end = t + ns * (1 + c->noise * made_normal(seed)) + (rnd_unit(seed) < 0.002 ? 20e3 * rnd_unit(seed) : 0);
+		double end = t + ns * (1 + c->noise * made_normal(seed)) +
+			     (rnd_unit(seed) < 0.002 ? 20e3 * rnd_unit(seed) : 0);
 
 		out[i] = read_clock(c, end) - read_clock(c, t);
 		t = end + c->gap;
@@ -205,8 +216,9 @@ void made_level(const struct made_change *c, double ns, uint64_t *seed, struct t
 	assert_int_equal(transition_level(loops, CALIBRATION, c->resolution, l), 0);
 }
 
-void made_tries(const struct made_change *c, const struct transition_level *from, const struct transition_level *to,
-		uint64_t *seed, struct transition_try *tries, struct made_series *made, size_t n)
+void made_tries(const struct made_change *c, const struct transition_level *from,
+		const struct transition_level *to, uint64_t *seed, struct transition_try *tries,
+		struct made_series *made, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct made_series m;

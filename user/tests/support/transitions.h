@@ -68,7 +68,8 @@ void made_level(const struct made_change *c, double ns, uint64_t *seed, struct t
 /* Its @n loops. */
 void made_loops(const struct made_change *c, double ns, uint64_t *seed, double *out, size_t n);
 /* A try of each of @n series; @made of them, may be NULL, is freed but for its truth. */
-void made_tries(const struct made_change *c, const struct transition_level *from, const struct transition_level *to,
-		uint64_t *seed, struct transition_try *tries, struct made_series *made, size_t n);
+void made_tries(const struct made_change *c, const struct transition_level *from,
+		const struct transition_level *to, uint64_t *seed, struct transition_try *tries,
+		struct made_series *made, size_t n);
 
 #endif /* KJOULE_TEST_TRANSITIONS_H */
