@@ -61,9 +61,9 @@ static const struct {
 	{ { .name = "boost run",
 	    .usage = "[OPTION]... [--] COMMAND [ARGUMENT]... [-- OTHER...]",
 	    .about =
-	    "Runs benchmarks, brings the chip into a known state before each run, and says of\n"
-	    "each whether it was boosted, throttled, a mix of both or disturbed by others, and\n"
-	    "how long it would have taken at one speed; of two commands the speed-up.",
+	    "Runs benchmarks, brings the chip into a known state before each run, and says\n"
+	    "of each whether it was boosted, throttled, mixed or disturbed by others, how\n"
+	    "long it would have taken at one speed, and of two commands the speed-up.",
 	    .examples =
 	    "  sudo kjoule boost run ./mix 30 10\n"
 	    "  sudo kjoule boost run --runs 20 --history as-is -- ./old -- ./new\n"

@@ -21,8 +21,8 @@ static const struct options_verb list_verb = {
 	.usage = "[OPTION]...",
 	.about =
 	"Lists the sources of energy, power, temperature and frequency, those that the\n"
-	"module knows and what sysfs has, a line for each domain: the unit of a count, how\n"
-	"often the counter is updated, what it is inside of, and which source a recording\n"
+	"module knows and what sysfs has, a line for each domain: the unit of a count,\n"
+	"how often it is updated, what it is inside of, and which source a recording\n"
 	"would use. A source that cannot be used says why. Other events of PMUs can be\n"
 	"named as perf:PMU/EVENT/.",
 	.examples =

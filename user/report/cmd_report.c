@@ -141,7 +141,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 		{ 0, "vectors", NULL, "what ran together on the CPUs",
 		  OPT_FLAG(&opt->vectors),
 		  .not_with = "region call-graph children folded pid comm block sort interval" },
-		{ 0, "power-budget", "W", "mark what draws more than that: 2W, 500mW",
+		{ 0, "power-budget", "POWER", "mark what draws more than that: 2W, 500mW",
 		  OPT_POWER(&opt->budget_w), .not_with = "children folded" },
 		ATTRIBUTE_OPT_REGION(&opt->region),
 		{ 0, "from", "TIME", "leave out what was before, from the start on: 10s",

@@ -45,6 +45,11 @@ static void wrong_command_lines_are_2(void **state)
 		"record --source powercap, -- true", "record --source ,powercap -- true",
 		"record --source powercap,,vchip -- true",
 		"record --source perf:cpu/event=1,umask=2/, -- true",
+		"report --json --csv", "annotate --csv --json", "diff --json --csv a b",
+		"script --json --csv", "list --json --csv", "sweep --json --csv --from x",
+		"latency --csv --json", "boost trace --json --csv", "boost window --json --csv",
+		"boost cause --json --csv", "boost run --json --csv true",
+		"boost plan --r 2 --boost 1s --json --csv", "report --json=yes", "report --jso=1",
 	};
 
 	(void)state;
