@@ -49,35 +49,42 @@ static bool timeline_advance(struct timeline_walk *w, uint32_t low)
 	return true;
 }
 
-static int timeline_add_sample(struct timeline_walk *w, const struct kjoule_sample *rec)
+/* A sample into @w->now. Return: false if its tick is impossible */
+static inline bool sample_decode(struct timeline_walk *w, const struct kjoule_sample *rec)
 {
 	struct timeline_sample *s = &w->now;
 
 	if (!timeline_advance(w, rec->tick))
+		return false;
+	w->next = w->tick + 1;
+	if (rec->freq_khz && !w->again) {
+		/* mostly that of the one before */
+		if (rec->freq_khz != s->freq_khz)
+			w->slowness = 1.0 / rec->freq_khz;
+		w->cpu->slowness += w->slowness;
+		w->cpu->clocked++;
+	}
+	*s = (struct timeline_sample){ .tick = w->tick, .ip = rec->ip, .pid = w->pid,
+				       .tgid = w->tgid, .freq_khz = rec->freq_khz,
+				       .late_ns = rec->delay_ns, .flags = rec->rec.flags };
+	w->sampled = true;
+	if (rec->delay_ns > w->tl->max_late_ns)
+		w->tl->max_late_ns = rec->delay_ns;
+	return true;
+}
+
+static int timeline_add_sample(struct timeline_walk *w, const struct kjoule_sample *rec)
+{
+	struct timeline_sample *s;
+
+	if (!sample_decode(w, rec))
 		return 0;
 	if (w->keep) {
 		s = kjoule_array_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
 		if (!s)
 			return -ENOMEM;
+		*s = w->now;
 	}
-	w->next = w->tick + 1;
-	if (rec->freq_khz && !w->again) {
-		/* mostly that of the one before */
-		if (rec->freq_khz != w->now.freq_khz)
-			w->slowness = 1.0 / rec->freq_khz;
-		w->cpu->slowness += w->slowness;
-		w->cpu->clocked++;
-	}
-	s->tick = w->tick;
-	s->ip = rec->ip;
-	s->pid = w->pid;
-	s->tgid = w->tgid;
-	s->freq_khz = w->now.freq_khz = rec->freq_khz;
-	s->late_ns = rec->delay_ns;
-	s->flags = rec->rec.flags;
-	w->sampled = true;
-	if (rec->delay_ns > w->tl->max_late_ns)
-		w->tl->max_late_ns = rec->delay_ns;
 	return 1;
 }
 
@@ -439,59 +446,13 @@ const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w
 size_t timeline_walk_samples(struct timeline_walk *w, const struct kjoule_sample *recs, size_t n,
 			     struct timeline_sample *out)
 {
-	struct timeline_cpu *cpu = &w->tl->cpus[w->index];
-	uint32_t freq_khz = w->now.freq_khz, late_ns = w->tl->max_late_ns;
-	double slowness = w->slowness, sum = cpu->slowness;
-	uint64_t tick = w->tick, clocked = cpu->clocked;
 	size_t taken = 0;
 
-	w->cpu = cpu;
+	w->cpu = &w->tl->cpus[w->index];
 	w->any |= n > 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct kjoule_sample *rec = &recs[i];
-		uint64_t now = tick + (uint32_t)(rec->tick - (uint32_t)tick);
-		struct timeline_sample *s;
-
-		if (now > w->max_tick) {
-			w->tl->disorder++;
-			continue;
-		}
-		if (w->open) {
-			cpu->holes[w->open - 1].to = now;
-			w->open = 0;
-		}
-		tick = now;
-		if (rec->freq_khz) {
-			/* mostly that of the one before */
-			if (rec->freq_khz != freq_khz)
-				slowness = 1.0 / rec->freq_khz;
-			sum += slowness;
-			clocked++;
-		}
-		freq_khz = rec->freq_khz;
-		late_ns = rec->delay_ns > late_ns ? rec->delay_ns : late_ns;
-		s = &out[taken++];
-		s->tick = now;
-		s->ip = rec->ip;
-		s->pid = w->pid;
-		s->tgid = w->tgid;
-		s->freq_khz = freq_khz;
-		s->late_ns = rec->delay_ns;
-		s->callers = 0;
-		s->flags = rec->rec.flags;
-	}
-	if (!taken)
-		return 0;
-	w->tick = tick;
-	w->next = tick + 1;
-	w->now = out[taken - 1];
-	w->sampled = true;
-	w->tl->max_late_ns = late_ns;
-	if (!w->again) {
-		w->slowness = slowness;
-		cpu->slowness = sum;
-		cpu->clocked = clocked;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (sample_decode(w, &recs[i]))
+			out[taken++] = w->now;
 	return taken;
 }
 
