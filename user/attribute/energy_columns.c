@@ -131,8 +131,8 @@ static const struct kjoule_domain_info *energy_domain_of(const struct kjoule_sou
 
 /*
  * The CPUs of the session by what they share: a source's counters or, where it has no scopes,
- * their package. A file may have counters of each CPU that there can be: nobody looks through all
- * CPUs, or all packages, for each series.
+ * their package. A file may have counters of each possible CPU, which rules out a scan for each
+ * series.
  * @head,@next: of a scope, or a package's number, and from one CPU to a higher one, each + 1
  */
 struct sharing {
@@ -143,10 +143,9 @@ struct sharing {
 
 /*
  * Of a column while it is made: the CPUs that are in it so far.
- * @recorder:	the CPUs, all of them, whose counters tell of the recorder; see
- * energy_find_recorder()
+ * @recorder:	the CPUs whose counters have the recorder; see energy_find_recorder()
  * @cpus:	of the series at hand
- * @by_stream:	packages by their first lane, and where to look on for one of a column without lanes
+ * @by_stream:	packages by their first stream, and the next to try for a column without streams
  */
 struct making {
 	const struct view *v;
@@ -298,8 +297,8 @@ static int energy_column_new(struct making *mk, const struct timeline_series *s,
 }
 
 /*
- * Which counters did the recorder draw on? It is kept on one CPU mostly. If nobody has sampled
- * that one, its package tells, unless the package has several counters.
+ * Which counters have the recorder's energy? It is mostly on one CPU. If that has no samples, those
+ * of its package, unless there are several.
  */
 static void energy_find_recorder(struct making *mk)
 {
@@ -321,8 +320,7 @@ static void energy_find_recorder(struct making *mk)
 }
 
 /*
- * The lanes of the series' CPUs, and of the recorder beside them; blocks_streams.c has that one's
- * behind the CPUs'.
+ * The streams of the series' CPUs, and of the recorder; blocks_streams.c puts that after the CPUs'.
  */
 static int energy_package_streams(const struct making *mk, uint32_t **streams, size_t *n)
 {
@@ -343,8 +341,7 @@ static int energy_package_streams(const struct making *mk, uint32_t **streams, s
 }
 
 /*
- * A package of these lanes that has nothing in the column yet. Return: its number, or that of one
- * that is to be made
+ * A package of these streams without this column. Return: its number, or that of a new one
  */
 static size_t energy_package_find_free(struct making *mk, const uint32_t *streams, size_t n,
 				       unsigned int column)
@@ -364,7 +361,8 @@ static size_t energy_package_find_free(struct making *mk, const uint32_t *stream
 		return *from;
 	}
 	hash = kjoule_hash_text(streams[0], "");
-	while ((i = kjoule_hash_index_next(&mk->by_stream, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&mk->by_stream, hash, &probe)) !=
+	       KJOULE_HASH_INDEX_NONE) {
 		p = &m->packages[i];
 		if (p->n_streams == n && !memcmp(p->streams, streams, n * sizeof(*streams)) &&
 		    !p->readings[column])
@@ -414,7 +412,8 @@ static int energy_package_add_readings(const struct timeline_series *s, struct p
 	} else {
 		energy_columns_uj(s, uj);
 		for (size_t i = 0; i < s->n; i++)
-			r[i] = (struct cpm_reading){ s->readings[i].tick, fmin(fmax(uj[i], 0), MOST_UJ) };
+			r[i] = (struct cpm_reading){ s->readings[i].tick,
+						     fmin(fmax(uj[i], 0), MOST_UJ) };
 		p->readings[column] = r;
 		p->n_readings[column] = s->n;
 		p->periods_ns[column] = period_ns;
@@ -536,7 +535,8 @@ int energy_columns_new(const struct view *v, struct energy_columns *m)
 	free(mk);
 	energy_columns_number(v, m);
 	/* vectors are made all the same, of everything */
-	if (!ret && !m->n_packages && !kjoule_array_grow(&m->packages, &m->n_packages, sizeof(*m->packages)))
+	if (!ret && !m->n_packages &&
+	    !kjoule_array_grow(&m->packages, &m->n_packages, sizeof(*m->packages)))
 		ret = -ENOMEM;
 	if (ret)
 		energy_columns_free(m);
@@ -551,7 +551,8 @@ void energy_columns_release(struct view *v, const struct energy_columns *m)
 
 		for (unsigned int d = 0; d < m->n; d++)
 			column |= m->source[d] == s->source;
-		if (!column || (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_POWER))
+		if (!column ||
+		    (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_POWER))
 			continue;
 		free(s->readings);
 		s->readings = NULL;

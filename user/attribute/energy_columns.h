@@ -2,7 +2,7 @@
 /*
  * Which of a recording's sources a report attributes to code, and whose energy each
  * of their counters is: columns, the CPUs that share a counter, and its readings.
- * The other sources are told beside (header/unattributed.c), never added.
+ * The other sources are shown apart (header/unattributed.c), never added.
  */
 #ifndef KJOULE_ENERGY_COLUMNS_H
 #define KJOULE_ENERGY_COLUMNS_H
@@ -46,10 +46,10 @@ int energy_columns_choose(const struct view *v, const char *wanted, bool chosen[
 		  struct kjoule_error *err);
 /** energy_columns_new() - those of view.source. Return: 0 or -ENOMEM */
 int energy_columns_new(const struct view *v, struct energy_columns *m);
-/** energy_columns_release() - the timeline's readings that columns were made of are not needed any more */
+/** energy_columns_release() - free the timeline's readings that columns were made of */
 void energy_columns_release(struct view *v, const struct energy_columns *m);
 void energy_columns_free(struct energy_columns *m);
-/** energy_columns_uj() - a series of power or energy as energy that grows, microjoule; @uj has room for all */
+/** energy_columns_uj() - a series of power or energy as growing energy, microjoule, into @uj */
 void energy_columns_uj(const struct timeline_series *s, double *uj);
 
 #endif /* KJOULE_ENERGY_COLUMNS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is asked of recordings: which part of them, in which units, by which model, shown how. The verbs that attribute
- * energy to code have these options in common.
+ * Options that the verbs which attribute energy to code have in common: which part of recordings,
+ * in which units, by which model, shown how.
  */
 #ifndef KJOULE_OPTIONS_H
 #define KJOULE_OPTIONS_H
@@ -36,10 +36,10 @@ struct attribute_options {
 	const char *source;		/* NULL: the first of the recording */
 	enum attribute_callers callers;
 	enum attribute_weight weight;	/* of CALLERS_FOLDED */
-	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
+	double budget_w;		/* mark what draws more in the first domain; 0: none */
 	bool system;			/* the whole machine was recorded */
 	size_t runs;			/* recordings that are one report; 0: it is of one */
-	const char *convergence;	/* picture of how sure figures become with more samples; NULL: none */
+	const char *convergence;	/* picture of intervals by samples; NULL: none */
 	bool force;			/* replace the data of a picture */
 	enum power_model_kind model;
 	bool model_given;
@@ -47,11 +47,11 @@ struct attribute_options {
 	unsigned int worst_case;	/* intervals of energies by ALEA's equation 10 */
 	bool cut;			/* only a part of the time, from @from_ns to @to_ns */
 	uint64_t from_ns, to_ns;
-	bool vectors;			/* what ran together, instead of blocks */
+	bool vectors;			/* co-running sets instead of blocks */
 	unsigned int by;		/* enum code_unit_kind or ATTRIBUTE_BY_PROCESS; from it: */
-	bool units;			/* something else than functions is told apart */
+	bool units;			/* another granularity than functions */
 	bool processes;			/* and nothing finer than processes */
-	bool by_region;			/* regions are told apart */
+	bool by_region;			/* blocks are regions */
 	enum code_unit_kind grain;
 	const char *region;		/* only what ran inside of it; NULL: all */
 	struct user_blocks named;

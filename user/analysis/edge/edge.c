@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Powers of vectors from edge windows; see edge.h. edge_occupancy.c finds what ran in the windows,
+ * Powers of vectors from edge windows; see edge.h. edge_occupancy.c finds the sets in the windows,
  * edge_fit.c solves the equations.
  */
 #include <errno.h>

@@ -122,7 +122,7 @@ struct json_object *find_named(struct json_object *doc, const char *function)
 	return NULL;
 }
 
-/* Of a figure of a domain, by the name that CSV has: "energy_package_j" is the "energy_j" of the domain "package". */
+/* A figure of a domain by its name in CSV: "energy_package_j" is "energy_j" of "package". */
 static struct json_object *find_domain_figure(struct json_object *row, const char *key)
 {
 	struct json_object *domains = member(row, "domains");
