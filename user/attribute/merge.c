@@ -180,7 +180,7 @@ static int merge_compare_run(struct merge *m, const struct merge_run *r, struct 
 		ret = merge_note(&m->notes, "%s was run as `%s`, %s as `%s`", r->path, r->command,
 				 f->path, f->command);
 	if (!ret && f->target != r->target)
-		ret = kjoule_fail(err, EXDEV, "%s is a recording of a %s, %s of a %s: they do not tell of the same",
+		ret = kjoule_fail(err, EXDEV, "%s is a recording of a %s, %s of a %s: they measure different things",
 				  r->path,
 			     kjoule_target_name(r->target), f->path, kjoule_target_name(f->target));
 	if (!ret && f->interval_ns != r->interval_ns)
@@ -248,7 +248,7 @@ static int merge_compare_domains(struct merge *m, const struct view *v, const st
 	if (same)
 		return 0;
 	return kjoule_fail(err, EXDEV,
-			   "%s tells of %s, %s of %s: no average can be made of other sources; choose one that both have with --source",
+			   "%s has %s, %s has %s: cannot average different sources; choose one that both have with --source",
 			   path,
 			   merge_domain_names(b->domains, theirs, b->n_domains, there,
 					      sizeof(there)),
@@ -426,7 +426,7 @@ static int merge_compare_windows(struct merge *m, const struct merge_run *r)
 	const char *first = m->n ? m->runs[0].path : NULL;
 
 	if (m->n && !m->runs[0].paused != !r->paused)
-		return merge_note(&m->notes, "%s was recorded with %s, %s without: only the one's CPUs were held again and again, and it took longer",
+		return merge_note(&m->notes, "%s was recorded with %s, %s without: only the former's CPUs were held again and again, which took time",
 				  r->paused ? r->path : first,
 				  r->paused ? r->paused : m->runs[0].paused,
 				  r->paused ? first : r->path);

@@ -48,7 +48,7 @@ static void power_model_explain_choice(const struct blocks *b, const struct mode
 		snprintf(m->reason, sizeof(m->reason), "%s", runs);
 		break;
 	case MODEL_NO_ENERGY:
-		snprintf(m->reason, sizeof(m->reason), "there is no energy to be told");
+		snprintf(m->reason, sizeof(m->reason), "there is no energy");
 		break;
 	case MODEL_PACKAGES:
 		snprintf(m->reason, sizeof(m->reason),
@@ -65,7 +65,7 @@ static void power_model_explain_choice(const struct blocks *b, const struct mode
 			 ", though %s; record for longer", MIXTURE_WINDOWS, c->windows, runs);
 		break;
 	case MODEL_NOTHING_RAN:
-		snprintf(m->reason, sizeof(m->reason), "nothing ran for long enough to tell how long at a time");
+		snprintf(m->reason, sizeof(m->reason), "no block ran for long enough to know the length of its runs");
 		break;
 	}
 }
@@ -96,7 +96,7 @@ static void power_model_explain_refusal(const struct blocks *b, const struct sep
 			 MIXTURE_TICKS, s->window_ticks);
 		break;
 	case SEPARABILITY_NOTHING:
-		snprintf(m->reason, sizeof(m->reason), "what ran cannot be told from the times in which it did not: its runs are too short for the rate, or windows hold always as much of both; record at a higher rate");
+		snprintf(m->reason, sizeof(m->reason), "the target cannot be separated from other times: its runs are too short for the rate, or windows always have the same share of it; record at a higher rate");
 		break;
 	}
 }

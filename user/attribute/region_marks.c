@@ -69,7 +69,7 @@ int region_marks_check(const struct view *v, const char *path, struct kjoule_err
 	if (!r->marks)
 		return kjoule_fail(err, ENOENT, "%s: no program has marked a region%s", path,
 				   v->rec.end.regions.foreign ?
-				   ": those that tried are in another namespace of processes or of time, where threads and clocks are others" :
+				   ": those that tried are in another namespace of processes or of time, where threads and clocks differ" :
 				   region_marks_are_possible(v) ?
 				   "; see kjoule_region(3) for how one does" :
 				   ": only what `kjoule record -- COMMAND` starts can do so, not what runs already");
@@ -108,7 +108,7 @@ char *region_marks_missing(const struct view *v)
 	if (r->lost || b->unfinished)
 		fprintf(f,
 			"%" PRIu64
-			" marks lost: programs mark faster than record reads; where nobody knows is [marks lost]\n",
+			" marks lost: programs mark faster than record reads; times of unknown region are [marks lost]\n",
 			r->lost + b->unfinished);
 	if (r->left_out)
 		fprintf(f,
@@ -125,7 +125,7 @@ char *region_marks_missing(const struct view *v)
 		fprintf(f, "%u programs could mark none: they may not have so much address space\n",
 			b->unmapped);
 	if (r->damaged || b->damaged)
-		fprintf(f, "%" PRIu64 " times what programs wrote made no sense\n",
+		fprintf(f, "%" PRIu64 " invalid marks of programs\n",
 			r->damaged + b->damaged);
 	if (fclose(f) || !len) {
 		free(text);

@@ -452,7 +452,7 @@ const char *view_why_missing(int error)
 	case -ENODATA:
 		return "no symbols: it has none; install its debug symbols or build it without stripping";
 	case VIEW_NEWER:
-		return "it has no build id and is newer than the recording: whether it is the file that was recorded cannot be told, and names may be wrong";
+		return "it has no build id and is newer than the recording: it may not be the file that was recorded, and names may be wrong";
 	case -ENOMSG:
 		return "no symbols for some functions, which are shown by their addresses; install its debug symbols or build it without stripping";
 	default:

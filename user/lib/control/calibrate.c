@@ -509,7 +509,7 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	} else if (!ret) {
 		ret = kjoule_calibration_solve(rounds, n, cal);
 		if (ret)
-			kjoule_fail(err, EAGAIN, "calibration: what a tick takes could not be told from noise; the CPU is too busy");
+			kjoule_fail(err, EAGAIN, "calibration: the cost of a tick is below the noise; the CPU is too busy");
 	}
 	cal->cpu = cpu;
 	cal->freq_khz = khz;

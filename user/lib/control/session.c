@@ -472,7 +472,7 @@ int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	ret = call_run(ctl, msg, &call, "read the books", err);
+	ret = call_run(ctl, msg, &call, "read the counters", err);
 	if (ret) {
 		free(list.items);
 		return ret;
@@ -498,7 +498,7 @@ int kjoule_stats_total(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_st
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return call_run(ctl, msg, &call, "read the session's books", err);
+	return call_run(ctl, msg, &call, "read the session's counters", err);
 }
 
 static int list_add_session(struct nlattr *attrs, int len, void *arg)

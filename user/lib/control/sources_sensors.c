@@ -151,11 +151,11 @@ int kjoule_scan_supply(struct kjoule_scan *s, const char *entry)
 	if (!strcmp(text, "Device"))
 		snprintf(f->info.reason, sizeof(f->info.reason), "it feeds a device, not the machine");
 	else if (!power && !product)
-		snprintf(f->info.reason, sizeof(f->info.reason), "it tells neither power nor current and voltage");
+		snprintf(f->info.reason, sizeof(f->info.reason), "it has neither power nor current and voltage");
 	else if (kjoule_scan_read(folder, "status", text, sizeof(text)) > 0 &&
 		 strcmp(text, "Discharging"))
 		snprintf(f->info.reason, sizeof(f->info.reason),
-			 "it is not discharging (%.40s): what it tells is not what the machine draws",
+			 "it is not discharging (%.40s): it does not measure what the machine draws",
 			 text);
 	else
 		f->info.available = true;

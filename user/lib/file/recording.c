@@ -337,13 +337,13 @@ static int recording_load(struct kjoule_reader *r, const char *name, struct kjou
 	rec->damage = *kjoule_reader_damage(r);
 	if (ret == -EFBIG)
 		return kjoule_fail(err, EFBIG,
-				   "%s: grows to more than a recording of its size could: it is damaged or made up",
+				   "%s: grows to more than a recording of its size could: it is damaged or forged",
 				   name);
 	if (ret)
 		return kjoule_fail(err, -ret, "%s: %s", name, strerror(-ret));
 	if (!rec->meta.session.interval_ns)
 		return kjoule_fail(err, EBADMSG,
-				   "%s: does not say what was recorded (%s): nothing can be told",
+				   "%s: does not say what was recorded (%s)",
 				   name, rec->damage.chunks ? rec->damage.first :
 				   "the recording ended before it began");
 	return recording_number_packages(rec) ? kjoule_fail(err, ENOMEM, "no memory") : 0;

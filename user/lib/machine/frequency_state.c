@@ -424,7 +424,7 @@ int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, s
 	ret = state_read(fd, &s);
 	if (ret)
 		kjoule_fail(err, -ret,
-			    "%s: %s: it should tell what limits the CPUs' frequencies had; look at it, and remove it",
+			    "%s: %s: it should have the limits that the CPUs' frequencies had; look at it, and remove it",
 			    state, strerror(-ret));
 	else if (s.ready && !strcmp(s.boot, boot))
 		ret = limits_restore(sysfs, state, &s, said, len, err);

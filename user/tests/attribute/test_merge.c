@@ -305,7 +305,7 @@ static void without_a_source_there_is_time(void **unused)
 	assert_true(says(out, "# energy     none"));
 	series_record(&(struct series_run){ .name = "with", .ticks = 1000, .watt = 1 });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("with")), 1);
-	assert_true(says(err, "no average can be made of other sources"));
+	assert_true(says(err, "cannot average different sources"));
 	assert_string_equal(out, "");
 }
 
@@ -326,7 +326,7 @@ static void of_the_machine_the_commands_are_compared(void **unused)
 	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1,
 					    .argument = "1" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("sys.2")), 1);
-	assert_true(says(err, "they do not tell of the same"));
+	assert_true(says(err, "they measure different things"));
 }
 
 static void what_is_of_one_recording_stays_so(void **unused)

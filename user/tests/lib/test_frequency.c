@@ -348,7 +348,7 @@ static void other_states_restore_nothing(void **s)
 	write_file(state, damaged, strlen(damaged));
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
 			 -EBADMSG);
-	assert_non_null(strstr(why.text, "it should tell what limits"));
+	assert_non_null(strstr(why.text, "it should have the limits"));
 	assert_int_equal(access(state, F_OK), 0);
 	assert_true(limits_are(0, 500000, 500000));
 }
