@@ -35,7 +35,7 @@ u64 kjoule_counter_range_ns(u64 counts, u64 mult, u32 shift, u64 power_uw);
 u64 kjoule_counter_wrap_ns(u32 width, u64 mult, u32 shift, u64 power_uw);
 s64 kjoule_gauge_scale(s64 raw, u64 mult, u32 shift);
 
-/** kjoule_counter_since() - raw counts since the last value; bits of @raw above @width are ignored */
+/** kjoule_counter_since() - raw counts since the last value; bits above @width are ignored */
 static inline u64 kjoule_counter_since(const struct kjoule_counter *c, u64 raw, u32 width)
 {
 	u64 mask = width >= 64 ? ~0ULL : (1ULL << width) - 1;

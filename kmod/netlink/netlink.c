@@ -73,7 +73,6 @@ int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *
 	return genlmsg_reply(skb, info);
 }
 
-
 struct source_walk {
 	struct sk_buff *skb;
 	struct kjoule_msg_to to;
@@ -164,7 +163,6 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	/* an empty message would end the dump */
 	return skb->len ?: err;
 }
-
 
 /*
  * kjoule_netlink_refuse_unknown() - refuse an unknown session id, or one that has ended. Return:
@@ -416,7 +414,6 @@ int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	kjoule_session_put(s);
 	return skb->len ?: err;
 }
-
 
 static int netlink_pre_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
 			    struct genl_info *info)

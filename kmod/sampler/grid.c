@@ -9,8 +9,9 @@
 #include "sampler/sampler.h"
 
 /*
- * kjoule_tick_due() - the time of the next tick: later than due if that has passed, or if ticks have
- * used much of the CPU; those left out count as missed. @took: duration of the last tick, or 0.
+ * kjoule_tick_due() - the time of the next tick: later than due if that has passed, or if ticks
+ * have used much of the CPU; those left out count as missed. @took: duration of the last tick, or
+ * 0.
  */
 noinline u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took)
 {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Edge windows, one after the other; see edge.h. Each CPU of a package has a timer, started by
- * edge.c. The leader polls for counter updates (edges), publishes when the CPUs are paused next, and
- * releases them. A window w, in fields of its record:
+ * edge.c. The leader polls for counter updates (edges), publishes when the CPUs are paused next,
+ * and releases them. A window w, in fields of its record:
  *
  *	begin_ns	the leader sees the counter updated; the CPUs run
- *	pause_ns	each CPU's timer expires, as published: it busy-waits with interrupts off, in
- *			irq_work, so that other timers of the CPU are not delayed by this one
+ *	pause_ns	each CPU's timer expires, as published: it busy-waits with interrupts off,
+ *			in irq_work, so that other timers of the CPU are not delayed by this one
  *	end_ns		the leader sees the next update, and releases all CPUs
  *
  * The end is the begin of the next window, unless that exceeds the duty: then the CPUs run for some
  * periods, and the leader alone polls for the next begin. After every SPIN_EVERY-th window all CPUs
- * are paused for one more period. Waits are bounded: pauses by PAUSE_PERIODS, polls by EDGE_PERIODS.
+ * are paused for one more period. Waits are bounded: pauses by PAUSE_PERIODS, polls by
+ * EDGE_PERIODS.
  *
  *  leader					paused CPU
  *  ------					--------
@@ -23,10 +24,11 @@
  *						read outcome and plan
  *						read released again	(Y)
  *
- * U (window_arrive()) pairs with V (window_all_arrived()): a CPU that is seen to take part was paused
- * before the edge. W (window_release()) pairs with X (window_wait_released()). Outcome and plan have
- * two places each, by the lowest bit of w. S pairs with Y: a CPU so late that it reads values of the
- * window after the next one sees it from its second read of @released, and takes part in a later one.
+ * U (window_arrive()) pairs with V (window_all_arrived()): a CPU that is seen to take part was
+ * paused before the edge. W (window_release()) pairs with X (window_wait_released()). Outcome and
+ * plan have two places each, by the lowest bit of w. S pairs with Y: a CPU so late that it reads
+ * values of the window after the next one sees it from its second read of @released, and takes part
+ * in a later one.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>

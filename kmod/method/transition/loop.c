@@ -4,12 +4,12 @@
  * interrupts off for a slice. In a slice the end of a loop is the start of the next one, so that a
  * change falls into one of them; a loop is stored in the next one's time, at the same cost for all.
  *
- *	lead		this many loops at the first frequency or more, at random up to twice as many:
- *			the request has a random phase to any grid of the hardware
+ *	lead		this many loops at the first frequency or more, at random up to twice as
+ *			many: the request has a random phase to any grid of the hardware
  *	request		with a loop right before and after it; with way "fast" nothing else comes
  *			before it in this slice
- *	loops		until the change was detected and confirmed by the requested number, or until
- *			the timeout
+ *	loops		until the change was detected and confirmed by the requested number, or
+ *			until the timeout
  *
  * A change is detected only to end the job, by STREAK loops in a row that match the second
  * frequency. User space evaluates the times.

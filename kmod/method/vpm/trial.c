@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trial: wait for a hit at a block, start the meter, pause the program until the reading is ready.
- * A thread of the session does one after the other (vpm.c starts and ends it). Hits are handled in
- * the breakpoint's exception and in an interrupt right after it. Steps, with fields of the record:
+ * A trial: wait for a hit at a block, start the meter, pause the program until the reading is
+ * ready. A thread of the session does one after the other (vpm.c starts and ends it). Hits are
+ * handled in the breakpoint's exception and in an interrupt right after it. Steps, with fields of
+ * the record:
  *
  *	prepared	breakpoints are created on the block's first instruction, and on where it is
  *			to be stopped; wait for the kernel work that this causes
@@ -12,17 +13,18 @@
  *	ready_ns	done
  *
  * Half of the trials stop at the block's end (delayed), the others at its second instruction; all
- * else is alike: two exceptions, a disabled breakpoint, and the time from the second exception to the
- * pause. So the differences of energy and time between the halves are those of the block alone.
- * Every PAUSED_EVERY-th trial starts the meter when the CPU is paused already: the power of a paused
- * CPU, which equation 4 calls idle.
+ * else is alike: two exceptions, a disabled breakpoint, and the time from the second exception to
+ * the pause. So the differences of energy and time between the halves are those of the block alone.
+ * Every PAUSED_EVERY-th trial starts the meter when the CPU is paused already: the power of a
+ * paused CPU, which equation 4 calls idle.
  *
- * None is begun during CPU hotplug, and hotplug before its end makes a reading unusable: it contains
- * that CPU's power, and the program may have passed the block's end there, without a breakpoint.
+ * None is begun during CPU hotplug, and hotplug before its end makes a reading unusable: it
+ * contains that CPU's power, and the program may have passed the block's end there, without a
+ * breakpoint.
  *
- * A function ends at its return address, read from the stack at the first hits; a trial waits for one
- * return address. The program may pass it on other paths, each time with an exception, of which a
- * trial allows KJOULE_VPM_PASSES. Waits are bounded: for a hit by HIT_TIMEOUT_MS, pauses by
+ * A function ends at its return address, read from the stack at the first hits; a trial waits for
+ * one return address. The program may pass it on other paths, each time with an exception, of which
+ * a trial allows KJOULE_VPM_PASSES. Waits are bounded: for a hit by HIT_TIMEOUT_MS, pauses by
  * PAUSE_INTERVALS and SPINS_MAX.
  */
 #include <linux/hrtimer.h>

@@ -31,9 +31,9 @@
 
 /*
  * Creating breakpoints and releasing the last ones causes kernel work for some clock ticks: RCU
- * waits for that many, and frees. The meter is not started before this time (design.rst has the error
- * without it, 4 to 6 % of a run of 7.2 ms), and trials are further apart, so that a part of the time
- * is random.
+ * waits for that many, and frees. The meter is not started before this time (design.rst has the
+ * error without it, 4 to 6 % of a run of 7.2 ms), and trials are further apart, so that a part of
+ * the time is random.
  */
 #define KJOULE_VPM_SETTLE_NS	max(8ULL * TICK_NSEC, 32ULL * NSEC_PER_MSEC)
 #define KJOULE_VPM_TRIAL_GAP_NS	(KJOULE_VPM_SETTLE_NS / 4 * 5)
