@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The yardstick for the cost of a sample: a pinned timer on one CPU that does
- * nothing but come again. Loaded by scripts/bench beside the same program that
+ * nothing but come again. Loaded by scripts/bench with the same program that
  * kjoule is measured with; knows neither chip nor kjoule.
  */
 #include <linux/hrtimer.h>

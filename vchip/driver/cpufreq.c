@@ -2,7 +2,7 @@
 /*
  * The chip's clocks as a cpufreq driver: one policy a CPU, the chip's frequency
  * table, fast switching. A request is only written; the chip grants it after its
- * own latency, and "get" tells what is granted, not what was asked for. cpufreq's
+ * own latency, and "get" returns the real frequency, not the requested one. cpufreq's
  * "boost" file is the switch of the chip's turbo, where it has one.
  */
 

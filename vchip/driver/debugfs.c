@@ -183,7 +183,7 @@ int vchip_debugfs_init(struct vchip *chip)
 }
 
 /**
- * vchip_debugfs_exit() - remove them; nobody is inside afterwards
+ * vchip_debugfs_exit() - remove them; no reader is inside afterwards
  * @chip:	the chip
  */
 void vchip_debugfs_exit(struct vchip *chip)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Energy: widens the chip's 32-bit energy counters to 64 bits. A work item looks at
- * them often enough that no wrap is lost even when nobody reads. Used by the
+ * them often enough that no wrap is lost even without readers. Used by the
  * powercap, hwmon and perf sides; vchip_source hands out the raw register instead.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A machine of several packages, for whoever asks perf: the PMU "vchip_pairs" has one counter
+ * A machine of several packages, as perf shows it: the PMU "vchip_pairs" has one counter
  * for each two CPUs, read on the lower one that is online, and counts nanoseconds while one of
  * them is. What the kernel itself says of packages is left alone.
  */
@@ -37,7 +37,7 @@ static int in_vain;
 module_param(in_vain, int, 0400);
 MODULE_PARM_DESC(in_vain, "how often vchip_pairs was asked while it had no CPU to read on, where RAPL's PMU fails badly");
 
-/* As in pmu.c: whoever moves prev_count counts, and nobody moves it back. */
+/* As in pmu.c: the reader that advances prev_count counts, and it never decreases. */
 static void pair_event_read(struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;

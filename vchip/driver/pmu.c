@@ -57,7 +57,7 @@ static u64 event_counter(const struct perf_event *event)
 
 /*
  * Interrupts are off or perf's context lock is held, on the event's CPU. A reader in an
- * interrupt may come between, as kjoule's sampler does: whoever moves prev_count counts.
+ * interrupt may come between, as kjoule's sampler does: the reader that advances prev_count counts.
  */
 static void vchip_event_read(struct perf_event *event)
 {
@@ -79,7 +79,7 @@ static void vchip_event_start(struct perf_event *event, int flags)
 
 /**
  * vchip_counting_stop() - take in what was counted, and count no more
- * @event:	of a PMU that reads a counter which nobody can stop
+ * @event:	of a PMU that reads a counter which cannot be stopped
  * @flags:	as perf has them
  */
 void vchip_counting_stop(struct perf_event *event, int flags)
@@ -202,11 +202,12 @@ static const struct attribute_group *vchip_pmu_groups[] = {
 };
 
 /*
- * Stands for the PMUs that wake something up, or take locks, when they are read: nobody may read it
- * inside the scheduler, as where a CPU comes back from idle: preemption is off there for idle, for the
- * run queue's lock and for the tracepoint. What other CPUs ask of one that polls in idle runs in the
- * idle task too, but for idle alone, or for idle and a lock of perf, which reads counters there.
- * From 7.2 on it is not off for a tracepoint: this finds nothing there, and the test is skipped.
+ * Stands for the PMUs that wake something up, or take locks, when they are read: it must not be
+ * read inside the scheduler, as when a CPU comes back from idle: preemption is off there for idle,
+ * for the run queue's lock and for the tracepoint. An interprocessor call to a CPU that polls in
+ * idle runs in the idle task too, but with preemption off for idle alone, or for idle and a lock of
+ * perf, which reads counters there. Since 7.2 it is not off for a tracepoint: this finds nothing
+ * there, and the test is skipped.
  */
 static void mailbox_event_read(struct perf_event *event)
 {

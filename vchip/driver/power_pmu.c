@@ -46,7 +46,7 @@ static unsigned int power_find(const struct cpumask *mask, unsigned int cpu, uns
 	return min(other, nr_cpu_ids);
 }
 
-/* As in pmu.c: whoever moves prev_count counts, and nobody moves it back. */
+/* As in pmu.c: the reader that advances prev_count counts, and it never decreases. */
 static void power_event_read(struct perf_event *event)
 {
 	struct hw_perf_event *hwc = &event->hw;

@@ -52,7 +52,7 @@ static int max_energy_range_uj(struct powercap_zone *zone, u64 *range_uj)
 	return 0;
 }
 
-/* powercap wants one of whoever owns the zone's memory; ours is static. */
+/* powercap requires one for the owner of the zone's memory; ours is static. */
 static int zone_release(struct powercap_zone *zone)
 {
 	return 0;

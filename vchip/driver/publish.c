@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the silicon cannot see for itself, and the guest tells it: which task runs on
+ * What the silicon cannot see for itself, and the guest reports: which task runs on
  * each CPU, written at every switch, and where the exception and interrupt handlers
  * begin. The oracle attributes by the one, skid is undone by the other.
  */
@@ -93,7 +93,7 @@ int vchip_publish_init(struct vchip *chip)
 		cpuhp_remove_state_nocalls(publish_hotplug);
 		return ret;
 	}
-	/* After the probe: a CPU that switches meanwhile has told so itself, and tells no less. */
+	/* After the probe: a CPU that switches meanwhile has published its task itself. */
 	on_each_cpu(publish_current, NULL, 1);
 	return 0;
 }

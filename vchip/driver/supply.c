@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The chip's power as two power supplies: "vchip" tells its power, "vchip-cell" only
+ * The chip's power as two power supplies: "vchip" reports its power, "vchip-cell" only
  * current and voltage, with the current negative while it discharges, as many
  * batteries have it.
  */

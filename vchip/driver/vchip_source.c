@@ -35,7 +35,7 @@ static const struct vchip_cpu *this_cpu_regs(void)
 	return vchip_cpu(source_chip, smp_processor_id());
 }
 
-/* The first package's; all there is for whoever reads in a thread. */
+/* The first package's: the one that threads read. */
 static struct vchip_pkg *first_pkg(void)
 {
 	return vchip_pkg(source_chip, 0);
@@ -58,7 +58,7 @@ static int vchip_energy_package(struct kjoule_source *src, unsigned int cpu)
 	return vchip_package(source_chip, cpu);
 }
 
-/* Do the counters move? Three update periods are enough to see. */
+/* Are the counters updated? Three update periods are enough to see. */
 static int vchip_energy_probe(struct kjoule_source *src, char *why, size_t len)
 {
 	u64 wait_ms = div_u64(3 * source_chip->head->update_period_ns, NSEC_PER_MSEC) + 1;
@@ -70,7 +70,7 @@ static int vchip_energy_probe(struct kjoule_source *src, char *why, size_t len)
 	for (i = 0; i < source_chip->packages; i++) {
 		while (READ_ONCE(vchip_pkg(source_chip, i)->updates) == updates[i]) {
 			if (!wait_ms--) {
-				snprintf(why, len, "the chip's energy counters do not move");
+				snprintf(why, len, "the chip's energy counters are not updated");
 				return -EIO;
 			}
 			udelay(1000);
@@ -114,7 +114,7 @@ static const struct kjoule_source_ops vchip_energy_ops = {
 	.probe		= vchip_energy_probe,
 };
 
-/* For tests: domains that stand still; that of "vchip-hub" comes behind package and core. */
+/* For tests: domains that are stuck; that of "vchip-hub" comes after package and core. */
 static unsigned int frozen;
 
 #define HUB_FROZEN	VCHIP_DOMAIN_DRAM	/* with this one, where the chip has it */
@@ -230,7 +230,7 @@ static int vchip_read_started_ina(struct kjoule_source *src, unsigned int domain
 	return ina_reading(READ_ONCE(ina_fast), raw);
 }
 
-/* For whoever wants a reading of from now on. A fast start has precedence. */
+/* A reading that begins now. A start of a fast reading has precedence. */
 static int vchip_read_ina(struct kjoule_source *src, unsigned int domain, s64 *raw)
 {
 	unsigned int us = div_u64(src->ready_ns, NSEC_PER_USEC);
@@ -317,7 +317,7 @@ static const struct kernel_param_ops failing_ops = { .set = set_failing };
 module_param_cb(failing, &failing_ops, NULL, 0200);
 MODULE_PARM_DESC(failing, "1: reading energy fails from now on, 0: it works again");
 
-/* For tests: energy that a thread reads, from a source that does not know whether it moves. */
+/* For tests: energy that a thread reads, from a source without a probe. */
 static int vchip_read_hub(struct kjoule_source *src, unsigned int domain, s64 *raw)
 {
 	*raw = READ_ONCE(frozen) & BIT(HUB_FROZEN) ? 4711 :
@@ -345,7 +345,7 @@ static struct kjoule_source vchip_hub_source = {
 	},
 };
 
-/* For tests: a source that does not know whether its counters move, and some do not. */
+/* For tests: a source without a probe, with stuck counters. */
 static int vchip_read_frozen(struct kjoule_source *src, unsigned int domain, u64 *raw)
 {
 	*raw = READ_ONCE(frozen) & BIT(domain) ? 4711 : vchip_energy_raw(this_pkg(), domain);
@@ -369,11 +369,11 @@ static int set_frozen(const char *text, const struct kernel_param *param)
 
 static const struct kernel_param_ops frozen_ops = { .set = set_frozen };
 module_param_cb(frozen, &frozen_ops, NULL, 0200);
-MODULE_PARM_DESC(frozen, "bits of domains that stand still from now on, 4: the hub (and dram), 0: all move");
+MODULE_PARM_DESC(frozen, "bits of domains that are stuck from now on, 4: the hub (and dram), 0: none");
 
 /*
- * For tests: a CPU that waits for the package's counter to move is stuck, once. Ticks do not read one
- * counter twice in so short a time.
+ * For tests: a CPU that waits for an update of the package's counter is delayed, once. Ticks do not
+ * read one counter twice in so short a time.
  */
 #define WAITS_NS	(500 * NSEC_PER_USEC)
 
@@ -423,7 +423,7 @@ static int owner = -1;
 
 static uint owner_ms;
 module_param(owner_ms, uint, 0600);
-MODULE_PARM_DESC(owner_ms, "for tests: it takes so long to tell which CPU can read energy");
+MODULE_PARM_DESC(owner_ms, "for tests: delay of the query which CPU can read energy");
 
 static int vchip_owner(struct kjoule_source *src, unsigned int cpu)
 {
@@ -457,14 +457,14 @@ MODULE_PARM_DESC(owner, "the only CPU that can read energy from now on, -1: all 
 /* For tests: other packages than the chip's, as far as is known of CPUs that were not there yet. */
 static char packages[64];	/* a digit for each CPU; 0 for those beyond */
 
-static int vchip_told_package(struct kjoule_source *src, unsigned int cpu)
+static int vchip_test_package(struct kjoule_source *src, unsigned int cpu)
 {
 	return cpu < strlen(packages) ? packages[cpu] - '0' : 0;
 }
 
 static const struct kjoule_source_ops vchip_packages_ops = {
 	.read_energy	= vchip_read_energy,
-	.package	= vchip_told_package,
+	.package	= vchip_test_package,
 	.probe		= vchip_energy_probe,
 };
 
