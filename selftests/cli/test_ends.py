@@ -72,6 +72,13 @@ def signals():
     p.send_signal(signal.SIGINT)
     r = finish(p)
     ktap.check(r.code == 5, "a command that does not mind is waited for", r)
+    # as a script's shell starts what it puts in the background
+    p = start("sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command("-o", path("background"), "--", MIX, "60"))
+    wait_until(sampling)
+    time.sleep(0.2)
+    p.send_signal(signal.SIGINT)
+    r = finish(p)
+    ktap.check(r.code == 128 + signal.SIGTERM, "SIGINT to the recorder ends a command that ignores it from birth", r)
 
 
 def before_it_began():
@@ -100,7 +107,7 @@ def killed():
     p.wait()
     ktap.check(wait_until(lambda: sessions() == 0), "the session of a recorder that was killed is gone", sessions())
     doc, r = report(path("killed"))
-    ktap.check(doc and r.code == 0 and "was cut short" in r.err and not doc["complete"],
+    ktap.check(doc and r.code == 1 and "was cut short" in r.err and not doc["complete"],
                "its file is reported, and said to be cut short", r)
     ktap.check(doc and samples(doc) >= sure > 1500, "what it had taken a second before the kill is in the file",
                (doc and samples(doc), sure))

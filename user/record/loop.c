@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <signal.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -196,6 +197,17 @@ static void loop_set_reason(struct record_loop *l, const char *reason)
 		l->reason = reason;
 }
 
+/*
+ * A shell's background job ignores SIGINT, and so does the command that we started from one. kjoule itself stops at SIGINT all
+ * the same, and then stops the command by SIGTERM.
+ */
+static int loop_signal_to_forward(int sig)
+{
+	struct sigaction now;
+
+	return sig == SIGINT && !sigaction(SIGINT, NULL, &now) && now.sa_handler == SIG_IGN ? SIGTERM : sig;
+}
+
 static void loop_read_signals(struct record_loop *l)
 {
 	struct signalfd_siginfo si;
@@ -207,7 +219,7 @@ static void loop_read_signals(struct record_loop *l)
 		l->signal = si.ssi_signo;
 		/* A key on the terminal reaches the command as well, kill(1) only us. */
 		if (l->child.running && si.ssi_code <= 0)
-			kill(l->child.pid, si.ssi_signo);
+			kill(l->child.pid, loop_signal_to_forward(si.ssi_signo));
 	}
 }
 

@@ -470,12 +470,15 @@ int view_complain_file(const struct view *v, const char *path)
 		cmd_warn("%s: became shorter while it was read; is it being recorded again? what was read before is used",
 			 path);
 		code = EXIT_FAILED;
-	} else if (d->truncated)
+	} else if (d->truncated) {
 		cmd_warn("%s: ends inside the chunk at byte %" PRIu64
 			 ": the recording was cut short; what is whole before is used",
 			 path, d->truncated_offset);
-	else if (!v->rec.ended)
+		code = EXIT_FAILED;
+	} else if (!v->rec.ended) {
 		cmd_warn("%s: has no end: the recording was cut short; what it has is used", path);
+		code = EXIT_FAILED;
+	}
 	if (d->chunks || d->missing) {
 		cmd_warn("%s: %u chunks damaged or missing%s%s; the rest is used", path,
 			 d->missing > d->chunks ? d->missing : d->chunks, d->chunks ? ", first: " :

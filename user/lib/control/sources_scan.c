@@ -126,23 +126,29 @@ void kjoule_scan_cpus(const struct kjoule_scan *s, struct kjoule_found *f, const
 {
 	unsigned int package, die;
 	bool has_die = sscanf(zone, "package-%u-die-%u", &package, &die) == 2;
+	struct dirent *entry;
 	char folder[300];
+	DIR *cpus;
 
 	if (!has_die && sscanf(zone, "package-%u", &package) != 1)
 		return;
-	for (unsigned int cpu = 0; cpu < KJOULE_MAX_CPUS; cpu++) {
-		snprintf(folder, sizeof(folder), "%s/devices/system/cpu/cpu%u/topology",
-			 s->sysfs, cpu);
-		if (kjoule_scan_number(folder, "physical_package_id", -2) != package ||
-		    (has_die && kjoule_scan_number(folder, "die_id", -2) != die)) {
-			/* CPUs are numbered without large gaps; most numbers are of none */
-			if (cpu >= 1024 && access(folder, F_OK))
-				break;
+	snprintf(folder, sizeof(folder), "%s/devices/system/cpu", s->sysfs);
+	cpus = opendir(folder);
+	while (cpus && (entry = readdir(cpus))) {
+		unsigned int cpu;
+		int len = 0;
+
+		if (sscanf(entry->d_name, "cpu%u%n", &cpu, &len) != 1 || entry->d_name[len] || cpu >= KJOULE_MAX_CPUS)
 			continue;
-		}
+		snprintf(folder, sizeof(folder), "%s/devices/system/cpu/cpu%u/topology", s->sysfs, cpu);
+		if (kjoule_scan_number(folder, "physical_package_id", -2) != package ||
+		    (has_die && kjoule_scan_number(folder, "die_id", -2) != die))
+			continue;
 		if (kjoule_scope_set(&f->info, cpu, 0))
-			return;
+			break;
 	}
+	if (cpus)
+		closedir(cpus);
 }
 
 struct kjoule_found *kjoule_scan_find(const struct kjoule_scan *s, const char *name)
