@@ -121,7 +121,7 @@ check:
 check-quick:
 	scripts/setup
 	+@$(MAKE) --no-print-directory -j$(JOBS) -C user BUILD=$(BUILD)/user asan
-	@selftests/run.sh user/sanitizers kmod/style
+	@KJOULE_TEST_QUICK=1 selftests/run.sh user/sanitizers kmod/style
 
 golden-update: user
 	@selftests/user/test_golden.py --update

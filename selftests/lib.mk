@@ -12,7 +12,7 @@
 #                   head that they need more ("timeout: SECONDS") have that, added by install
 
 BUILD ?= $(abspath ../../build/selftests)
-COLLECTION := $(notdir $(CURDIR))
+COLLECTION ?= $(notdir $(CURDIR))
 OUTPUT := $(abspath $(BUILD))/$(COLLECTION)
 OBJ := $(abspath $(BUILD))/objects
 TOP := $(abspath ../..)
@@ -27,15 +27,15 @@ ALL_LDFLAGS = -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS)
 LIBS = -lmnl -lpthread -lm
 
 PROGS = $(TEST_GEN_PROGS:%=$(OUTPUT)/%)
-# ../kmod/nl.c of silicon/ is the object of kmod's own nl.c
-object = $(OBJ)/$(if $(filter ../%,$1),$(patsubst ../%.c,%.o,$1),$(COLLECTION)/$(1:.c=.o))
+# kmod's nl.c of silicon/ is the object of kmod's own nl.c
+object = $(OBJ)/$(if $(filter ../%,$1),kmod,$(COLLECTION))/$(notdir $(1:.c=.o))
 OBJECTS = $(foreach f,$(HELPERS),$(call object,$(f)))
 
 .PHONY: all install emit_tests run_tests
 .SECONDARY:
 all: $(PROGS)
 
-$(OBJ)/$(COLLECTION)/%.o: %.c Makefile ../lib.mk
+$(OBJ)/$(COLLECTION)/%.o: %.c Makefile $(TOP)/selftests/lib.mk
 	@mkdir -p $(@D)
 	@echo "  CC      $(COLLECTION)/$*.o"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $(abspath $<)
@@ -44,7 +44,7 @@ $(OBJ)/$(COLLECTION)/%.o: %.c Makefile ../lib.mk
 $(OBJ)/kmod/test_values.o: $(TOP)/VERSION
 $(OBJ)/kmod/test_values.o: ALL_CFLAGS += -DKJOULE_VERSION='"$(shell cat $(TOP)/VERSION)"'
 
-$(OBJ)/kmod/%.o: ../kmod/%.c ../lib.mk
+$(OBJ)/kmod/%.o: $(TOP)/selftests/kmod/%.c $(TOP)/selftests/lib.mk
 	@mkdir -p $(@D)
 	@echo "  CC      kmod/$*.o"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $(abspath $<)

@@ -254,7 +254,8 @@ def find_tests():
             base = os.path.basename(program)
             tests.append(Test("unit/" + base[5:], program, unit_source(base), unit=True))
     sources = sorted(glob.glob(os.path.join(TOP, "selftests/**/test_*.*"), recursive=True))
-    sources += sorted(glob.glob(os.path.join(TOP, "vchip/silicon/test_*.c")))
+    for folder in ("vchip/silicon", "fuzz/kmod"):
+        sources += sorted(glob.glob(os.path.join(TOP, folder, "test_*.c")))
     for source in sources:
         stem, ext = os.path.splitext(source)
         inside = os.path.relpath(stem, TOP).removeprefix("selftests/")

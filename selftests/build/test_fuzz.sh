@@ -11,7 +11,7 @@ cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 ktap_plan 8
 
 targets=$(scripts/fuzz --list)
-check_equal "every target has a name" "$(($(find user/fuzz -name 'target_*.c' | wc -l) + 1))" "$(wc -w <<<"$targets")"
+check_equal "every target has a name" "$(($(find fuzz/user -name 'target_*.c' | wc -l) + 1))" "$(wc -w <<<"$targets")"
 scripts/fuzz --nonsense >/dev/null 2>&1
 check_equal "an unknown option is a usage error" 2 $?
 scripts/fuzz nonsense >/dev/null 2>&1
@@ -32,7 +32,7 @@ fi
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/tree"
-cp -r user include scripts "$dir/tree/"
+cp -r user include scripts fuzz "$dir/tree/"
 cd "$dir/tree" || exit
 export KJOULE_FUZZ_CORPUS=$dir/corpus
 before=$(find . -type f | sort)
@@ -43,6 +43,6 @@ check_equal "and the tree stays as it is" "$before" "$(find . -type f ! -path '.
 sed -i 's/^		if (\*p++ != .,.)$/		if (*p == 44 \&\& !p[1])\n			abort();\n&/' user/lib/base/cpus.c
 scripts/fuzz text --seconds 120 --seed 1 >"$dir/said" 2>&1
 check_equal "a fault is found" 1 $?
-KJOULE_FUZZ_THOROUGH=1 build/user-fuzz/fuzz/replay-text user/fuzz/regressions/text/crash-* >/dev/null 2>&1
-check_equal "and kept as a regression" "134 1" "$? $(find user/fuzz/regressions/text -name 'crash-*' | wc -l)"
+KJOULE_FUZZ_THOROUGH=1 build/user-fuzz/fuzz/replay-text fuzz/user/regressions/text/crash-* >/dev/null 2>&1
+check_equal "and kept as a regression" "134 1" "$? $(find fuzz/user/regressions/text -name 'crash-*' | wc -l)"
 ktap_end

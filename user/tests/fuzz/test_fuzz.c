@@ -52,6 +52,10 @@ static void regressions(const char *target)
 	struct dirent **list;
 	int files, bad = 0;
 
+	if (getenv("KJOULE_TEST_QUICK")) {
+		puts("# SKIP make check has them: they take as long as all other unit tests");
+		skip();
+	}
 #ifndef __SANITIZE_ADDRESS__
 	if (!getenv("KJOULE_TEST_PLAIN")) {
 		puts("# SKIP make check-asan has them, where more is seen; here with KJOULE_TEST_PLAIN=1");

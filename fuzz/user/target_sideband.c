@@ -4,8 +4,8 @@
  * is the records.
  */
 #include <string.h>
-#include "fuzz/capture.h"
-#include "fuzz/target.h"
+#include "fuzz/user/capture.h"
+#include "fuzz/user/target.h"
 #include "lib/code/maps.h"
 #include "lib/sideband/sideband.h"
 

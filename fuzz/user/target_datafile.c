@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "cli/cmd.h"
-#include "fuzz/capture.h"
-#include "fuzz/target.h"
+#include "fuzz/user/capture.h"
+#include "fuzz/user/target.h"
 #include "lib/code/kallsyms.h"
 #include "lib/code/symbols.h"
 #include "lib/file/datafile.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "fuzz/chunks.h"
+#include "fuzz/user/chunks.h"
 #include "lib/file/meta.h"
 #include "lib/region/mark_ring.h"
 #include "tests/support/synthetic.h"

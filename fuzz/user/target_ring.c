@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "fuzz/capture.h"
-#include "fuzz/target.h"
+#include "fuzz/user/capture.h"
+#include "fuzz/user/target.h"
 #include "lib/code/kallsyms.h"
 #include "lib/file/meta.h"
 #include "lib/file/recording.h"

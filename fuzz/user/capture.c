@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <json-c/json.h>
-#include "fuzz/capture.h"
+#include "fuzz/user/capture.h"
 #include "lib/base/text.h"
 
 #define KEPT	(4u << 20)

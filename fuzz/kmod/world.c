@@ -20,7 +20,7 @@
 #include <linux/kjoule.h>
 #include <linux/kjoule_netlink.h>
 
-#include "../kmod/fail.h"
+#include "kmod/fail.h"
 #include "world.h"
 
 #define PAGE		4096UL

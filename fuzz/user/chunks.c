@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
-#include "fuzz/chunks.h"
+#include "fuzz/user/chunks.h"
 
 #define CONTENT_MOST	(8u << 20)	/* what a mutation works on */
 

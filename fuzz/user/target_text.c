@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "fuzz/capture.h"
-#include "fuzz/target.h"
+#include "fuzz/user/capture.h"
+#include "fuzz/user/target.h"
 #include "lib/base/cpus.h"
 #include "lib/code/kallsyms.h"
 #include "lib/control/interrupts.h"

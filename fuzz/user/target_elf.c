@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "analysis/flow/flow.h"
-#include "fuzz/capture.h"
-#include "fuzz/target.h"
+#include "fuzz/user/capture.h"
+#include "fuzz/user/target.h"
 #include "lib/code/buildid.h"
 #include "lib/code/code.h"
 #include "lib/code/symbols.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kmod/caps.h"
+#include "kmod/caps.h"
 #include "coverage.h"
 #include "fuzz.h"
 #include "world.h"

@@ -8,8 +8,8 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include "fuzz/chunks.h"
-#include "fuzz/target.h"
+#include "fuzz/user/chunks.h"
+#include "fuzz/user/target.h"
 #include "lib/file/pack.h"
 #include "lib/region/mark_ring.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "fuzz/target.h"
+#include "fuzz/user/target.h"
 
 static int run_file(const char *path)
 {

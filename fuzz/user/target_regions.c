@@ -5,8 +5,8 @@
  * batches.
  */
 #include <string.h>
-#include "fuzz/capture.h"
-#include "fuzz/target.h"
+#include "fuzz/user/capture.h"
+#include "fuzz/user/target.h"
 #include "lib/region/mark_ring.h"
 #include "lib/region/region_timeline.h"
 

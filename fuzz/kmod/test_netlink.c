@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../kmod/guest.h"
-#include "../kmod/module.h"
-#include "../ktap.h"
+#include "kmod/guest.h"
+#include "kmod/module.h"
+#include "ktap.h"
 #include "fuzz.h"
 
 #define SHORT_RUN	20000	/* messages */

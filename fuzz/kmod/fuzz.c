@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kmod/fail.h"
-#include "../kmod/guest.h"
-#include "../kmod/module.h"
-#include "../kmod/nl.h"
+#include "kmod/fail.h"
+#include "kmod/guest.h"
+#include "kmod/module.h"
+#include "kmod/nl.h"
 #include "fuzz.h"
 
 static const struct move {
