@@ -12,16 +12,20 @@ $KJOULE is the tool to test, and the recordings are made by what was built with 
 import argparse
 import difflib
 import glob
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, TOP)
 from selftests import ktap  # noqa: E402
 
+SCHEMA = os.path.join(TOP, "Documentation/kjoule.schema.json")
 GOLDEN = os.path.join(TOP, "user/tests/golden")
 KJOULE = os.path.realpath(os.environ.get("KJOULE") or os.path.join(TOP, "build/user/kjoule"))
 SECONDS = 60    # for one of them, and a hundred times what it takes
@@ -71,6 +75,23 @@ def run_all(scripts):
     return came
 
 
+def judge_documents(scripts, came):
+    """Every document of JSON is as the schema has it."""
+    with open(SCHEMA, encoding="utf-8") as f:
+        schema = json.load(f)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    wrong, seen = [], 0
+    for script, text in zip(scripts, came):
+        if not text.startswith(("{", "[")) or "--json" not in read(script) or "kjoule script" in read(script):
+            continue
+        seen += 1
+        error = next(validator.iter_errors(json.loads(text.split("\n--- ")[0])), None)
+        if error:
+            wrong.append(f"{os.path.relpath(script, GOLDEN)}: {error.message[:300]}")
+    ktap.check(seen >= 5 and not wrong, f"JSON is as {os.path.relpath(SCHEMA, TOP)} has it", "\n".join(wrong) or seen)
+
+
 def read(path):
     try:
         with open(path, newline="") as f:
@@ -95,12 +116,13 @@ def main():
                 with open(script[:-4] + ".out", "w", newline="") as f:
                     f.write(text)
         return
-    ktap.plan(len(scripts) + 1)
+    ktap.plan(len(scripts) + 2)
     for script, text in zip(scripts, came):
         wanted = read(script[:-4] + ".out")
         ktap.check(text == wanted, os.path.relpath(script[:-4], GOLDEN),
                    "there is no .out: make golden-update" if wanted is None else
                    "\n".join(difflib.unified_diff(wanted.splitlines(), text.splitlines(), "wanted", "came", lineterm="")))
+    judge_documents(scripts, came)
     ktap.check(scripts and not left, "each .out has its .cmd", " ".join(left))
     ktap.end()
 

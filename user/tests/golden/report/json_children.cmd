@@ -1,0 +1,1 @@
+kjoule report --children --json callers.data

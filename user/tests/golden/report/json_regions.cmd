@@ -1,0 +1,1 @@
+kjoule report --by region --json regions.data

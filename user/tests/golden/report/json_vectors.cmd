@@ -1,0 +1,1 @@
+kjoule report --vectors --json run.data
