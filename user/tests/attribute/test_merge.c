@@ -455,7 +455,7 @@ static void models_of_one_recording_stay_so(void **unused)
 
 	assert_int_equal(kjoule("report %s %s", plain, paused), 0);
 	assert_true(says(out, "model.held was recorded with --edge, "));
-	assert_true(says(out, "model.1 without: only the one's CPUs were held again and again, and it took longer"));
+	assert_true(says(out, "model.1 without: only the former's CPUs were held again and again, which took time"));
 	snprintf(text, sizeof(text), "%s %s", plain, paused);
 	doc = report(text);
 	assert_true(says(err, "model.held was recorded with --edge"));
