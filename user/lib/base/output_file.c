@@ -138,7 +138,8 @@ int kjoule_output_file_open(struct kjoule_output_file *f, int folder, const char
 		ret = temp_create(f, &old);
 		/* the folder is there: it is one of /proc or the like */
 		if (ret)
-			target_fail(f, -ret, ret == -ENOENT ? "its folder takes no new files" : strerror(-ret), false, err);
+			target_fail(f, -ret, ret == -ENOENT ? "its folder takes no new files" :
+				    strerror(-ret), false, err);
 	}
 	if (ret)
 		kjoule_output_file_close(f, NULL);

@@ -138,9 +138,11 @@ void kjoule_scan_cpus(const struct kjoule_scan *s, struct kjoule_found *f, const
 		unsigned int cpu;
 		int len = 0;
 
-		if (sscanf(entry->d_name, "cpu%u%n", &cpu, &len) != 1 || entry->d_name[len] || cpu >= KJOULE_MAX_CPUS)
+		if (sscanf(entry->d_name, "cpu%u%n", &cpu, &len) != 1 || entry->d_name[len] ||
+		    cpu >= KJOULE_MAX_CPUS)
 			continue;
-		snprintf(folder, sizeof(folder), "%s/devices/system/cpu/cpu%u/topology", s->sysfs, cpu);
+		snprintf(folder, sizeof(folder), "%s/devices/system/cpu/cpu%u/topology",
+			 s->sysfs, cpu);
 		if (kjoule_scan_number(folder, "physical_package_id", -2) != package ||
 		    (has_die && kjoule_scan_number(folder, "die_id", -2) != die))
 			continue;
