@@ -97,7 +97,7 @@ def report(data, *options):
 
 
 def report_json(data, *options):
-    """The same as a document, see selftests/cli/figures.py."""
+    """The same as a document, see selftests/figures.py."""
     return figures.loads(report(data, "--json", *options))
 
 

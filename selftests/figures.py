@@ -2,6 +2,10 @@
 """A JSON report with its figures by the names that CSV has: a row's "domains": [{"name": "package", "energy_j": 1}] become
 its "energy_package_j". Used by the tests of the tool and by the benchmarks."""
 import json
+import re
+
+# "energy_lo_j" is "energy_lo" in joules, "energy_ratio_lo" is "energy" as a ratio
+KEY = re.compile(r"(.*?)_(ratio(?:_lo|_hi)?|[^_]+)")
 
 
 def flat(o):
@@ -10,8 +14,9 @@ def flat(o):
         if isinstance(domain, dict) and "name" in domain:
             name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in domain["name"])
             for key, value in domain.items():
-                what, _, unit = key.rpartition("_")
-                o[f"{what}_{name}_{unit}"] = value
+                parts = KEY.fullmatch(key)
+                if parts:
+                    o[f"{parts[1]}_{name}_{parts[2]}"] = value
     return o
 
 
