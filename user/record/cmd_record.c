@@ -267,11 +267,10 @@ static int record_prepare_and_run(int argc, char **argv, struct record_options *
 {
 	struct record_result result = { 0 };
 	struct kjoule_error err;
-	int code;
+	int first = record_parse_options(argc, argv, opt), code = 0;
 
-	code = record_parse_options(argc, argv, opt);
-	if (code <= 0)
-		return -code;
+	if (first <= 0)
+		return -first;
 	if (opt->command) {
 		code = child_find(opt->command[0], &err);
 		if (code) {
