@@ -134,11 +134,13 @@ static bool report_row_is_small(struct report *r, const struct blocks *b, const 
 				const struct attribute_options *opt)
 {
 	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
+	/* idle CPUs and lost ticks have none, however much they are */
+	bool few = row->g.samples && row->g.samples < opt->least_samples;
 
 	if (report_weight_of(row, &r->total, b) < limit)
 		return true;
-	r->n_few += row->g.samples < opt->least_samples;
-	return row->g.samples < opt->least_samples;
+	r->n_few += few;
+	return few;
 }
 
 static int report_finish_process(struct report_process *p, struct report *r, const struct blocks *b,
