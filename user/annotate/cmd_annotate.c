@@ -61,7 +61,7 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 		if (a.n && opt->format == OUTPUT_TABLE && opt->verbose)
 			header_print(v, &b, p, a.total.samples, NULL, &model, path);
 		else if (a.n && opt->format == OUTPUT_TABLE && !opt->quiet)
-			header_summary_print(v, &b, p, a.total.samples, NAN);
+			header_summary_print(v, &b, p, a.total.samples, NULL, &model, NAN);
 		if (a.n)
 			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
 					     header_json(v, &b, p, NULL, &model, path) : NULL);

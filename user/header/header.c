@@ -150,6 +150,22 @@ static void header_print_not_attributed(FILE *f, const struct view *v, const str
 		       100.0 * b->unattributed / (s->samples + b->interpolated + b->unattributed));
 }
 
+static void header_print_failed(FILE *f, const struct view *v, const struct kjoule_cpu_stats *s)
+{
+	if (s->source_errors)
+		fprintf(f, "# sources    %" PRIu64 " readings failed\n", s->source_errors);
+	if (v->rec.meta.session.children_lost)
+		fprintf(f, "# children   %" PRIu64 " could not be followed for want of memory: what they and theirs did is missing\n",
+			v->rec.meta.session.children_lost);
+}
+
+static void header_print_left_out_ticks(FILE *f, const struct blocks *b)
+{
+	if (b->left_out)
+		fprintf(f, "# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
+			b->left_out);
+}
+
 static void header_print_counters(FILE *f, const struct view *v, const struct blocks *b)
 {
 	struct kjoule_cpu_stats s = view_stats(v);
@@ -173,11 +189,7 @@ static void header_print_counters(FILE *f, const struct view *v, const struct bl
 		fprintf(f, "; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
 		       v->tl.max_skew_ns / 1e3);
 	fprintf(f, "\n");
-	if (s.source_errors)
-		fprintf(f, "# sources    %" PRIu64 " readings failed\n", s.source_errors);
-	if (v->rec.meta.session.children_lost)
-		fprintf(f, "# children   %" PRIu64 " could not be followed for want of memory: what they and theirs did is missing\n",
-		       v->rec.meta.session.children_lost);
+	header_print_failed(f, v, &s);
 }
 
 /* Of edge windows: a recording of before they were counted tells nothing. */
@@ -273,10 +285,41 @@ static void header_print_unmeasured(FILE *f, const struct blocks *b, const struc
 	}
 }
 
-void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b, const struct profile *p)
+static void header_print_withheld(FILE *f, const struct view *v)
+{
+	const uint64_t withheld = view_stats(v).stacks_withheld;
+
+	if (withheld)
+		fprintf(f, "# withheld   %" PRIu64 " stacks of processes that the recording user could not trace (ptrace)\n",
+			withheld);
+}
+
+static uint64_t header_count_stacks(const struct view *v)
+{
+	uint64_t stacks = 0;
+
+	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
+		stacks += v->unwound[i];
+	return stacks;
+}
+
+static bool header_stacks_are_short(const struct view *v)
+{
+	return 10 * v->unwound[KJOULE_UNWOUND_SHORT] > header_count_stacks(v);
+}
+
+static void header_print_short_stacks(FILE *f, const struct view *v, const char *key)
+{
+	fprintf(f, "%scopies of %u bytes were short: record with --call-graph dwarf,BYTES\n", key,
+		v->rec.meta.session.stack_bytes);
+}
+
+void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b,
+			 const struct profile *p, const struct callgraph *c,
+			 const struct power_model *m)
 {
 	struct kjoule_cpu_stats s = view_stats(v);
-	bool energy = b->n_domains;
+	bool energy = true;
 
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		energy &= profile_readings(p, d) > 0;
@@ -288,21 +331,26 @@ void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b, 
 	if (b->lost)
 		fprintf(f, "# lost       %" PRIu64 " samples found no room: what ran there is in no figure\n", b->lost);
 	header_print_not_attributed(f, v, b, &s);
+	header_print_failed(f, v, &s);
+	header_print_left_out_ticks(f, b);
 	if (v->rec.cal.ticks)
 		header_print_noise(f, b, true);
+	if (v->by_region || v->region)
+		header_regions_missing_print(f, v);
+	if (c)
+		header_print_withheld(f, v);
+	if (c && header_stacks_are_short(v))
+		header_print_short_stacks(f, v, "# stacks     ");
+	if (m)
+		header_model_doubts_print(f, m, b, p);
 }
 
 /* Who called is known of how many samples, and what became of the stacks. */
 static void header_print_callers(FILE *f, const struct view *v, const struct callgraph *c)
 {
-	const uint64_t *u = v->unwound, withheld = view_stats(v).stacks_withheld;
-	uint64_t stacks = 0;
+	const uint64_t *u = v->unwound, stacks = header_count_stacks(v);
 
-	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
-		stacks += u[i];
-	if (withheld)
-		fprintf(f, "# withheld   %" PRIu64 " stacks of processes that the recording user could not trace (ptrace)\n",
-		       withheld);
+	header_print_withheld(f, v);
 	fprintf(f, "# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
 	       c->with, c->samples, c->cut);
 	if (!stacks)
@@ -311,9 +359,8 @@ static void header_print_callers(FILE *f, const struct view *v, const struct cal
 	       " to the end of the copy, %" PRIu64 " to code that cannot be unwound, %" PRIu64
 	       " to the largest depth\n", stacks, u[KJOULE_UNWOUND_WHOLE], u[KJOULE_UNWOUND_SHORT],
 	       u[KJOULE_UNWOUND_BLIND], u[KJOULE_UNWOUND_DEEP]);
-	if (10 * u[KJOULE_UNWOUND_SHORT] > stacks)
-		fprintf(f, "#            copies of %u bytes were short: record with --call-graph dwarf,BYTES\n",
-		       v->rec.meta.session.stack_bytes);
+	if (header_stacks_are_short(v))
+		header_print_short_stacks(f, v, "#            ");
 }
 
 static const char *header_frequency_kind(const struct view *v, const char **name)
@@ -387,9 +434,7 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 	header_crowds_print(f, profile_other_set_ticks(p), profile_other_set_part(p));
 	if (b->lost_unknown)
 		fprintf(f, "# lost       parts of the file are damaged; how many samples they had cannot be told\n");
-	if (b->left_out)
-		fprintf(f, "# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
-		       b->left_out);
+	header_print_left_out_ticks(f, b);
 	if (v->rec.end.side_band_lost)
 		fprintf(f, "# side band  %" PRIu64 " records lost: some code may be [unknown]\n",
 		       v->rec.end.side_band_lost);

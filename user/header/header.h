@@ -13,9 +13,11 @@
 
 /**
  * header_summary_print() - the same in three lines, and what makes figures doubtful, as lines beginning with #
+ * @c:		NULL: without callers
  * @outside_j:	what kjoule's recorder used, which is in no total; NAN: not known
  */
-void header_summary_print(const struct view *v, const struct blocks *b, const struct profile *p, uint64_t samples,
+void header_summary_print(const struct view *v, const struct blocks *b, const struct profile *p,
+			  uint64_t samples, const struct callgraph *c, const struct power_model *m,
 			  double outside_j);
 
 /** header_print() - what was recorded and how, as lines beginning with # */
@@ -25,9 +27,11 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 
 /**
  * header_doubts_print() - of the same only what makes figures doubtful: no energy, readings that tell nothing, lost samples,
- *			   a noisy calibration
+ *			   a noisy calibration, what the model and the callers lack
  */
-void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b, const struct profile *p);
+void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b,
+			 const struct profile *p, const struct callgraph *c,
+			 const struct power_model *m);
 
 /** header_target_text() - what was recorded: "process 5 and its children, CPUs 0-1" */
 const char *header_target_text(const struct view *v, char *buf, size_t len);
@@ -59,6 +63,10 @@ struct json_object *header_sources_json(const struct view *v);
 /** header_model_print() - of the header; the default is not told */
 void header_model_print(const struct power_model *m, const struct blocks *b, const struct profile *p);
 
+/** header_model_doubts_print() - of the same only what makes its powers doubtful */
+void header_model_doubts_print(FILE *f, const struct power_model *m, const struct blocks *b,
+			       const struct profile *p);
+
 struct json_object *header_model_json(const struct power_model *m, const struct blocks *b, const struct profile *p);
 
 /** header_overhead_print() - what sampling took of the CPUs, as lines beginning with # */
@@ -69,6 +77,9 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 
 /** header_regions_print() - how many there are and what is missing, as lines beginning with # */
 void header_regions_print(const struct view *v);
+
+/** header_regions_missing_print() - of the same only what is missing */
+void header_regions_missing_print(FILE *f, const struct view *v);
 
 /** header_regions_json() - the same, and each of them; NULL: none were marked */
 struct json_object *header_regions_json(const struct view *v);

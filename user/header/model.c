@@ -31,29 +31,45 @@ static double header_part_without_windows(const struct blocks *b,
 	return isnan(last) ? 1 : fmax(1 - (last - first) / (b->input.end_tick * b->input.interval_ns), 0);
 }
 
-/* What the windows of a package came to; NULL: nothing could be told from them. */
-static void header_print_edges(const struct blocks *b, const struct profile_package *package,
-			       const struct edge_result *e, bool too_many)
+/* What is wrong with the windows of a package; @e: NULL: nothing could be told from them. */
+static void header_print_edge_doubts(FILE *f, const struct blocks *b,
+				     const struct profile_package *package,
+				     const struct edge_result *e, bool too_many)
 {
 	double without = header_part_without_windows(b, package);
 
 	if (!e && too_many) {
-		printf("# windows    %zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording\n",
+		fprintf(f, "# windows    %zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording\n",
 		       package->n_windows, EDGE_TICKS_MOST >> 20);
 		return;
 	}
 	if (!e) {
-		printf("# windows    %zu, too few of a kind that agree with each other to tell powers from; record for longer\n", package->n_windows);
+		fprintf(f, "# windows    %zu, too few of a kind that agree with each other to tell powers from; record for longer\n",
+			package->n_windows);
 		return;
 	}
-	printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",
-	       e->windows, e->spins, e->spin_w.v, e->spin_w.hi - e->spin_w.v, e->residual_uj, e->extra_uj);
 	if (without > WITHOUT_LEAST)
-		printf("# windows    none in %.1f %% of the time, before the first and after the last: what ran there is taken to draw what it drew in the rest, and figures look surer than they are\n",
+		fprintf(f, "# windows    none in %.1f %% of the time, before the first and after the last: what ran there is taken to draw what it drew in the rest, and figures look surer than they are\n",
 		       100 * without);
-	if (e->wild + e->wild_spins)
+}
+
+/* What the windows of a package came to. */
+static void header_print_edges(const struct blocks *b, const struct profile_package *package,
+			       const struct edge_result *e, bool too_many)
+{
+	if (e)
+		printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",
+		       e->windows, e->spins, e->spin_w.v, e->spin_w.hi - e->spin_w.v, e->residual_uj, e->extra_uj);
+	header_print_edge_doubts(stdout, b, package, e, too_many);
+	if (e && e->wild + e->wild_spins)
 		printf("# windows    %zu and %zu left out, which agree with no other: something else may have had the CPUs there\n",
 		       e->wild, e->wild_spins);
+}
+
+static void header_print_even_grid(FILE *f, const struct power_model *m)
+{
+	if (m->in_step)
+		fprintf(f, "# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
 }
 
 void header_model_print(const struct power_model *m, const struct blocks *b, const struct profile *p)
@@ -70,8 +86,18 @@ void header_model_print(const struct power_model *m, const struct blocks *b, con
 		return;
 	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
 	       m->windows, m->window_ticks, m->left_out, 100 * fmax(m->reliability, 0));
-	if (m->in_step)
-		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
+	header_print_even_grid(stdout, m);
+}
+
+void header_model_doubts_print(FILE *f, const struct power_model *m, const struct blocks *b,
+			       const struct profile *p)
+{
+	for (size_t i = 0; m->used == MODEL_EDGE && i < b->input.n_packages; i++)
+		if (b->input.packages[i].n_windows)
+			header_print_edge_doubts(f, b, &b->input.packages[i], profile_edge(p, i),
+						 profile_edge_too_many(p, i));
+	if (m->used == MODEL_MIXTURE)
+		header_print_even_grid(f, m);
 }
 
 static struct json_object *header_edge_json(const struct blocks *b,

@@ -26,19 +26,25 @@ static size_t header_count_entered(const struct kjoule_regions *r)
 	return n;
 }
 
+void header_regions_missing_print(FILE *f, const struct view *v)
+{
+	char *missing = region_marks_missing(v), *rest = missing, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		if (line[0])
+			output_printf(f, "# regions    %s\n", line);
+	free(missing);
+}
+
 void header_regions_print(const struct view *v)
 {
 	const struct kjoule_regions *r = v->regions;
-	char *missing = region_marks_missing(v), *rest = missing, *line;
 
 	if (r->marks)
 		printf("# regions    %zu by name and nesting, entered %" PRIu64 " times by %" PRIu64
 		       " threads\n",
 		       header_count_entered(r), r->entered, r->threads);
-	while ((line = strsep(&rest, "\n")))
-		if (line[0])
-			output_printf(stdout, "# regions    %s\n", line);
-	free(missing);
+	header_regions_missing_print(stdout, v);
 }
 
 struct json_object *header_regions_json(const struct view *v)

@@ -85,8 +85,9 @@ static void summary_print_cost(const struct view *v, const struct blocks *b, dou
 }
 
 /* What a reader has to know before he believes a figure. */
-static void summary_print_warnings(FILE *f, const struct view *v, const struct blocks *b, const struct profile *p,
-				   uint64_t samples)
+static void summary_print_warnings(FILE *f, const struct view *v, const struct blocks *b,
+				   const struct profile *p, uint64_t samples,
+				   const struct callgraph *c, const struct power_model *m)
 {
 	if (!v->rec.ended || v->rec.damage.truncated)
 		fprintf(f, "# cut short  the recording has no end: these figures are of what came before\n");
@@ -96,11 +97,12 @@ static void summary_print_warnings(FILE *f, const struct view *v, const struct b
 		fprintf(f, "# side band  %" PRIu64 " records lost: some code may be [unknown]\n", v->rec.end.side_band_lost);
 	if (!samples)
 		fprintf(f, "# samples    none\n");
-	header_doubts_print(f, v, b, p);
+	header_doubts_print(f, v, b, p, c, m);
 	header_crowds_print(f, profile_other_set_ticks(p), profile_other_set_part(p));
 }
 
-void header_summary_print(const struct view *v, const struct blocks *b, const struct profile *p, uint64_t samples,
+void header_summary_print(const struct view *v, const struct blocks *b, const struct profile *p,
+			  uint64_t samples, const struct callgraph *c, const struct power_model *m,
 			  double outside_j)
 {
 	char *warnings = NULL;
@@ -108,7 +110,7 @@ void header_summary_print(const struct view *v, const struct blocks *b, const st
 	FILE *f = open_memstream(&warnings, &len);
 
 	if (f) {
-		summary_print_warnings(f, v, b, p, samples);
+		summary_print_warnings(f, v, b, p, samples, c, m);
 		fclose(f);
 	}
 	summary_print_run(v, samples);

@@ -224,7 +224,8 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED && opt->verbose)
 			header_print(v, &b, p, r.total.g.samples, c, &model, path);
 		else if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED && !opt->quiet)
-			header_summary_print(v, &b, p, r.total.g.samples, report_outside_j(&b, &groups));
+			header_summary_print(v, &b, p, r.total.g.samples, c, &model,
+					     report_outside_j(&b, &groups));
 		if (opt->format == OUTPUT_JSON)
 			head = header_json(v, &b, p, c, &model, path);
 		ret = opt->model == MODEL_VPM ? report_vpm(v, &b, p, opt, head) :
