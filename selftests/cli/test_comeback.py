@@ -73,7 +73,7 @@ def of_the_session():
                (doc["side_band_anew"], doc["side_band_lost"]))
     known(doc, mix.pid)
     balanced(doc, "session")
-    r = kjoule("report", path("session"))
+    r = kjoule("report", "-v", path("session"))
     ktap.check("side band  made anew 2 times on CPUs that came back" in r.out, "for people, too", r.out[:2000])
 
 
