@@ -1,0 +1,1 @@
+kjoule diff -v run.data faster.data

@@ -1,0 +1,1 @@
+kjoule report -q run.data

@@ -1,0 +1,1 @@
+kjoule report -v run.data
