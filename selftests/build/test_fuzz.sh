@@ -32,7 +32,7 @@ fi
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/tree"
-cp -r user include scripts fuzz "$dir/tree/"
+cp -r user include scripts fuzz VERSION "$dir/tree/"
 cd "$dir/tree" || exit
 export KJOULE_FUZZ_CORPUS=$dir/corpus
 before=$(find . -type f | sort)
