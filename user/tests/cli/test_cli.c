@@ -93,6 +93,8 @@ static void without_the_module_it_says_what_to_do(void **state)
 	assert_true(says(err, "kjoule: /dev/kjoule: no such device; load the module with `sudo modprobe kjoule`"));
 	assert_int_equal(kjoule("record -o %s -- true", temp_path("never")), 1);
 	assert_true(says(err, "sudo modprobe kjoule"));
+	assert_int_equal(kjoule("record -a --duration 1 -o %s", temp_path("never")), 1);
+	assert_true(says(err, "sudo modprobe kjoule"));
 	/* no source is no mistake, unlike a list that lacks a name */
 	assert_int_equal(kjoule("record --source '' -- true"), 1);
 	/* nothing was written, nothing was run */
