@@ -52,7 +52,8 @@ def check(name, interval, jitter, *options):
         return
     ktap.check(doc["interval_ns"] == interval and doc["jitter_ns"] == jitter,
                f"{name}: the file has the interval and the jitter", (doc["interval_ns"], doc["jitter_ns"]))
-    head = next(line for line in kjoule("report", "-v", file).out.splitlines() if line.startswith("# recorded "))
+    lines = kjoule("report", "-v", file).out.splitlines()
+    head = next(line for line in lines if line.startswith("# recorded "))
     ktap.check(f"at {1e9 / interval:.6g} Hz" in head and
                (f"with {jitter / 1e3:.1f} us of jitter" in head if jitter else "jitter" not in head),
                f"{name}: so says the report", head)

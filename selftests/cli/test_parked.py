@@ -28,7 +28,8 @@ def idle():
               "and all energies all of the energy")
     share = 100 * row.get("energy_package_j", 0) / total["energy_package_j"]
     shown = [line for line in kjoule("report", path("idle")).out.splitlines() if "[idle]" in line]
-    ktap.check(share > 1 and len(shown) == 1, "idle CPUs have a row of the table, without a sample", (share, shown))
+    ktap.check(share > 1 and len(shown) == 1, "idle CPUs have a row of the table, without a sample",
+               (share, shown))
     lines, _ = script(path("idle"))
     energy = [line for line in lines if line["type"] == "energy"]
     spent = (energy[-1]["energy_package_uj"] - energy[0]["energy_package_uj"]) * 1e-6

@@ -79,11 +79,14 @@ def no_energy():
     text = kjoule("report", path("time"))
     ktap.check("\n# energy: no source was used" in text.out, "the report says it", text.out)
     long = kjoule("report", "-v", path("time"))
-    ktap.check(re.search(r"^# energy +none: no source was used", long.out, re.M), "so does its long header", long.out)
+    ktap.check(re.search(r"^# energy +none: no source was used", long.out, re.M),
+               "so does its long header", long.out)
     lines = [line.replace("TIME s", "TIME").split() for line in text.out.splitlines()]
     titles = next((words for words in lines if "FUNCTION" in words), [])
-    row = next((dict(zip(titles, words)) for words in lines if words[-2:-1] and words[-2].startswith("work_")), {})
-    ktap.check(row.get("MHz") == "-" and float(row.get("TIME", "nan")) > 0 and "- : no frequency source" in text.out,
+    row = next((dict(zip(titles, words)) for words in lines
+                if words[-2:-1] and words[-2].startswith("work_")), {})
+    ktap.check(row.get("MHz") == "-" and float(row.get("TIME", "nan")) > 0 and
+               "- : no frequency source" in text.out,
                "what is not known is '-', with its reason", text.out)
     values = [v for row in doc["rows"] for k, v in row.items() if "energy" in k or "power" in k or "freq" in k]
     ktap.check(all(v is None for v in values), "and nothing of it a number for programs", values[:8])
