@@ -335,6 +335,7 @@ void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b,
 	header_print_left_out_ticks(f, b);
 	if (v->rec.cal.ticks)
 		header_print_noise(f, b, true);
+	header_overhead_missed_print(f, v, b);
 	if (v->by_region || v->region)
 		header_regions_missing_print(f, v);
 	if (c)

@@ -72,6 +72,9 @@ struct json_object *header_model_json(const struct power_model *m, const struct 
 /** header_overhead_print() - what sampling took of the CPUs, as lines beginning with # */
 void header_overhead_print(const struct view *v, const struct blocks *b);
 
+/** header_overhead_missed_print() - of them only that record's bound was missed */
+void header_overhead_missed_print(FILE *f, const struct view *v, const struct blocks *b);
+
 /** header_overhead_json() - the same, and of each CPU; NULL: not known, as with --raw */
 struct json_object *header_overhead_json(const struct view *v, const struct blocks *b);
 

@@ -35,6 +35,20 @@ static double overhead_paused_s(const struct view *v)
 	return (s->edge.held_ns + s->vpm.held_ns) * 1e-9;
 }
 
+void header_overhead_missed_print(FILE *f, const struct view *v, const struct blocks *b)
+{
+	double bound = v->rec.meta.overhead_ppm * 1e-6;
+	struct overhead_cpu *cpus;
+	size_t n = overhead_cpus_gather(v, b, &cpus);
+
+	if (bound > 0 && overhead_all(cpus, n) > bound)
+		output_printf(f, "# overhead   record was asked for %.6g %% at most, which was missed: %s\n", 100 * bound,
+			      overhead_ticks(cpus, n) > bound ?
+			      "the program's ticks are dearer than the calibration's" :
+			      "the recorder had to share the program's CPUs");
+	free(cpus);
+}
+
 void header_overhead_print(const struct view *v, const struct blocks *b)
 {
 	const struct overhead_cpu *most, *awake;
@@ -58,12 +72,8 @@ void header_overhead_print(const struct view *v, const struct blocks *b)
 			printf("; without the %.2f s for which CPUs were held",
 			       overhead_paused_s(v));
 		printf("\n");
-		if (bound > 0 && all > bound)
-			output_printf(stdout, "# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
-				      100 * bound, ticks > bound ?
-				      "the program's ticks are dearer than the calibration's" :
-				      "the recorder had to share the program's CPUs");
-		else if (bound > 0)
+		header_overhead_missed_print(stdout, v, b);
+		if (bound > 0 && all <= bound)
 			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
 	} else if (bound > 0 && b->streams[0].tick_ns > 0) {
 		printf("# overhead   record was asked for %.6g %% at most; whether that was kept is not known: there are no books\n",
