@@ -193,7 +193,7 @@ static bool report_process_has_named(const struct blocks *b, const struct report
 	return false;
 }
 
-/* Processes below the limit, unless someone has asked for them. A table has their rows, if any is above it. */
+/* Processes below the limit, unless someone has asked for them. */
 static void report_hide_processes(struct report *r, const struct blocks *b,
 				  const struct attribute_options *opt)
 {
@@ -205,6 +205,11 @@ static void report_hide_processes(struct report *r, const struct blocks *b,
 		bool small = opt->processes ? report_row_is_small(r, b, &p->total, opt) :
 					      report_weight_of(&p->total, &r->total, b) < limit;
 
+		/* in a table its functions are hidden one by one, and what ticks took is in the row of all processes */
+		if (opt->format == OUTPUT_TABLE && !opt->processes && opt->callers != CALLERS_FOLDED)
+			small = false;
+		/* -v is there to see it, however little it is */
+		small &= !(p->outside && opt->verbose);
 		if (small && !opt->pid && !opt->comm && !opt->region && !report_process_has_named(b, p)) {
 			for (size_t k = 0; k < p->n_rows; k++)
 				report_over_count(&r->hidden_over, b, &p->rows[k], opt);
