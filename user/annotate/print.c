@@ -268,6 +268,8 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 		return -ENOMEM;
 	}
 	columns_layout(columns, out, &(struct fields){ fields, N_FIELDS, opt->fields }, !opt->no_titles);
+	if (opt->quiet)
+		output_quiet(out);
 	for (size_t i = 0; i < a->n && !ret; i++) {
 		const struct annotate_function *f = &a->functions[i];
 

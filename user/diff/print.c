@@ -47,6 +47,8 @@ static void diff_layout(const struct columns *c, struct output *out, const struc
 	for (size_t i = 0; i < N_FIELDS; i++)
 		known[i].shown |= (several && !strcmp(known[i].key, "command")) || (only && !strcmp(known[i].key, "in"));
 	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
+	if (opt->quiet)
+		output_quiet(out);
 }
 
 static void diff_add_column(struct columns *c, const struct figure *f, const char *which, const char *unit, const char *title)

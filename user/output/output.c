@@ -63,6 +63,12 @@ struct output *output_open(FILE *file, enum output_format format,
 	return out;
 }
 
+void output_quiet(struct output *out)
+{
+	if (out->format == OUTPUT_TABLE)
+		table_quiet(out->table);
+}
+
 void output_domains(struct output *out, const struct output_domain *domains)
 {
 	out->domains = domains;

@@ -22,16 +22,19 @@ enum output_format {
 /* JSON documents have it as "format". It grows when a member changes its meaning or goes. */
 #define OUTPUT_JSON_FORMAT	1
 
+/* Of a column. Text explains, and is never cut. A bool is one of the first two. */
+enum output_align { OUTPUT_RIGHT, OUTPUT_NAME, OUTPUT_TEXT };
+
 /**
  * struct output_column - a column
  * @name:	in CSV and JSON, unit included: "energy_package_j"; table only if NULL
  * @title:	in tables: "ENERGY J"; not in tables if NULL
- * @left:	flush left in the table
+ * @left:	flush left in the table: names, which a table that is too wide cuts, or text
  */
 struct output_column {
 	const char *name;
 	const char *title;
-	bool left;
+	enum output_align left;
 };
 
 /**
@@ -54,6 +57,8 @@ struct output;
  */
 struct output *output_open(FILE *file, enum output_format format,
 			   const struct output_column *columns, size_t n);
+/** output_quiet() - no reasons below the table, before output_close() */
+void output_quiet(struct output *out);
 /** output_domains() - of each column, before the first row; without it no column has one */
 void output_domains(struct output *out, const struct output_domain *domains);
 /**

@@ -25,7 +25,7 @@ struct table {
 	size_t n_reasons;
 	size_t *order;		/* numbers of the columns that are shown */
 	size_t n_order;
-	bool untitled;
+	bool untitled, quiet;
 };
 
 static void table_push_cell(struct table *t, char *text)
@@ -130,6 +130,11 @@ void table_reason(struct table *t, const char *why)
 		t->n_reasons++;
 }
 
+void table_quiet(struct table *t)
+{
+	t->quiet = true;
+}
+
 /* Characters on the terminal: UTF-8 continuation bytes take no room. */
 static int table_text_width(const char *text)
 {
@@ -211,7 +216,7 @@ static void table_fit_width(const struct table *t, int *widths, int most)
 		for (size_t i = 0; i < t->n_order; i++) {
 			size_t c = t->order[i];
 
-			if (t->columns[c].left && widths[c] > NAME_LEAST &&
+			if (t->columns[c].left == OUTPUT_NAME && widths[c] > NAME_LEAST &&
 			    (!widest || widths[c] > *widest))
 				widest = &widths[c];
 		}
@@ -249,7 +254,7 @@ void table_print(struct table *t, FILE *file)
 		else
 			fputc('\n', file);
 	}
-	for (size_t i = 0; i < t->n_reasons; i++)
+	for (size_t i = 0; i < t->n_reasons && !t->quiet; i++)
 		output_printf(file, i ? "- : %s\n" : "\n- : %s\n", t->reasons[i]);
 	free(widths);
 }

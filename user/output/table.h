@@ -22,6 +22,8 @@ void table_row(struct table *t);
 void table_rule(struct table *t);
 /** table_reason() - why some cell is "-": printed once below the table */
 void table_reason(struct table *t, const char *why);
+/** table_quiet() - they are not printed */
+void table_quiet(struct table *t);
 void table_print(struct table *t, FILE *file);
 void table_free(struct table *t);
 

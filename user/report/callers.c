@@ -415,6 +415,8 @@ static void callers_layout(const struct columns *c, struct output *out, const st
 	for (size_t i = 0; i < N_FIELDS; i++)
 		known[i].shown |= several && !strcmp(known[i].key, "command");
 	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
+	if (opt->quiet)
+		output_quiet(out);
 }
 
 static int callers_print_all(const struct report *r, const struct blocks *b, const struct attribute_options *opt,

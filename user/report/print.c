@@ -37,6 +37,8 @@ static void report_layout(const struct columns *c, struct output *out, const str
 		known[i].shown |= (several && !strcmp(known[i].key, "command")) || (opt->runs && !strcmp(known[i].key, "runs")) ||
 				  (opt->by_region && !strcmp(known[i].key, "regions"));
 	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
+	if (opt->quiet)
+		output_quiet(out);
 }
 
 static void report_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)

@@ -37,6 +37,8 @@ static void report_vectors_layout(const struct columns *c, struct output *out, c
 		known[i].shown |= (b->input.n_packages > 1 && !strcmp(known[i].key, "package")) ||
 				  (opt->system && !strcmp(known[i].key, "idle"));
 	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
+	if (opt->quiet)
+		output_quiet(out);
 }
 
 static void report_vectors_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
