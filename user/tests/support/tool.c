@@ -3,6 +3,7 @@
  * Running the tool and looking into what it says; see tool.h.
  */
 #include <math.h>
+#include <pty.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,56 @@ int kjoule(const char *fmt, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* A terminal turns line feeds into two characters: those of the tool are wanted. */
+static char *terminal_read_all(int master)
+{
+	size_t len = 0, room = 1 << 16;
+	char *text = malloc(room + 1), byte;
+
+	assert_non_null(text);
+	while (read(master, &byte, 1) == 1) {
+		if (byte == '\r')
+			continue;
+		if (len == room)
+			text = realloc(text, (room *= 2) + 1);
+		assert_non_null(text);
+		text[len++] = byte;
+	}
+	text[len] = '\0';
+	return text;
+}
+
+int kjoule_on_terminal(unsigned short columns, const char *fmt, ...)
+{
+	const struct winsize size = { .ws_row = 24, .ws_col = columns };
+	const char *binary = binary_path();
+	char args[1024], command[2048], err_path[300];
+	int master, status;
+	size_t len;
+	pid_t child;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(args, sizeof(args), fmt, ap);
+	va_end(ap);
+	snprintf(err_path, sizeof(err_path), "%s", temp_path("stderr"));
+	snprintf(command, sizeof(command), "%s %s 2>%s", binary, args, err_path);
+	child = forkpty(&master, NULL, NULL, &size);
+	assert_true(child >= 0);
+	if (!child) {
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	free(out);
+	free(err);
+	out = terminal_read_all(master);
+	close(master);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	err = (char *)read_file(err_path, &len);
+	err[len] = '\0';
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 int tool_done(void **state)
 {
 	(void)state;
@@ -122,37 +173,55 @@ struct json_object *find_named(struct json_object *doc, const char *function)
 	return NULL;
 }
 
-/* A figure of a domain by its name in CSV: "energy_package_j" is "energy_j" of "package". */
-static struct json_object *find_domain_figure(struct json_object *row, const char *key)
+/* Is it "energy_j" of "package" that CSV calls "energy_package_j", or "energy_ratio_lo" of it "energy_package_ratio_lo"? */
+static bool is_figure_of(const char *name, const char *of, const char *key)
+{
+	for (const char *at = name; (at = strchr(at, '_')); at++) {
+		char flat[200];
+
+		snprintf(flat, sizeof(flat), "%.*s%s%s", (int)(at - name), name, of, at + 1);
+		if (!strcmp(flat, key))
+			return true;
+	}
+	return false;
+}
+
+/* Of a figure of a domain, by the name that CSV has. Return: false: there is no such key */
+static bool find_domain_figure(struct json_object *row, const char *key, struct json_object **found)
 {
 	struct json_object *domains = member(row, "domains");
 
 	for (size_t i = 0; domains && i < json_object_array_length(domains); i++) {
 		struct json_object *domain = json_object_array_get_idx(domains, i);
-		char of[64];
+		char of[96];
 
 		snprintf(of, sizeof(of), "_%s_", json_object_get_string(member(domain, "name")));
 		output_identifier(of);
 		json_object_object_foreach(domain, k, v) {
-			const char *unit = strrchr(k, '_');
-			char flat[128];
-
-			if (!unit)
-				continue;
-			snprintf(flat, sizeof(flat), "%.*s%s%s", (int)(unit - k), k, of, unit + 1);
-			if (!strcmp(flat, key))
-				return v;
+			*found = v;
+			if (is_figure_of(k, of, key))
+				return true;
 		}
 	}
-	return NULL;
+	*found = NULL;
+	return false;
+}
+
+struct json_object *figure_of(struct json_object *row, const char *key)
+{
+	struct json_object *v;
+
+	if (!json_object_object_get_ex(row, key, &v) && !find_domain_figure(row, key, &v))
+		fail_msg("there is no %s in %s", key, json_object_to_json_string(row));
+	return v;
 }
 
 double number(struct json_object *row, const char *key)
 {
 	struct json_object *v = member(row, key);
 
-	v = v ? v : find_domain_figure(row, key);
-
+	if (!v)
+		find_domain_figure(row, key, &v);
 	return v ? json_object_get_double(v) : NAN;
 }
 
