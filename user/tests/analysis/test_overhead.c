@@ -214,14 +214,14 @@ static void a_report_prints_it_with_the_bound(void **state)
 	assert_true(near(number(o, "asked"), 0.01, 1e-12));
 	assert_true(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
-	assert_int_equal(kjoule("report %s", temp_path("kept")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("kept")), 0);
 	assert_true(says(out, "# overhead   the code took 0.50 % longer: 0.50 points by ticks\n"));
 	assert_true(says(out, "record was asked for 1 % at most, which was kept"));
 	write_one("missed", 1000, 5000, 0);
 	o = overhead_in("missed");
 	assert_false(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
-	assert_int_equal(kjoule("report %s", temp_path("missed")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("missed")), 0);
 	assert_true(says(out, "record was asked for 0.1 % at most, which was missed"));
 	/* 10 ms of the recorder on the only CPU */
 	write_one("shared", 10000, 5000, 10);
@@ -232,7 +232,7 @@ static void a_report_prints_it_with_the_bound(void **state)
 		    near(number(o, "ticks_part"), 1 / 189.0, 1e-4));
 	assert_false(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
-	assert_int_equal(kjoule("report %s", temp_path("shared")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("shared")), 0);
 	assert_true(says(out, "took 5.82 % longer: 0.53 points by ticks, the rest by the recorder;"));
 	assert_true(says(out, "the recorder was awake for 5.00 % of the time on CPU 0"));
 	assert_true(says(out, "which was missed: the recorder had to share the program's CPUs"));
@@ -241,10 +241,10 @@ static void a_report_prints_it_with_the_bound(void **state)
 	assert_null(member(o, "asked"));
 	assert_null(member(o, "kept"));
 	json_object_put(o);
-	assert_int_equal(kjoule("report %s", temp_path("free")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("free")), 0);
 	assert_null(strstr(out, "was asked for"));
 	/* without costs none is reported */
-	assert_int_equal(kjoule("report --raw %s", temp_path("kept")), 0);
+	assert_int_equal(kjoule("report -v --raw %s", temp_path("kept")), 0);
 	assert_null(strstr(out, "# overhead"));
 }
 

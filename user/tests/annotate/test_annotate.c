@@ -160,7 +160,7 @@ static void what_has_no_energy_stands_by_its_time(void **state)
 	for (size_t i = 0; (row = next(doc, "block", &i));) {
 		if (!member(row, "samples") || number(row, "samples") != 3000)
 			continue;
-		assert_null(member(row, "energy_package_j"));
+		assert_null(figure_of(row, "energy_package_j"));
 		assert_true(near(number(row, "percent"), 33.3, 1));
 		seen = true;
 	}
@@ -174,7 +174,7 @@ static void what_has_no_energy_stands_by_its_time(void **state)
 	row = next(doc, "function", &at);
 	assert_string_equal(word(row, "function"), "a_loop_and_more");
 	row = next(doc, "function", &at);
-	assert_true(row && !strcmp(word(row, "function"), "main") && !member(row, "energy_package_j"));
+	assert_true(row && !strcmp(word(row, "function"), "main") && !figure_of(row, "energy_package_j"));
 	json_object_put(doc);
 }
 
@@ -184,7 +184,7 @@ static void what_makes_figures_doubtful_is_said(void **state)
 	(void)state;
 	record_in_two_halves("stopped", 6200, 0, false, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("stopped")), 0);
-	assert_true(says(out, "# untold     package: of 31."));
+	assert_true(says(out, "; warnings below; details: -v\n# untold     package: of 31."));
 	record_in_two_halves("none", 0, 0, false, false);
 	assert_int_equal(kjoule("annotate %s", temp_path("none")), 0);
 	assert_true(says(out, "# energy     none: no source was used"));
@@ -193,6 +193,8 @@ static void what_makes_figures_doubtful_is_said(void **state)
 	assert_true(says(out, "# lost       100 samples found no room"));
 	record_in_two_halves("good", 9000, 0, false, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("good")), 0);
+	assert_true(says(out, "; no warnings; details: -v\nENERGY J"));
+	assert_int_equal(kjoule("annotate -q %s", temp_path("good")), 0);
 	assert_true(out[0] && out[0] != '#');
 }
 
@@ -279,10 +281,10 @@ static void hot_code_is_marked(void **state)
 	assert_true(says(out, "in a loop of depth 1:"));
 	assert_true(says(out, "looped.c:"));
 	assert_null(strchr(out, '\033'));	/* no colour in a pipe */
-	assert_null(strstr(out, "very instruction"));
+	assert_null(strstr(out, "imprecise"));
 	assert_int_equal(kjoule("annotate --no-source %s", temp_path("usual")), 0);
 	assert_null(strstr(out, "looped.c"));
-	assert_true(says(out, "not all samples tell the very instruction"));
+	assert_true(says(out, "imprecise instruction pointers: some samples may be of the code before"));
 }
 
 /* Blocks of a function by turns of a few ticks, and the counter moves every ten: each one's power is the other's, too. */
@@ -336,7 +338,7 @@ static void power_that_is_mixed_is_marked(void **state)
 	json_object_put(reported);
 	json_object_put(doc);
 	assert_int_equal(kjoule("annotate %s", temp_path("mixed")), 0);
-	assert_true(says(out, ">>~ ") && says(out, "~ : runs for too short between two moves of the energy counter"));
+	assert_true(says(out, ">>~ ") && says(out, "~ : runs too shortly between two updates of the energy counter"));
 	assert_int_equal(kjoule("annotate --csv %s", temp_path("mixed")), 0);
 	assert_true(says(out, ",freq_mhz,purity,address,"));
 	assert_int_equal(kjoule("annotate %s", temp_path("precise")), 0);

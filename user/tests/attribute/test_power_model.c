@@ -176,7 +176,7 @@ static void mixture_separates_blocks_that_cpm_does_not(void **state)
 	assert_true(near(sum, sums[0], 1e-3) && near(sums[0], sums[1], 0.1));
 	json_object_put(doc);
 	json_object_put(cpm);
-	assert_int_equal(kjoule("report --model mixture %s", temp_path("fine")), 0);
+	assert_int_equal(kjoule("report -v --model mixture %s", temp_path("fine")), 0);
 	assert_true(says(out, "# model      mixture\n# fit "));
 	assert_null(strstr(out, "even grid"));
 	assert_null(strstr(out, "~"));
@@ -194,15 +194,15 @@ static void auto_reports_its_choice_and_why(void **state)
 	assert_string_equal(text(member(doc, "model"), "asked"), "auto");
 	assert_non_null(strstr(text(member(doc, "model"), "reason"), "ticks at a time"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --model auto %s", temp_path("fine")), 0);
+	assert_int_equal(kjoule("report -v --model auto %s", temp_path("fine")), 0);
 	assert_true(says(out, "# model      mixture, chosen: [unknown] runs for 5.9 ticks at a time, and the counter moves every 20"));
 	doc = report("--model auto", "coarse");
 	assert_string_equal(text(member(doc, "model"), "name"), "cpm");
 	assert_non_null(strstr(text(member(doc, "model"), "reason"), "8 update periods"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --model auto %s", temp_path("coarse")), 0);
+	assert_int_equal(kjoule("report -v --model auto %s", temp_path("coarse")), 0);
 	assert_true(says(out, "# model      cpm, chosen: "));
-	assert_int_equal(kjoule("report --model auto --vectors %s", temp_path("fine")), 0);
+	assert_int_equal(kjoule("report -v --model auto --vectors %s", temp_path("fine")), 0);
 	doc = report("--model auto", "standing");
 	assert_string_equal(text(member(doc, "model"), "name"), "cpm");
 	assert_non_null(strstr(text(member(doc, "model"), "reason"), "no energy"));
@@ -234,6 +234,8 @@ static void inseparable_blocks_have_one_row(void **state)
 	assert_true(fabs(number(row, "power_package_w") / 2 - 1) < 0.03);
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("short")), 0);
+	assert_true(says(out, "[unknown] + [unknown] (not ..."));
+	assert_int_equal(kjoule("report --model mixture --fields energy,function %s", temp_path("short")), 0);
 	assert_true(says(out, "[unknown] + [unknown] (not separable)"));
 	assert_true(says(out, "together they are right"));
 }
@@ -267,7 +269,7 @@ static void shared_code_has_a_row_next_to_its_processes(void **state)
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --model mixture --percent-limit 0 %s", temp_path("shared")),
 			 0);
-	assert_true(says(out, "\n[not separable] "));
+	assert_true(says(out, "  [not separ...  "));
 	assert_true(says(out, "[others] : blocks of less than 1 %"));
 }
 

@@ -72,7 +72,7 @@ static void is_2_s_at(struct json_object *row, double w)
 	assert_true(near(number(row, "power_package_w"), w, 0.01));
 	assert_true(near(number(row, "energy_package_j"), 2 * w, 0.02));
 	assert_true(number(row, "time_lo_s") < 2 && number(row, "time_hi_s") > 2);
-	assert_true(near(number(row, "energy_percent_package_percent"), 100 * 2 * w / 12, 0.2));
+	assert_true(near(number(row, "energy_package_percent"), 100 * 2 * w / 12, 0.2));
 }
 
 static void vectors_have_what_was_spent_meanwhile(void **state)

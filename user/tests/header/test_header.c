@@ -146,11 +146,11 @@ static void each_source_has_its_own_cost_of_ticks(void **state)
 	assert_true(near(json_object_get_double(json_object_array_get_idx(w, 3)), 7, 1e-9));
 	assert_true(near(number(find_row(doc, "ticks", NULL), "power_pmu_w"), 7, 1e-6));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --source hwmon:board/power1,test %s", temp_path("costs")), 0);
+	assert_int_equal(kjoule("report -v --source hwmon:board/power1,test %s", temp_path("costs")), 0);
 	assert_true(says(out, "# cost       power of a tick not known for core, board: taken to be that of"));
-	assert_int_equal(kjoule("report --source perf:power/energy-pkg/ %s", temp_path("costs")), 0);
+	assert_int_equal(kjoule("report -v --source perf:power/energy-pkg/ %s", temp_path("costs")), 0);
 	assert_null(strstr(out, "power of a tick not known"));
-	assert_int_equal(kjoule("report --raw %s", temp_path("costs")), 0);
+	assert_int_equal(kjoule("report -v --raw %s", temp_path("costs")), 0);
 	assert_null(strstr(out, "power of a tick not known"));
 }
 
@@ -171,9 +171,9 @@ static void a_noisy_calibration_is_told(void **state)
 		cal.tick_error_ns = noisy == 3 ? 600 : 30;
 		put_calibration(&cal);
 		record_plain("noise");
-		assert_int_equal(kjoule("report %s", temp_path("noise")), 0);
+		assert_int_equal(kjoule("report -v %s", temp_path("noise")), 0);
 		assert_int_equal(strstr(out, note) != NULL, noisy == 1 || noisy == 3);
-		assert_int_equal(kjoule("report --raw %s", temp_path("noise")), 0);
+		assert_int_equal(kjoule("report -v --raw %s", temp_path("noise")), 0);
 		assert_null(strstr(out, "noisy"));
 		assert_int_equal(kjoule("report --json %s", temp_path("noise")), 0);
 		doc = json_tokener_parse(out);
@@ -198,7 +198,7 @@ static void no_calibration_is_wider_than_a_noisy_one(void **state)
 			cal.ticks = 0;
 		put_calibration(&cal);
 		record_plain("none");
-		assert_int_equal(kjoule("report %s", temp_path("none")), 0);
+		assert_int_equal(kjoule("report -v %s", temp_path("none")), 0);
 		assert_int_equal(strstr(out, "there was no calibration, and the intervals are wider for it") != NULL, none);
 		assert_int_equal(kjoule("report --json %s", temp_path("none")), 0);
 		doc = json_tokener_parse(out);
@@ -240,7 +240,7 @@ static void noisy_other_interrupts_are_told(void **state)
 		cal.other_error = with[i].error;
 		put_calibration(&cal);
 		record_plain("others");
-		assert_int_equal(kjoule("report %s", temp_path("others")), 0);
+		assert_int_equal(kjoule("report -v %s", temp_path("others")), 0);
 		if (with[i].says)
 			assert_non_null(strstr(out, with[i].says));
 		else
@@ -300,7 +300,7 @@ static void domains_without_a_column_are_named(void **state)
 	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 1), "source")),
 			    "hwmon:board/power1");
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", temp_path("rails")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("rails")), 0);
 	assert_true(says(out, "# left out   rail8 (test): a report has 8 columns of energy; choose others with --source"));
 	record_plain("plain");
 	doc = report("", "plain");

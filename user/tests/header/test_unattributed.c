@@ -112,7 +112,7 @@ static void other_sources_stand_beside_and_are_not_added(void **state)
 	assert_true(near(number(o, "max_c"), 50, 1e-6));
 	assert_true(near(number(others(doc, "perf:cpu/instructions/"), "count"), 1900000, 0));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", temp_path("many")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("many")), 0);
 	assert_true(says(out, "# energy     test: package"));
 	assert_true(says(out, "# beside     powercap:intel-rapl:0 (package): 7.7 J in 1.95 s"));
 	assert_true(says(out, ", part of powercap:intel-rapl:0\n"));
@@ -160,7 +160,7 @@ static void energy_takes_two_readings_of_one_counter(void **state)
 	assert_null(member(o, "energy_j"));
 	assert_null(member(o, "power_w"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", temp_path("once")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("once")), 0);
 	assert_true(says(out, "# beside     other (package): too few readings to tell\n"));
 	/* errors are of domains, readings of the source: there may be more of them */
 	assert_true(says(out, "# readings   other: 79 values not got in 40 readings, 0 took longer"));
@@ -201,7 +201,7 @@ static void another_source_can_be_attributed(void **state)
 	assert_true(near(number(o, "power_powercap_intel_rapl_0_package_w"), 6, 0.05));
 	json_object_put(doc);
 
-	assert_int_equal(kjoule("report --source hwmon:board/power1 %s", temp_path("many")), 0);
+	assert_int_equal(kjoule("report -v --source hwmon:board/power1 %s", temp_path("many")), 0);
 	assert_true(says(out, "of power that holds for the time since the one before"));
 	assert_int_equal(kjoule("report --source nothing %s", temp_path("many")), 1);
 	assert_true(says(err, "--source nothing: not in this recording; it has test, powercap:intel-rapl:0"));
@@ -567,7 +567,7 @@ static void ticks_of_an_offline_cpu_are_told_as_that(void **state)
 	assert_true(near(number(find_named(doc, "[offline]"), "time_s"), 0.010, 1e-9));
 	assert_true(near(number(member(doc, "books"), "offline"), 10, 0));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", temp_path("offline")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("offline")), 0);
 	assert_true(says(out, "10 of CPUs that were offline"));
 	assert_int_equal(kjoule("script %s", temp_path("offline")), 0);
 	assert_true(says(out, "gap     10 ticks: the CPU was offline"));

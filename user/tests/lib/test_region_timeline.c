@@ -417,7 +417,7 @@ static void each_region_has_its_time_and_its_energy(void **state)
 static void the_table_says_what_is_not_in_it(void **state)
 {
 	(void)state;
-	assert_int_equal(kjoule("report --by region %s", temp_path("regions")), 0);
+	assert_int_equal(kjoule("report -v --by region %s", temp_path("regions")), 0);
 	assert_true(says(out, "REGION"));
 	assert_true(says(out, "# regions    4 by name and nesting, entered 5 times by 2 threads"));
 	assert_true(says(out, "1 begun and not ended, when a thread, its program or the recording did: solve"));
@@ -432,7 +432,7 @@ static void the_table_says_what_is_not_in_it(void **state)
 	assert_int_equal(kjoule("report --by region --vectors %s", temp_path("regions")), 0);
 	assert_true(says(out, "load/inner (program)"));
 	/* the ordinary report mentions them, and is cut by none */
-	assert_int_equal(kjoule("report %s", temp_path("regions")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("regions")), 0);
 	assert_true(says(out, "# regions    4 by name"));
 }
 
@@ -449,8 +449,7 @@ static void any_granularity_is_cut_to_a_region(void **state)
 	has(find_row(doc, "total", NULL), 8, 19);
 	assert_null(strstr(out, "[kjoule record]"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --by object --percent-limit 0 %s", temp_path("regions")),
-			 0);
+	assert_int_equal(kjoule("report --by object -v %s", temp_path("regions")), 0);
 	assert_true(says(out, "[kjoule record]"));
 	assert_int_equal(kjoule("report --region inner --json %s", temp_path("regions")), 0);
 	doc = json_tokener_parse(out);
@@ -486,7 +485,7 @@ static void callers_are_cut_to_a_region_as_well(void **state)
 	assert_int_equal(kjoule("report --children --region solve --csv %s", temp_path("called")),
 			 0);
 	assert_true(says(out, ",3000,"));
-	assert_int_equal(kjoule("report -g --region solve %s", temp_path("called")), 0);
+	assert_int_equal(kjoule("report -g --fields +samples --region solve %s", temp_path("called")), 0);
 	assert_true(says(out, "<- [unknown]"));
 	assert_true(says(out, " 3000 "));
 }

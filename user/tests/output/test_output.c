@@ -120,15 +120,16 @@ static void surplus_cells_are_dropped(void **state)
 /* What a terminal gets to see of three rows, the second of which stands out. */
 static void show(char *text, size_t room)
 {
-	int master, slave;
+	int master, slave, usual;
 	struct output *out;
 	size_t len = 0;
 	ssize_t n;
-	FILE *f;
 
 	assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
-	f = fdopen(slave, "w");
-	out = output_open(f, OUTPUT_TABLE, columns, 4);
+	fflush(stdout);
+	usual = dup(STDOUT_FILENO);
+	dup2(slave, STDOUT_FILENO);
+	out = output_open(stdout, OUTPUT_TABLE, columns, 4);
 	output_str(out, "plain");
 	output_row(out);
 	output_rule(out);
@@ -138,7 +139,9 @@ static void show(char *text, size_t room)
 	output_str(out, "cold");
 	output_row(out);
 	output_close(out, NULL, NULL);
-	fflush(f);
+	fflush(stdout);
+	dup2(usual, STDOUT_FILENO);
+	close(usual);
 	/* a terminal hands on what it has so far */
 	do {
 		n = read(master, text + len, room - 1 - len);
@@ -146,7 +149,7 @@ static void show(char *text, size_t room)
 		len += n;
 		text[len] = 0;
 	} while (!strstr(text, "cold\r\n"));
-	fclose(f);
+	close(slave);
 	close(master);
 }
 

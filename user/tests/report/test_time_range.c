@@ -199,6 +199,8 @@ static void a_report_is_of_the_part(void **state)
 	report("--from 12s", 8, 0, 8);
 	report("--to 1m", 20, 10, 10);
 	assert_int_equal(kjoule("report --from 8s --to 15s %s", temp_path("two")), 0);
+	assert_true(says(out, "# shown: 8 s to 15 s of it; "));
+	assert_int_equal(kjoule("report -v --from 8s --to 15s %s", temp_path("two")), 0);
 	assert_true(says(out, "# shown      8 s to 15 s of it"));
 }
 
