@@ -309,7 +309,7 @@ def judge_refusals(seen):
             ("high", "a frequency far above", (1, 2), "4"),
             ("limits", "one outside of the limits", (1, 2), "outside of the limits", "52.941"),
             ("one", "one frequency only", 2, "two frequencies"),
-            ("from", "--from without --to", 2, "go together"),
+            ("from", "--from without --to", 2, "option '--from' needs '--to'"),
             ("repeats", "too few repeats", 2, "from 6"),
             ("plot", "a picture of no known kind", 2, ".svg"),
             ("none", "a CPU that there is not", 1, "CPU 7"),
