@@ -235,7 +235,8 @@ static void inseparable_blocks_have_one_row(void **state)
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("short")), 0);
 	assert_true(says(out, "[unknown] + [unknown] (not ..."));
-	assert_int_equal(kjoule("report --model mixture --fields energy,function %s", temp_path("short")), 0);
+	assert_int_equal(kjoule("report --model mixture --fields energy,function %s",
+				temp_path("short")), 0);
 	assert_true(says(out, "[unknown] + [unknown] (not separable)"));
 	assert_true(says(out, "together they are right"));
 }

@@ -485,7 +485,8 @@ static void callers_are_cut_to_a_region_as_well(void **state)
 	assert_int_equal(kjoule("report --children --region solve --csv %s", temp_path("called")),
 			 0);
 	assert_true(says(out, ",3000,"));
-	assert_int_equal(kjoule("report -g --fields +samples --region solve %s", temp_path("called")), 0);
+	assert_int_equal(kjoule("report -g --fields +samples --region solve %s",
+				temp_path("called")), 0);
 	assert_true(says(out, "<- [unknown]"));
 	assert_true(says(out, " 3000 "));
 }

@@ -173,7 +173,7 @@ struct json_object *find_named(struct json_object *doc, const char *function)
 	return NULL;
 }
 
-/* Is it "energy_j" of "package" that CSV calls "energy_package_j", or "energy_ratio_lo" of it "energy_package_ratio_lo"? */
+/* Does CSV call "energy_j" of "package" so, "energy_package_j"? Or "energy_package_ratio_lo". */
 static bool is_figure_of(const char *name, const char *of, const char *key)
 {
 	for (const char *at = name; (at = strchr(at, '_')); at++) {

@@ -16,7 +16,8 @@ extern char *out, *err;
 /* Run "kjoule" with these arguments. Return: exit code */
 int kjoule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, with standard output on a terminal of so many columns. */
-int kjoule_on_terminal(unsigned short columns, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int kjoule_on_terminal(unsigned short columns, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* For cmocka, after the last test. */
 int tool_done(void **state);
 bool says(const char *text, const char *what);
@@ -25,9 +26,9 @@ struct json_object *member(struct json_object *o, const char *key);
 struct json_object *find_row(struct json_object *doc, const char *kind, const char *object);
 /* The row of a function. */
 struct json_object *find_named(struct json_object *doc, const char *function);
-/* A row's member, or the figure of one of its domains by the name that CSV has, "energy_package_j"; there has to be one, or null. */
+/* A row's member, or a domain's figure by its name in CSV, "energy_package_j"; null, but there. */
 struct json_object *figure_of(struct json_object *row, const char *key);
-/* The same as a number; NAN if it is not told, or not there. */
+/* The same as a number; NAN if it is null or missing. */
 double number(struct json_object *row, const char *key);
 bool near(double a, double b, double by);
 
