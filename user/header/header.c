@@ -241,14 +241,21 @@ static void header_print_noise(FILE *f, const struct blocks *b, bool ticks_cost)
 		       100 * b->input.other_error);
 }
 
+static double header_most_tick_ns(const struct blocks *b)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < b->input.n_streams; i++)
+		most = fmax(most, b->streams[i].tick_ns);
+	return most;
+}
+
 static void header_print_cost(FILE *f, const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	struct kjoule_cpu_stats s = view_stats(v);
-	double own = s.produced ? (double)s.tick_ns / s.produced : 0, most = 0;
+	double own = s.produced ? (double)s.tick_ns / s.produced : 0, most = header_most_tick_ns(b);
 
-	for (size_t i = 0; i < b->input.n_streams; i++)
-		most = fmax(most, b->streams[i].tick_ns);
 	if (!cal->ticks) {
 		fprintf(f, "# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; ",
 		       own / 1e3);
@@ -334,7 +341,7 @@ void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b,
 	header_print_failed(f, v, &s);
 	header_print_left_out_ticks(f, b);
 	if (v->rec.cal.ticks)
-		header_print_noise(f, b, true);
+		header_print_noise(f, b, header_most_tick_ns(b) > 0);
 	header_overhead_missed_print(f, v, b);
 	if (v->by_region || v->region)
 		header_regions_missing_print(f, v);
