@@ -205,8 +205,9 @@ static void report_hide_processes(struct report *r, const struct blocks *b,
 		bool small = opt->processes ? report_row_is_small(r, b, &p->total, opt) :
 					      report_weight_of(&p->total, &r->total, b) < limit;
 
-		/* in a table its functions are hidden one by one, and what ticks took is in the row of all processes */
-		if (opt->format == OUTPUT_TABLE && !opt->processes && opt->callers != CALLERS_FOLDED)
+		/* in a table its functions are hidden one by one; its ticks have a row with others' */
+		if (opt->format == OUTPUT_TABLE && !opt->processes &&
+		    opt->callers != CALLERS_FOLDED)
 			small = false;
 		/* -v is there to see it, however little it is */
 		small &= !(p->outside && opt->verbose);

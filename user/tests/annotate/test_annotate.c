@@ -187,7 +187,7 @@ static void what_makes_figures_doubtful_is_said(void **state)
 	assert_true(says(out, "; warnings below; details: -v\n# untold     package: of 31."));
 	record_in_two_halves("none", 0, 0, false, false);
 	assert_int_equal(kjoule("annotate %s", temp_path("none")), 0);
-	assert_true(says(out, "# energy     none: no source was used"));
+	assert_true(says(out, "# energy: no source was used"));
 	record_in_two_halves("lost", 9000, 0, true, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("lost")), 0);
 	assert_true(says(out, "# lost       100 samples found no room"));

@@ -69,7 +69,7 @@ static void lines_are_separate(void **state)
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --by line %s", temp_path("usual")), 0);
 	assert_true(says(out, "\n3000 samples of the recording are counted by function: the kernel's"));
-	assert_true(says(out, "* : imprecise instruction pointers: some samples may be of the code before"));
+	assert_true(says(out, "* : imprecise instruction pointers: some samples may be of the code"));
 	assert_int_equal(kjoule("report --by line %s", temp_path("precise")), 0);
 	assert_null(strstr(out, "imprecise"));
 }

@@ -26,9 +26,12 @@ struct json_object *member(struct json_object *o, const char *key);
 struct json_object *find_row(struct json_object *doc, const char *kind, const char *object);
 /* The row of a function. */
 struct json_object *find_named(struct json_object *doc, const char *function);
-/* A row's member, or a domain's figure by its name in CSV, "energy_package_j"; null, but there. */
+/*
+ * A row's member, or the figure of one of its domains by the name that CSV has, "energy_package_j".
+ * There has to be one, or null.
+ */
 struct json_object *figure_of(struct json_object *row, const char *key);
-/* The same as a number; NAN if it is null or missing. */
+/* The same as a number; NAN if it is not known, or not there. */
 double number(struct json_object *row, const char *key);
 bool near(double a, double b, double by);
 
