@@ -156,9 +156,9 @@ static void no_energy_anywhere(const char *name, const char *words)
 static void without_a_source_there_is_no_energy(void **state)
 {
 	(void)state;
-	no_energy_anywhere(record("none", &(struct recipe){ .no_source = true }), "energy     ");
+	no_energy_anywhere(record("none", &(struct recipe){ .no_source = true }), "energy");
 	kjoule("report %s", temp_path("none"));
-	told(says(out, "# energy     none"));
+	told(says(out, "# energy: no source was used"));
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("none")), 1);
 	told(says(err, "there is no energy in the recording"));
 	assert_int_equal(kjoule("report --model edge %s", temp_path("none")), 1);

@@ -266,7 +266,7 @@ static void nobody_who_was_asked_for_is_1(void **state)
 	assert_int_equal(kjoule("report --comm program --pid 100 %s", temp_path("nobody")), 0);
 }
 
-static void a_file_cut_short_is_reported_and_0(void **state)
+static void a_file_cut_short_is_reported_and_1(void **state)
 {
 	size_t len;
 	uint8_t *data;
@@ -275,7 +275,7 @@ static void a_file_cut_short_is_reported_and_0(void **state)
 	record_two("whole", 20000, KJOULE_TARGET_PROCESS);
 	data = read_file(temp_path("whole"), &len);
 	write_file(temp_path("cut"), data, len / 2 + 3);
-	assert_int_equal(kjoule("report %s", temp_path("cut")), 0);
+	assert_int_equal(kjoule("report %s", temp_path("cut")), 1);
 	assert_true(says(err, "cut short"));
 	assert_true(says(out, "[kernel]"));
 	/* nothing but the header and half a meta */
@@ -476,7 +476,7 @@ int main(void)
 		cmocka_unit_test(parts_add_up_to_the_whole),
 		cmocka_unit_test(every_format_and_sort_works),
 		cmocka_unit_test(nobody_who_was_asked_for_is_1),
-		cmocka_unit_test(a_file_cut_short_is_reported_and_0),
+		cmocka_unit_test(a_file_cut_short_is_reported_and_1),
 		cmocka_unit_test(damage_inside_is_reported_and_1),
 		cmocka_unit_test(no_damage_crashes_a_report),
 		cmocka_unit_test(what_can_not_be_told_is_no_zero),
