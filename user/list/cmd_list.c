@@ -55,7 +55,7 @@ static const struct output_column columns[] = {
 	{ "available", NULL, false },
 	{ "default", NULL, false },
 	{ "reason", NULL, true },
-	{ NULL, "USE", OUTPUT_TEXT },
+	{ NULL, "USE", true },
 };
 
 static const char *list_domain_name(const struct kjoule_source_info *src, int index)

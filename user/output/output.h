@@ -22,19 +22,16 @@ enum output_format {
 /* JSON documents have it as "format". It grows when a member changes its meaning or goes. */
 #define OUTPUT_JSON_FORMAT	1
 
-/* Of a column. Text explains, and is never cut. A bool is one of the first two. */
-enum output_align { OUTPUT_RIGHT, OUTPUT_NAME, OUTPUT_TEXT };
-
 /**
  * struct output_column - a column
  * @name:	in CSV and JSON, unit included: "energy_package_j"; table only if NULL
  * @title:	in tables: "ENERGY J"; not in tables if NULL
- * @left:	flush left in the table: names, which a table that is too wide cuts, or text
+ * @left:	flush left in the table
  */
 struct output_column {
 	const char *name;
 	const char *title;
-	enum output_align left;
+	bool left;
 };
 
 /**
@@ -62,7 +59,8 @@ void output_quiet(struct output *out);
 /** output_domains() - of each column, before the first row; without it no column has one */
 void output_domains(struct output *out, const struct output_domain *domains);
 /**
- * output_layout() - which columns a table shows, before the first row; without it all that have a title
+ * output_layout() - which columns a table shows, before the first row; without it all that have a title. Names, which are flush
+ * left, are cut where the table is wider than the terminal.
  * @order:	their numbers
  * @titles:	begin with a line of titles
  */

@@ -25,7 +25,7 @@ struct table {
 	size_t n_reasons;
 	size_t *order;		/* numbers of the columns that are shown */
 	size_t n_order;
-	bool untitled, quiet;
+	bool fits, untitled, quiet;
 };
 
 static void table_push_cell(struct table *t, char *text)
@@ -150,6 +150,7 @@ void table_layout(struct table *t, const size_t *order, size_t n, bool titles)
 	t->n_order = n < t->n_columns ? n : t->n_columns;
 	memcpy(t->order, order, t->n_order * sizeof(*order));
 	t->untitled = !titles;
+	t->fits = true;
 }
 
 bool table_shows_column(const struct table *t, size_t column)
@@ -216,7 +217,7 @@ static void table_fit_width(const struct table *t, int *widths, int most)
 		for (size_t i = 0; i < t->n_order; i++) {
 			size_t c = t->order[i];
 
-			if (t->columns[c].left == OUTPUT_NAME && widths[c] > NAME_LEAST &&
+			if (t->columns[c].left && widths[c] > NAME_LEAST &&
 			    (!widest || widths[c] > *widest))
 				widest = &widths[c];
 		}
@@ -243,7 +244,8 @@ void table_print(struct table *t, FILE *file)
 				widths[c] = table_text_width(text);
 		}
 	}
-	table_fit_width(t, widths, file == stdout ? terminal_width() : TERMINAL_WIDTH);
+	if (t->fits)
+		table_fit_width(t, widths, file == stdout ? terminal_width() : TERMINAL_WIDTH);
 	for (size_t r = t->untitled; r < rows; r++) {
 		char **row = t->cells + r * t->n_columns;
 
