@@ -38,7 +38,7 @@ def report(data, *options):
 
 def by_function(rows):
     """Watt of what ran together, by the names of all functions in it."""
-    return {tuple(sorted(m["function"] for m in r["together"])): r["power_package_w"] for r in rows}
+    return {tuple(sorted(m["function"] for m in r["corunning"])): r["power_package_w"] for r in rows}
 
 
 def block_power(data, name):
@@ -57,7 +57,7 @@ def record_together(seeds, seconds=45):
                                           seeds, 2, "-a --vpm sequential"):
         rows = report(data, "--vectors", "--model", "cpm")["rows"]
         pids = {}        # the task that each of them is of; the rows begin with the most energy
-        for m in (m for r in rows for m in r["together"]):
+        for m in (m for r in rows for m in r["corunning"]):
             if m["function"] in SEQUENTIAL + PARALLEL:
                 pids.setdefault(m["function"], m["pid"])
         watts = {"cpm": by_function(rows)}

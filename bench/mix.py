@@ -45,7 +45,7 @@ class Recording:
 
     def conditions(self):
         """What the recording was corrected for, and what it missed."""
-        cost, books = self.report["cost"], self.report["books"]
+        cost, books = self.report["cost"], self.report["counters"]
         if not cost["calibrated"]:
             return "not calibrated"
         return (f"tick {cost['calibrated_tick_ns'] / 1e3:.2f} us, interrupts {cost['interrupts_w'][0] or 0:.3f} W "

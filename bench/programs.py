@@ -307,7 +307,7 @@ class Recording:
         else:
             # what the package spent while any of it ran: vectors, in which nothing is shared out
             rows = bench.report_json(data, "--vectors", "--by", "process")["rows"]
-            mine = sum(r["energy_package_j"] for r in rows if any(m["pid"] in pids for m in r["together"]))
+            mine = sum(r["energy_package_j"] for r in rows if any(m["pid"] in pids for m in r["corunning"]))
             true = 1e-12 * sum(v[1] + v[2] for tasks, v in truth.span.vectors.items()
                                if any(t and t[1] in pids for t in tasks))
         self.whole = mine, true

@@ -46,8 +46,8 @@ def known(doc, pid):
 
 
 def balanced(doc, name):
-    books = doc["books"]
-    ktap.check(books["due"] == books["produced"] + books["missed"] + books["parked"] and books["lost"] == 0,
+    books = doc["counters"]
+    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"] and books["lost"] == 0,
                "the books balance", books)
     lines, _ = script(path(name))
     ktap.check(books["samples"] == sum(line["type"] == "sample" for line in lines), "the file has what they say", books)
@@ -68,13 +68,13 @@ def of_the_session():
     doc, _ = report(path("session"))
     if not ktap.check(r.code == 0 and doc, "it ends well", r):
         return
-    ktap.check(doc["books"]["offline"] > 100, "the ticks of the time away are told", doc["books"])
-    ktap.check(doc["side_band_anew"] == 2 and doc["side_band_lost"] == 0, "so is that the side band was made anew",
-               (doc["side_band_anew"], doc["side_band_lost"]))
+    ktap.check(doc["counters"]["offline"] > 100, "the ticks of the time away are told", doc["counters"])
+    ktap.check(doc["sideband_restarted"] == 2 and doc["sideband_lost"] == 0, "so is that the side band was made anew",
+               (doc["sideband_restarted"], doc["sideband_lost"]))
     known(doc, mix.pid)
     balanced(doc, "session")
     r = kjoule("report", "-v", path("session"))
-    ktap.check("side band  made anew 2 times on CPUs that came back" in r.out, "for people, too", r.out[:2000])
+    ktap.check("sideband   restarted 2 times on CPUs that came back" in r.out, "for people, too", r.out[:2000])
 
 
 def of_none():

@@ -29,9 +29,9 @@ def ticks(lines, interval, begin):
     """
     cpus = {}
     for line in lines:
-        if line["type"] not in ("sample", "gap", "parked"):
+        if line["type"] not in ("sample", "gap", "skipped"):
             continue
-        due = None if line["type"] == "parked" else line["time_ns"] - line.get("late_ns", 0)
+        due = None if line["type"] == "skipped" else line["time_ns"] - line.get("late_ns", 0)
         cpus.setdefault(line["cpu"], []).append([due and (due - begin) // interval, due, line.get("count", 1)])
     for row in cpus.values():
         known = next((i for i, (k, _, _) in enumerate(row) if k is not None), 0)
@@ -57,9 +57,9 @@ def check(name, interval, jitter, *options):
     ktap.check(f"at {1e9 / interval:.6g} Hz" in head and
                (f"with {jitter / 1e3:.1f} us of jitter" in head if jitter else "jitter" not in head),
                f"{name}: so says the report", head)
-    books = doc["books"]
+    books = doc["counters"]
     cpus = len(doc["cost"]["cpus"])
-    ktap.check(books["due"] == books["produced"] + books["missed"] + books["parked"] and not books["lost"] and
+    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"] and not books["lost"] and
                abs(books["due"] / (cpus * doc["duration_s"] * 1e9 / interval) - 1) < 0.01,
                f"{name}: as many ticks were due, none is lost", (books, doc["duration_s"]))
 
@@ -72,7 +72,7 @@ def check(name, interval, jitter, *options):
     holes = [(cpu, a, b) for cpu, t in seen.items() for a, b in zip(t, t[1:]) if b[0] != a[0] + a[2]]
     ktap.check(len(seen) == cpus and not holes, f"{name}: each tick follows the one before, none is missing", holes[:5])
     ktap.check(sum(n for t in seen.values() for _, _, n in t) == books["due"] and
-               sum(line["type"] == "sample" for line in lines) == books["produced"],
+               sum(line["type"] == "sample" for line in lines) == books["taken"],
                f"{name}: those are all of the books", books)
     if cpus < 2:
         ktap.skip(f"{name}: a tick is due at the same time on both CPUs", "one CPU only: bring another one online")

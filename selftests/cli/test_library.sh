@@ -35,7 +35,7 @@ sessions_of_recorder() {
 		assert s["state"] == "running" and s["target"] == "system" and s["cpus"] == "0-1", s
 		assert s["interval_ns"] == 1000000 and s["pid"] is None, s
 		assert s["idle_ns"] > 0, s
-		assert s["due"] == s["produced"] + s["missed"] + s["parked"] and s["due"] > 1000, s
+		assert s["due"] == s["taken"] + s["missed"] + s["skipped"] and s["due"] > 1000, s
 		assert s["records"] == s["consumed"] + s["lost"] + s["waiting"] and s["records"], s
 	END
 }

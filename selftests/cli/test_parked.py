@@ -17,9 +17,9 @@ def idle():
     doc, _ = report(path("idle"))
     if not ktap.check(r.code == 0 and doc, "an idle machine is recorded", r):
         return
-    books, seconds = doc["books"], doc["duration_s"]
-    ktap.check(books["parked"] > 0.8 * books["due"], "it is left alone for most of the ticks", books)
-    ktap.check(books["due"] == books["produced"] + books["missed"] + books["parked"], "the books balance", books)
+    books, seconds = doc["counters"], doc["duration_s"]
+    ktap.check(books["skipped"] > 0.8 * books["due"], "it is left alone for most of the ticks", books)
+    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"], "the books balance", books)
     row = next((x for x in rows(doc, "process") if x["comm"] == "[idle]"), {})
     ktap.check(0.8 * 2 * seconds < row.get("time_s", 0) <= 2 * seconds, "as much of its time is idle", row)
     total = rows(doc, "total")[0]
@@ -35,13 +35,13 @@ def idle():
     spent = (energy[-1]["energy_package_uj"] - energy[0]["energy_package_uj"]) * 1e-6
     ktap.near(total["energy_package_j"], spent / (energy[-1]["time_ns"] - energy[0]["time_ns"]) * 1e9 * seconds, 0.03,
               "which is what the counter says")
-    parked = [line for line in lines if line["type"] == "parked"]
-    ktap.check(sum(line["count"] for line in parked) == books["parked"], "script shows each parked tick")
+    parked = [line for line in lines if line["type"] == "skipped"]
+    ktap.check(sum(line["count"] for line in parked) == books["skipped"], "script shows each parked tick")
 
     r = record("-a", "--wake-idle", "--duration", "2", "-o", path("awake"))
     doc, _ = report(path("awake"))
-    ktap.check(r.code == 0 and doc and doc["books"]["parked"] == 0 and doc["wake_idle"], "--wake-idle: none is parked",
-               doc and doc["books"])
+    ktap.check(r.code == 0 and doc and doc["counters"]["skipped"] == 0 and doc["wake_idle"], "--wake-idle: none is parked",
+               doc and doc["counters"])
     row = next((x for x in rows(doc, "process") if x["comm"] == "[idle]"), {})
     ktap.check(row.get("samples", 0) > 50, "and idle CPUs are sampled", row)
 

@@ -38,7 +38,7 @@ def listed():
 
 
 def beside(doc, source):
-    return next((b for b in doc["beside"] if b["source"] == source), {})
+    return next((b for b in doc["unattributed"] if b["source"] == source), {})
 
 
 def all_at_once():

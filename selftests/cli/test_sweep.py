@@ -24,7 +24,7 @@ PARTS = ("work_light", "work_heavy")
 # of halves of 95 % intervals, what six true figures keep to but once in a thousand sweeps each: the farthest, and all together (chi square)
 FARTHEST, TOGETHER = 1.92, 0.99
 # of the figures
-DOUBTS = ("run for too short between two moves of the energy counter", "in long gaps are nobody's", "no reading tells the energy",
+DOUBTS = ("run for too short between two moves of the energy counter", "in long gaps are not attributed", "no reading tells the energy",
           "a calibration was noisy")
 HALF_MOST = 0.06    # of an energy, half of its interval: a wide one would have any truth in it
 ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is worked out from what it spent alone
@@ -207,8 +207,8 @@ def judge(doc, truth):
                "the whole's power is its energy in its time, however many threads it has", totals)
     blocks = {b["function"]: b for b in doc["blocks"]}
     ktap.check(not any(blocks[name]["mixed"] for name in PARTS) and
-               all(row(doc, name, s)["purity"] >= PURE for name in PARTS for s in truth),
-               "parts that run for long have an energy of their own", {n: [row(doc, n, s)["purity"] for s in truth] for n in PARTS})
+               all(row(doc, name, s)["window_share"] >= PURE for name in PARTS for s in truth),
+               "parts that run for long have an energy of their own", {n: [row(doc, n, s)["window_share"] for s in truth] for n in PARTS})
     for name in PARTS:
         true = {s: truth[s].energy[name] for s in alone}
         told = {s: row(doc, name, s)["energy_package_j"] for s in alone}

@@ -55,13 +55,13 @@ def two_at_once():
         r = finish(recorder)
         doc, _ = report(path(f"two{p.pid}"))
         mine = doc and [row for row in rows(doc, "process") if row["samples"]]
-        books = doc and doc["books"]
+        books = doc and doc["counters"]
         # both share two CPUs with recorders: about a CPU each, and no more than the time that there was
         ktap.check(r.code == 0 and mine and [row["pid"] for row in mine] == [p.pid] and
                    doc["interval_ns"] == int(round(1e9 / rate) * (1 + 1 / 126.618)) and
                    0.5 * 2 < mine[0]["time_s"] <= min(2.3, 1.02 * doc["duration_s"]),
                    f"the one at {rate} Hz has its own process, at its own rate", (r, mine))
-        ktap.check(books and books["due"] == books["produced"] + books["missed"] + books["parked"] and
+        ktap.check(books and books["due"] == books["taken"] + books["missed"] + books["skipped"] and
                    books["lost"] == 0, "its books balance", books)
     for p in load:
         end(p)
@@ -112,11 +112,11 @@ def overrun():
     says("records that found the ring full are counted in the summary", r, 0, " records lost")
     ktap.check(lost and int(lost.group(1)) >= sure, "all that there were", (sure, r.err))
     doc, _ = report(path("lost"))
-    books = doc["books"]
+    books = doc["counters"]
     ktap.check(books["lost"] == int(lost.group(1)), "the report has the same number", books)
     ktap.check(any(row["function"] == "[lost]" and row["time_s"] > 0.3 for row in doc["rows"]),
                "the time of the loss is a line of its own", [(x["function"], x["time_s"]) for x in doc["rows"]])
-    ktap.check(books["due"] == books["produced"] + books["missed"] + books["parked"], "the books balance", books)
+    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"], "the books balance", books)
     lines, _ = script(path("lost"))
     ktap.check(any(line["type"] == "lost" for line in lines), "script shows where")
     out = kjoule("report", path("lost")).out

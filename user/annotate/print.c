@@ -52,7 +52,7 @@ static void annotate_make_columns(struct columns *c, const struct blocks *b)
 	}
 	annotate_add_column(c, "percent", "percent", "%", false);
 	annotate_add_column(c, "freq", "freq_mhz", "MHz", false);
-	annotate_add_column(c, "share", "purity", "SHARE", false);
+	annotate_add_column(c, "share", "window_share", "SHARE", false);
 	annotate_add_column(c, "marks", NULL, "", true);
 	annotate_add_column(c, "address", "address", "ADDRESS", false);
 	annotate_add_column(c, NULL, "source_file", NULL, true);

@@ -340,7 +340,7 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 		diff_add_columns(c, &power[i]);
 		columns_field(c, NULL);
 		for (int side = 0; side < 2; side++)
-			columns_add_of(c, "purity", d->domains[i], side ? "b" : "a", NULL);
+			columns_add_of(c, "window_share", d->domains[i], side ? "b" : "a", NULL);
 	}
 	for (size_t i = 0; i < d->n; i++)
 		only |= d->rows[i].in != DIFF_BOTH;

@@ -123,21 +123,21 @@ static void header_print_energy(FILE *f, const struct view *v, const struct bloc
 void header_untold_print(FILE *f, const char *domain, double part, double most, double still_s)
 {
 	if (part > HEADER_UNTOLD) {
-		output_printf(f, "# untold     %s: of %.1f %% of the time", domain,
+		output_printf(f, "# unmeasured %s: of %.1f %% of the time", domain,
 			      100 * part);
 		if (most > part + HEADER_UNTOLD)
 			fprintf(f, " (of %.1f %% of that of one of them)", 100 * most);
-		fprintf(f, " no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
+		fprintf(f, " there was no reading: the energy is taken to be as in the rest, intervals are wider, and what ran mostly then has none\n");
 	}
 	if (still_s > 0)
-		output_printf(f, "# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
+		output_printf(f, "# stuck      %s: the counter did not change in the last %.3f s, though it was read: taken as no energy\n",
 			      domain, still_s);
 }
 
 static void header_print_samples(FILE *f, const struct blocks *b, const struct kjoule_cpu_stats *s)
 {
 	fprintf(f, "# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
-	       " missed ticks given to the code next to them\n", s->samples, s->lost, s->records, b->interpolated);
+	       " missed ticks attributed to neighbouring samples\n", s->samples, s->lost, s->records, b->interpolated);
 }
 
 static void header_print_not_attributed(FILE *f, const struct view *v, const struct blocks *b,
@@ -145,7 +145,7 @@ static void header_print_not_attributed(FILE *f, const struct view *v, const str
 {
 	/* where the whole system is recorded they have a row */
 	if (b->unattributed && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
-		fprintf(f, "# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
+		fprintf(f, "# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are not attributed: up to %.1f %% of all is not in the figures\n",
 		       b->unattributed, b->unattributed * 1e-9 * v->rec.meta.session.interval_ns, MISSED_TICKS_INTERPOLATED_MOST,
 		       100.0 * b->unattributed / (s->samples + b->interpolated + b->unattributed));
 }
@@ -172,19 +172,19 @@ static void header_print_counters(FILE *f, const struct view *v, const struct bl
 	uint64_t offline = header_away_ticks(v, false), asleep = header_away_ticks(v, true);
 
 	if (!v->rec.n_stats) {
-		fprintf(f, "# ticks      the books are missing: the recording ended within its first second\n");
+		fprintf(f, "# ticks      the counters are missing: the recording ended within its first second\n");
 		return;
 	}
-	fprintf(f, "# ticks      %" PRIu64 " due: %" PRIu64 " produced, %" PRIu64 " missed, %" PRIu64
-	       " parked on idle CPUs", s.due, s.produced, s.missed > offline + asleep ? s.missed - offline - asleep : 0, s.parked);
+	fprintf(f, "# ticks      %" PRIu64 " due: %" PRIu64 " taken, %" PRIu64 " missed, %" PRIu64
+	       " skipped on idle CPUs", s.due, s.produced, s.missed > offline + asleep ? s.missed - offline - asleep : 0, s.parked);
 	if (offline)
 		fprintf(f, ", %" PRIu64 " of CPUs that were offline", offline);
 	if (asleep)
-		fprintf(f, ", %" PRIu64 " while the machine slept", asleep);
+		fprintf(f, ", %" PRIu64 " while suspended", asleep);
 	fprintf(f, "; %" PRIu64 " found other processes\n", s.filtered);
 	header_print_samples(f, b, &s);
 	header_print_not_attributed(f, v, b, &s);
-	fprintf(f, "# lateness   %.1f us at most", s.late_max_ns / 1e3);
+	fprintf(f, "# delay      %.1f us at most", s.late_max_ns / 1e3);
 	if (v->tl.skew_ticks)
 		fprintf(f, "; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
 		       v->tl.max_skew_ns / 1e3);
@@ -202,7 +202,7 @@ static void header_print_pauses(FILE *f, const struct kjoule_session_info *s)
 {
 	if (!header_has_pauses(s))
 		return;
-	fprintf(f, "# held       the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
+	fprintf(f, "# paused     the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
 	       s->edge.held_ns * 1e-9, s->edge.longest_ns * 1e-6, s->edge.windows, s->edge.spins, s->edge.failed);
 	if (s->edge.paused)
 		fprintf(f, "#            %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the counter's reader away\n",
@@ -336,7 +336,7 @@ void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b,
 	if (s.lost || b->lost)
 		header_print_samples(f, b, &s);
 	if (b->lost)
-		fprintf(f, "# lost       %" PRIu64 " samples found no room: what ran there is in no figure\n", b->lost);
+		fprintf(f, "# lost       %" PRIu64 " samples lost: what ran there is in no figure\n", b->lost);
 	header_print_not_attributed(f, v, b, &s);
 	header_print_failed(f, v, &s);
 	header_print_left_out_ticks(f, b);
@@ -359,7 +359,7 @@ static void header_print_callers(FILE *f, const struct view *v, const struct cal
 	const uint64_t *u = v->unwound, stacks = header_count_stacks(v);
 
 	header_print_withheld(f, v);
-	fprintf(f, "# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
+	fprintf(f, "# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these possibly truncated\n",
 	       c->with, c->samples, c->cut);
 	if (!stacks)
 		return;
@@ -379,13 +379,13 @@ static const char *header_frequency_kind(const struct view *v, const char **name
 	if (!f)
 		return NULL;
 	*name = f->name;
-	return f->requested_only ? "requested" : "granted";
+	return f->requested_only ? "requested" : "measured";
 }
 
 void header_crowds_print(FILE *f, uint64_t ticks, double part)
 {
 	if (ticks)
-		fprintf(f, "# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
+		fprintf(f, "# corunning  at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
 		       ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
 }
 
@@ -396,7 +396,7 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
 	char *command = kjoule_meta_command_line(meta), text[640], when[64] = "";
-	const char *witness, *name = NULL;
+	const char *kind, *name = NULL;
 	FILE *f = stdout;
 	time_t t = meta->wall_ns / 1000000000ull;
 	struct tm tm;
@@ -423,11 +423,11 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 	header_print_pauses(f, &v->rec.meta.session);
 	header_model_print(m, b, p);
 	header_unattributed_print(v);
-	witness = header_frequency_kind(v, &name);
-	if (witness)
-		output_printf(f, "# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
-			      "what was requested; what the hardware granted is not known" :
-			      "granted, from cycles over time");
+	kind = header_frequency_kind(v, &name);
+	if (kind)
+		output_printf(f, "# frequency  %s: %s\n", name, strcmp(kind, "measured") ?
+			      "requested; what the hardware ran at is not known" :
+			      "measured, from cycles over time");
 	else
 		fprintf(f, "# frequency  none: no source was used\n");
 	header_print_counters(f, v, b);
@@ -444,10 +444,10 @@ void header_print(const struct view *v, const struct blocks *b, const struct pro
 		fprintf(f, "# lost       parts of the file are damaged; how many samples they had cannot be told\n");
 	header_print_left_out_ticks(f, b);
 	if (v->rec.end.side_band_lost)
-		fprintf(f, "# side band  %" PRIu64 " records lost: some code may be [unknown]\n",
+		fprintf(f, "# sideband   %" PRIu64 " records lost: some code may be [unknown]\n",
 		       v->rec.end.side_band_lost);
 	if (v->rec.end.side_band_anew)
-		fprintf(f, "# side band  made anew %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
+		fprintf(f, "# sideband   restarted %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
 		       v->rec.end.side_band_anew);
 	if (!samples)
 		fprintf(f, "# there is no sample in it\n");
@@ -470,7 +470,7 @@ static struct json_object *header_pauses_json(const struct kjoule_session_info *
 	header_json_put(o, "spins", json_object_new_uint64(s->edge.spins));
 	header_json_put(o, "failed", json_object_new_uint64(s->edge.failed));
 	header_json_put(o, "paused", json_object_new_uint64(s->edge.paused));
-	header_json_put(o, "held_s", output_json_real(s->edge.held_ns * 1e-9));
+	header_json_put(o, "paused_s", output_json_real(s->edge.held_ns * 1e-9));
 	header_json_put(o, "longest_s", output_json_real(s->edge.longest_ns * 1e-9));
 	return o;
 }
@@ -487,11 +487,11 @@ static struct json_object *header_counters_json(const struct view *v)
 		bytes += v->rec.streams[i].len;
 	o = json_object_new_object();
 	header_json_put(o, "due", json_object_new_uint64(s.due));
-	header_json_put(o, "produced", json_object_new_uint64(s.produced));
+	header_json_put(o, "taken", json_object_new_uint64(s.produced));
 	header_json_put(o, "missed", json_object_new_uint64(s.missed));
 	header_json_put(o, "offline", json_object_new_uint64(header_away_ticks(v, false)));
 	header_json_put(o, "suspended", json_object_new_uint64(header_away_ticks(v, true)));
-	header_json_put(o, "parked", json_object_new_uint64(s.parked));
+	header_json_put(o, "skipped", json_object_new_uint64(s.parked));
 	header_json_put(o, "idle_ns", json_object_new_uint64(s.idle_ns));
 	header_json_put(o, "stacks_withheld", json_object_new_uint64(s.stacks_withheld));
 	header_json_put(o, "filtered", json_object_new_uint64(s.filtered));
@@ -499,7 +499,7 @@ static struct json_object *header_counters_json(const struct view *v)
 	header_json_put(o, "lost", json_object_new_uint64(s.lost));
 	header_json_put(o, "samples", json_object_new_uint64(s.samples));
 	header_json_put(o, "tick_ns", json_object_new_uint64(s.tick_ns));
-	header_json_put(o, "late_max_ns", json_object_new_uint64(s.late_max_ns));
+	header_json_put(o, "delay_max_ns", json_object_new_uint64(s.late_max_ns));
 	header_json_put(o, "skew_ticks", json_object_new_uint64(v->tl.skew_ticks));
 	header_json_put(o, "skew_p99_ns",
 			v->tl.skew_ticks ? json_object_new_uint64(v->tl.p99_skew_ns) : NULL);
@@ -583,8 +583,8 @@ static struct json_object *header_energy_json(const struct view *v, const struct
 				json_object_new_uint64(dom->update_period_ns));
 		header_json_put(column, "distinct_readings",
 				json_object_new_uint64(profile_readings(p, d)));
-		header_json_put(column, "untold_part", output_json_real(profile_unmeasured_part(p, d)));
-		header_json_put(column, "still_s",
+		header_json_put(column, "unmeasured_part", output_json_real(profile_unmeasured_part(p, d)));
+		header_json_put(column, "stuck_s",
 				output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
 		json_object_array_add(list, column);
 	}
@@ -626,7 +626,7 @@ struct json_object *header_json(const struct view *v, const struct blocks *b,
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
-	const char *witness, *name = NULL;
+	const char *kind, *name = NULL;
 	char cpus[512];
 
 	header_json_put(o, "file", output_json_str(path));
@@ -644,8 +644,8 @@ struct json_object *header_json(const struct view *v, const struct blocks *b,
 						       v->rec.damage.chunks));
 	header_json_put(o, "truncated", json_object_new_boolean(v->rec.damage.truncated));
 	header_json_put(o, "ring_damaged", json_object_new_uint64(v->rec.end.ring_damaged));
-	header_json_put(o, "side_band_lost", json_object_new_uint64(v->rec.end.side_band_lost));
-	header_json_put(o, "side_band_anew", json_object_new_uint64(v->rec.end.side_band_anew));
+	header_json_put(o, "sideband_lost", json_object_new_uint64(v->rec.end.side_band_lost));
+	header_json_put(o, "sideband_restarted", json_object_new_uint64(v->rec.end.side_band_anew));
 	header_json_put(o, "readings_left_out", json_object_new_uint64(v->tl.backwards));
 	header_json_put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
 			json_object_new_int(v->rec.end.exit_code) : NULL);
@@ -667,23 +667,23 @@ struct json_object *header_json(const struct view *v, const struct blocks *b,
 	header_json_put(o, "cpus",
 			json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	header_json_put(o, "energy", header_energy_json(v, b, p));
-	header_json_put(o, "holds", header_pauses_json(s));
+	header_json_put(o, "pauses", header_pauses_json(s));
 	header_json_put(o, "model", header_model_json(m, b, p));
-	header_json_put(o, "beside", header_unattributed_json(v));
+	header_json_put(o, "unattributed", header_unattributed_json(v));
 	header_json_put(o, "sources", header_sources_json(v));
-	witness = header_frequency_kind(v, &name);
+	kind = header_frequency_kind(v, &name);
 	header_json_put(o, "frequency_source", name ? output_json_str(name) : NULL);
-	header_json_put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
-	header_json_put(o, "books", header_counters_json(v));
-	header_json_put(o, "missed_made_up", json_object_new_uint64(b->interpolated));
-	header_json_put(o, "missed_nobodys", json_object_new_uint64(b->unattributed));
+	header_json_put(o, "frequency_kind", kind ? json_object_new_string(kind) : NULL);
+	header_json_put(o, "counters", header_counters_json(v));
+	header_json_put(o, "missed_interpolated", json_object_new_uint64(b->interpolated));
+	header_json_put(o, "missed_unattributed", json_object_new_uint64(b->unattributed));
 	header_json_put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	header_json_put(o, "cost", header_cost_json(v, b));
 	header_json_put(o, "overhead", header_overhead_json(v, b));
 	header_json_put(o, "regions", header_regions_json(v));
 	header_json_put(o, "callers", c ? header_callers_json(v, c) : NULL);
 	header_json_put(o, "parallel_part", output_json_real(profile_parallel(p)));
-	header_json_put(o, "crowd_ticks", json_object_new_uint64(profile_other_set_ticks(p)));
-	header_json_put(o, "crowd_part", output_json_real(profile_other_set_part(p)));
+	header_json_put(o, "other_set_ticks", json_object_new_uint64(profile_other_set_ticks(p)));
+	header_json_put(o, "other_set_part", output_json_real(profile_other_set_part(p)));
 	return o;
 }

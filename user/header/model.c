@@ -84,7 +84,7 @@ void header_model_print(const struct power_model *m, const struct blocks *b, con
 					   profile_edge_too_many(p, i));
 	if (m->used != MODEL_MIXTURE)
 		return;
-	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
+	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; %.0f %% of the variance between them is no sampling error\n",
 	       m->windows, m->window_ticks, m->left_out, 100 * fmax(m->reliability, 0));
 	header_print_even_grid(stdout, m);
 }
@@ -165,7 +165,7 @@ struct json_object *header_model_json(const struct power_model *m, const struct 
 	bool fitted = m->used == MODEL_MIXTURE;
 
 	json_object_object_add(o, "name", json_object_new_string(power_model_name(m)));
-	json_object_object_add(o, "asked", json_object_new_string(power_model_asked(m)));
+	json_object_object_add(o, "requested", json_object_new_string(power_model_asked(m)));
 	json_object_object_add(o, "reason", m->reason[0] ? output_json_str(m->reason) : NULL);
 	json_object_object_add(o, "windows", fitted ? json_object_new_uint64(m->windows) : NULL);
 	json_object_object_add(o, "windows_left_out", fitted ? json_object_new_uint64(m->left_out) : NULL);
@@ -173,7 +173,7 @@ struct json_object *header_model_json(const struct power_model *m, const struct 
 	json_object_object_add(o, "reliability", fitted ? output_json_real(m->reliability) : NULL);
 	json_object_object_add(o, "even_grid", fitted ? json_object_new_boolean(m->in_step) : NULL);
 	json_object_object_add(o, "not_separable", fitted ? json_object_new_uint64(m->n_inseparable) : NULL);
-	json_object_object_add(o, "united", fitted ? header_merged_json(b, m) : NULL);
+	json_object_object_add(o, "merged", fitted ? header_merged_json(b, m) : NULL);
 	if (m->used == MODEL_EDGE) {
 		struct json_object *list = json_object_new_array();
 

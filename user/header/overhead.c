@@ -76,7 +76,7 @@ void header_overhead_print(const struct view *v, const struct blocks *b)
 		if (bound > 0 && all <= bound)
 			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
 	} else if (bound > 0 && b->streams[0].tick_ns > 0) {
-		printf("# overhead   record was asked for %.6g %% at most; whether that was kept is not known: there are no books\n",
+		printf("# overhead   record was asked for %.6g %% at most; whether that was kept is not known: there are no counters\n",
 		       100 * bound);
 	}
 	free(cpus);
@@ -103,9 +103,9 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 	all = overhead_all(cpus, n);
 	json_object_object_add(o, "part", overhead_real_json(all));
 	json_object_object_add(o, "ticks_part", overhead_real_json(overhead_ticks(cpus, n)));
-	json_object_object_add(o, "held_s", overhead_real_json(overhead_paused_s(v)));
-	json_object_object_add(o, "asked", bound > 0 ? overhead_real_json(bound) : NULL);
-	json_object_object_add(o, "kept", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
+	json_object_object_add(o, "paused_s", overhead_real_json(overhead_paused_s(v)));
+	json_object_object_add(o, "requested", bound > 0 ? overhead_real_json(bound) : NULL);
+	json_object_object_add(o, "met", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = json_object_new_object();
 

@@ -199,10 +199,10 @@ static void series_print_counters(const struct merge *m)
 	struct series_counters b = series_sum_counters(m);
 
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64 " of %" PRIu64
-	       " ticks missed, %" PRIu64 " of them given to the code next to them\n", b.samples, b.lost, b.records, b.missed, b.due,
+	       " ticks missed, %" PRIu64 " of them attributed to neighbouring samples\n", b.samples, b.lost, b.records, b.missed, b.due,
 	       b.interpolated);
 	if (series_ticks_are_missing(m, &b))
-		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures\n",
+		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures\n",
 		       b.unattributed, b.nobodys_s);
 	if (b.lost_unknown)
 		printf("# lost       parts of files are damaged; how many samples they had cannot be told\n");
@@ -228,7 +228,7 @@ static int series_note_counters(const struct merge *m, const char *label, struct
 		ret = merge_note(notes, "%s: %" PRIu64 " of %" PRIu64 " samples were lost: what ran there is in no figure; record at a lower rate",
 				 label, b.lost_samples, b.lost_samples + b.samples);
 	if (!ret && series_ticks_are_missing(m, &b))
-		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures",
+		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
 				 label, b.unattributed, b.nobodys_s);
 	if (!ret && b.off > HEADER_NOISY)
 		ret = merge_note(notes, "%s: a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
@@ -377,14 +377,14 @@ static struct json_object *series_run_json(const struct merge *m, const struct m
 	series_json_put(o, "lost", json_object_new_uint64(r->stats.lost));
 	series_json_put(o, "due", json_object_new_uint64(r->stats.due));
 	series_json_put(o, "missed", json_object_new_uint64(r->stats.missed));
-	series_json_put(o, "missed_made_up", json_object_new_uint64(r->interpolated));
-	series_json_put(o, "missed_nobodys", json_object_new_uint64(r->unattributed));
+	series_json_put(o, "missed_interpolated", json_object_new_uint64(r->interpolated));
+	series_json_put(o, "missed_unattributed", json_object_new_uint64(r->unattributed));
 	series_json_put(o, "calibrated", json_object_new_boolean(r->calibrated));
 	series_json_put(o, "calibration_error",
 			r->calibrated ? output_json_real(r->calibration_error) : NULL);
 	series_json_put(o, "parallel_part", output_json_real(r->parallel));
-	series_json_put(o, "crowd_ticks", json_object_new_uint64(r->other_set_ticks));
-	series_json_put(o, "crowd_part", output_json_real(r->crowded));
+	series_json_put(o, "other_set_ticks", json_object_new_uint64(r->other_set_ticks));
+	series_json_put(o, "other_set_part", output_json_real(r->crowded));
 	series_json_put(o, "overhead_part",
 			isnan(r->overhead) ? NULL : output_json_real(r->overhead));
 	for (unsigned int d = 0; d < m->n_domains; d++)
@@ -393,11 +393,11 @@ static struct json_object *series_run_json(const struct merge *m, const struct m
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, output_json_real(r->unmeasured[d]));
-	series_json_put(o, "untold_part", list);
+	series_json_put(o, "unmeasured_part", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, output_json_real(r->still_s[d]));
-	series_json_put(o, "still_s", list);
+	series_json_put(o, "stuck_s", list);
 	series_json_put(o, "time_s", output_json_real(r->figures[MERGE_TIME]));
 	series_json_put(o, "energy_j", output_json_real(r->figures[MERGE_ENERGY]));
 	series_json_put(o, "power_w", output_json_real(r->figures[MERGE_POWER]));

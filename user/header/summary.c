@@ -90,7 +90,7 @@ static void summary_print_other_domains(const struct blocks *b)
 	for (unsigned int d = 1; d < b->n_domains; d++) {
 		len += strlen(b->domains[d]->name);
 		if (len > OTHERS_MOST) {
-			printf("%s%u more", d > 1 ? ", " : "; also recorded: ", b->n_domains - d);
+			output_printf(stdout, "%s%u more", d > 1 ? ", " : "; also recorded: ", b->n_domains - d);
 			return;
 		}
 		output_printf(stdout, "%s%s", d > 1 ? ", " : "; also recorded: ",
@@ -140,7 +140,7 @@ static void summary_print_warnings(FILE *f, const struct view *v, const struct b
 	if (b->lost_unknown)
 		fprintf(f, "# lost       parts of the file are damaged; how many samples they had is not known\n");
 	if (v->rec.end.side_band_lost)
-		fprintf(f, "# side band  %" PRIu64 " records lost: some code may be [unknown]\n", v->rec.end.side_band_lost);
+		fprintf(f, "# sideband   %" PRIu64 " records lost: some code may be [unknown]\n", v->rec.end.side_band_lost);
 	if (!samples)
 		fprintf(f, "# samples    none\n");
 	header_doubts_print(f, v, b, p, c, m);

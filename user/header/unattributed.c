@@ -83,7 +83,7 @@ static void unattributed_print_domain(const struct others *b)
 {
 	const char *same = b->source->same_as, *inside = b->source->inside;
 
-	output_printf(stdout, "# beside     %s", b->source->name);
+	output_printf(stdout, "# other      %s", b->source->name);
 	if (b->source->n_domains > 1)
 		output_printf(stdout, " %s", b->domain->name);
 	else

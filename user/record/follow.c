@@ -52,7 +52,7 @@ static bool record_read_notices(struct record_loop *l)
 /*
  * perf's side band of a CPU ends when that goes offline. The module tells when a CPU of the
  * session is back; a look at all of them now and then finds the others. What began on
- * them before the side band was made anew is read from /proc.
+ * them before the side band was restarted is read from /proc.
  */
 int record_follow_cpus(struct record_loop *l, uint64_t now)
 {

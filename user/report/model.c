@@ -16,7 +16,7 @@ const char *report_model_no_energy(const struct power_model *m, const struct rep
 		[EDGE_ALIKE] = "about the same part of each edge window as something else: they do not tell the two apart" };
 
 	if (m->used != MODEL_EDGE && m->read & 1u << domain)
-		return "no reading tells the energy of most of its time; see the header's line untold";
+		return "no reading tells the energy of most of its time; see the header's line unmeasured";
 	if (m->used == MODEL_MIXTURE)
 		return "this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
 	if (m->used != MODEL_EDGE)

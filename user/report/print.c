@@ -76,7 +76,7 @@ static void report_make_columns(struct columns *c, const struct blocks *b, bool 
 	columns_add(c, "freq_lo_mhz", NULL, false);
 	columns_add(c, "freq_hi_mhz", NULL, false);
 	report_add_column(c, "readings", "readings", "READINGS", false);
-	report_add_column(c, "share", "purity", "SHARE", false);
+	report_add_column(c, "share", "window_share", "SHARE", false);
 	report_add_column(c, "precise", "precise_percent", "PRECISE %", false);
 	columns_field(c, NULL);
 	if (opt->budget_w)

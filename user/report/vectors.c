@@ -56,12 +56,12 @@ static void report_vectors_make_columns(struct columns *c, const struct blocks *
 	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		columns_add_domain(c, b->domains[d]->name, false);
-	report_vectors_add_column(c, "share", "purity", "SHARE", false);
+	report_vectors_add_column(c, "share", "window_share", "SHARE", false);
 	report_vectors_add_column(c, "idle", "idle_cpus", "IDLE", false);
 	report_vectors_add_column(c, NULL, "vectors", NULL, false);
 	if (opt->budget_w)
 		columns_add(c, "over_budget", NULL, true);
-	report_vectors_add_column(c, "corunning", "together", "CO-RUNNING", true);
+	report_vectors_add_column(c, "corunning", "corunning", "CO-RUNNING", true);
 	report_vectors_add_column(c, "marks", NULL, "", true);
 }
 
@@ -116,7 +116,7 @@ static int report_vectors_print_members(struct output *out, const struct blocks 
 }
 
 static const char no_domain[] = "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
-static const char no_reading[] = "no reading tells the energy of most of its time; see the header's line untold";
+static const char no_reading[] = "no reading tells the energy of most of its time; see the header's line unmeasured";
 static const char no_interval[] = "no interval: fewer than two distinct readings";
 
 struct style {

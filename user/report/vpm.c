@@ -358,7 +358,7 @@ static void report_vpm_print_header(const struct kjoule_vpm_info *vpm, const str
 		       vpm->rounds, vpm->learnt, vpm->cut);
 	if (vpm->skipped)
 		printf("#            %" PRIu64 " more were not begun: no CPU of the recording was online, one was on its way, or the program ended\n", vpm->skipped);
-	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
+	printf("# paused     the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
 	       vpm->longest_ns * 1e-6);
 	if (cut)
 		printf("#            these counts are of all of the recording, what is below of the part that was asked for\n");
@@ -389,7 +389,7 @@ static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *
 	json_object_object_add(o, "failed", json_object_new_uint64(vpm->failed));
 	json_object_object_add(o, "cut", vpm->rounds ? json_object_new_uint64(vpm->cut) : NULL);
 	json_object_object_add(o, "skipped", vpm->rounds ? json_object_new_uint64(vpm->skipped) : NULL);
-	json_object_object_add(o, "held_s", output_json_real(vpm->held_ns * 1e-9));
+	json_object_object_add(o, "paused_s", output_json_real(vpm->held_ns * 1e-9));
 	json_object_object_add(o, "longest_s", output_json_real(vpm->longest_ns * 1e-9));
 	return o;
 }

@@ -388,7 +388,7 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 		break;
 	case KJOULE_RECORD_IDLE:
 		parked = (const struct kjoule_idle *)c->rec;
-		l.type = "parked";
+		l.type = "skipped";
 		l.counted = true;
 		l.count = parked->count;
 		l.duration_ns = parked->end_ns - parked->begin_ns;

@@ -382,7 +382,7 @@ static struct json_object *sweep_saving_json(const struct sweep *s)
 	sweep_json_put(o, "told_j", sweep_real_json(v->sure_j));
 	sweep_json_put(o, "longer_s", sweep_real_json(v->delay_s));
 	sweep_json_put(o, "blocks", json_object_new_uint64(v->moved));
-	sweep_json_put(o, "blocks_told", json_object_new_uint64(v->sure));
+	sweep_json_put(o, "blocks_known", json_object_new_uint64(v->sure));
 	sweep_json_put(o, "of_energy_j", sweep_real_json(v->base_j));
 	sweep_json_put(o, "blocks_mixed", json_object_new_uint64(s->mixed));
 	sweep_json_put(o, "changes_at_least", sweep_real_json(s->changes));
@@ -531,7 +531,7 @@ int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, str
 		columns_add(c, "least_energy", NULL, true);
 		columns_add(c, "least_energy_delay", NULL, true);
 		columns_add(c, "own_frequency", NULL, true);
-		columns_add(c, "purity", NULL, false);
+		columns_add(c, "window_share", NULL, false);
 	}
 	columns_add(c, "measured_khz", NULL, false);
 	out = output_open(file, format, c->list, c->n);

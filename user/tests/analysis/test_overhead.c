@@ -208,18 +208,18 @@ static void a_report_prints_it_with_the_bound(void **state)
 	struct json_object *o;
 
 	(void)state;
-	write_one("kept", 10000, 5000, 0);
-	o = overhead_in("kept");
+	write_one("met", 10000, 5000, 0);
+	o = overhead_in("met");
 	assert_true(near(number(o, "part"), 5.0 / 995, 1e-5));
-	assert_true(near(number(o, "asked"), 0.01, 1e-12));
-	assert_true(json_object_get_boolean(member(o, "kept")));
+	assert_true(near(number(o, "requested"), 0.01, 1e-12));
+	assert_true(json_object_get_boolean(member(o, "met")));
 	json_object_put(o);
-	assert_int_equal(kjoule("report -v %s", temp_path("kept")), 0);
+	assert_int_equal(kjoule("report -v %s", temp_path("met")), 0);
 	assert_true(says(out, "# overhead   the code took 0.50 % longer: 0.50 points by ticks\n"));
 	assert_true(says(out, "record was asked for 1 % at most, which was kept"));
 	write_one("missed", 1000, 5000, 0);
 	o = overhead_in("missed");
-	assert_false(json_object_get_boolean(member(o, "kept")));
+	assert_false(json_object_get_boolean(member(o, "met")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report -v %s", temp_path("missed")), 0);
 	assert_true(says(out, "record was asked for 0.1 % at most, which was missed"));
@@ -230,7 +230,7 @@ static void a_report_prints_it_with_the_bound(void **state)
 				"recorder_awake_s"), 0.01, 1e-9));
 	assert_true(near(number(o, "part"), 11 / 189.0, 1e-4) &&
 		    near(number(o, "ticks_part"), 1 / 189.0, 1e-4));
-	assert_false(json_object_get_boolean(member(o, "kept")));
+	assert_false(json_object_get_boolean(member(o, "met")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report -v %s", temp_path("shared")), 0);
 	assert_true(says(out, "took 5.82 % longer: 0.53 points by ticks, the rest by the recorder;"));
@@ -238,13 +238,13 @@ static void a_report_prints_it_with_the_bound(void **state)
 	assert_true(says(out, "which was missed: the recorder had to share the program's CPUs"));
 	write_one("free", 0, 5000, 0);
 	o = overhead_in("free");
-	assert_null(member(o, "asked"));
-	assert_null(member(o, "kept"));
+	assert_null(member(o, "requested"));
+	assert_null(member(o, "met"));
 	json_object_put(o);
 	assert_int_equal(kjoule("report -v %s", temp_path("free")), 0);
 	assert_null(strstr(out, "was asked for"));
 	/* without costs none is reported */
-	assert_int_equal(kjoule("report -v --raw %s", temp_path("kept")), 0);
+	assert_int_equal(kjoule("report -v --raw %s", temp_path("met")), 0);
 	assert_null(strstr(out, "# overhead"));
 }
 

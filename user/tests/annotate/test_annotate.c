@@ -184,13 +184,13 @@ static void what_makes_figures_doubtful_is_said(void **state)
 	(void)state;
 	record_in_two_halves("stopped", 6200, 0, false, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("stopped")), 0);
-	assert_true(says(out, "; warnings below; details: -v\n# untold     package: of 31."));
+	assert_true(says(out, "; warnings below; details: -v\n# unmeasured package: of 31."));
 	record_in_two_halves("none", 0, 0, false, false);
 	assert_int_equal(kjoule("annotate %s", temp_path("none")), 0);
 	assert_true(says(out, "# energy: no source was used"));
 	record_in_two_halves("lost", 9000, 0, true, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("lost")), 0);
-	assert_true(says(out, "# lost       100 samples found no room"));
+	assert_true(says(out, "# lost       100 samples lost"));
 	record_in_two_halves("good", 9000, 0, false, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("good")), 0);
 	assert_true(says(out, "; no warnings; details: -v\nENERGY J"));
@@ -318,7 +318,7 @@ static void power_that_is_mixed_is_marked(void **state)
 		struct json_object *rows = member(reported, "rows");
 
 		if (!member(row, "samples")) {
-			assert_null(member(row, "purity"));
+			assert_null(member(row, "window_share"));
 			continue;
 		}
 		for (size_t k = 0; k < json_object_array_length(rows); k++) {
@@ -327,20 +327,20 @@ static void power_that_is_mixed_is_marked(void **state)
 			if (strcmp(word(like, "kind"), "block") || number(like, "start") != number(row, "address"))
 				continue;
 			found++;
-			assert_true(near(number(row, "purity"), number(like, "purity"), 1e-9));
+			assert_true(near(number(row, "window_share"), number(like, "window_share"), 1e-9));
 		}
-		assert_true(number(row, "purity") > 0.2 && number(row, "purity") < 0.7);
+		assert_true(number(row, "window_share") > 0.2 && number(row, "window_share") < 0.7);
 	}
 	assert_int_equal(found, 2);
 	/* the function is all that ran */
 	i = 0;
-	assert_true(number(next(doc, "function", &i), "purity") > 0.99);
+	assert_true(number(next(doc, "function", &i), "window_share") > 0.99);
 	json_object_put(reported);
 	json_object_put(doc);
 	assert_int_equal(kjoule("annotate %s", temp_path("mixed")), 0);
 	assert_true(says(out, ">>~ ") && says(out, "~ : runs too shortly between two updates of the energy counter"));
 	assert_int_equal(kjoule("annotate --csv %s", temp_path("mixed")), 0);
-	assert_true(says(out, ",freq_mhz,purity,address,"));
+	assert_true(says(out, ",freq_mhz,window_share,address,"));
 	assert_int_equal(kjoule("annotate %s", temp_path("precise")), 0);
 	assert_null(strchr(out, '~'));
 }

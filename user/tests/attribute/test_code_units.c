@@ -244,7 +244,7 @@ static void a_budget_does_not_judge_what_is_mixed(void **state)
 		for (int i = 0; i < 2; i++) {
 			row = unit(doc, "line", "source_line",
 				   i ? looped.after_line : looped.loop_line);
-			assert_true(number(row, "purity") < 0.85 &&
+			assert_true(number(row, "window_share") < 0.85 &&
 				    number(row, "power_lo_package_w") > 1.6);
 			assert_true(number(row, "power_hi_package_w") < 2.6);
 			if (above)

@@ -584,8 +584,8 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
 	record("crowds");
 	assert_int_equal(kjoule("report --json %s", temp_path("crowds")), 0);
 	doc = json_tokener_parse(out);
-	assert_int_equal(number(doc, "crowd_ticks"), 0);
-	assert_true(near(number(doc, "crowd_part"), 0, 0));
+	assert_int_equal(number(doc, "other_set_ticks"), 0);
+	assert_true(near(number(doc, "other_set_part"), 0, 0));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("crowds")), 0);
 	assert_null(strstr(out, "rarely ran together"));
@@ -595,11 +595,11 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
 	assert_int_equal(profile_new(&b.input, &p), 0);
 	assert_in_range(profile_other_set_ticks(p), 2000, 2999);
 	doc = header_json(&v, &b, p, NULL, &model, "file");
-	assert_int_equal(number(doc, "crowd_ticks"), profile_other_set_ticks(p));
-	assert_true(near(number(doc, "crowd_part"), profile_other_set_ticks(p) / 3000., 1e-9));
+	assert_int_equal(number(doc, "other_set_ticks"), profile_other_set_ticks(p));
+	assert_true(near(number(doc, "other_set_part"), profile_other_set_ticks(p) / 3000., 1e-9));
 	json_object_put(doc);
 	text = printed(&v, &b, p);
-	snprintf(expected, sizeof(expected), "# together   at %" PRIu64
+	snprintf(expected, sizeof(expected), "# corunning  at %" PRIu64
 		 " busy ticks (%.1f %%) ran what rarely ran together", profile_other_set_ticks(p),
 		 100 * profile_other_set_part(p));
 	assert_true(says(text, expected));

@@ -451,7 +451,7 @@ static void models_of_one_recording_stay_so(void **unused)
 	doc = report(text);
 	model = member(doc, "model");
 	assert_string_equal(json_object_get_string(member(model, "name")), "cpm");
-	assert_string_equal(json_object_get_string(member(model, "asked")), "auto");
+	assert_string_equal(json_object_get_string(member(model, "requested")), "auto");
 	assert_string_equal(json_object_get_string(member(find_row(doc, "total", NULL), "model")),
 			    "cpm");
 	json_object_put(doc);

@@ -119,7 +119,7 @@ static void bystanders_are_no_part_of_it(void **state)
 	visits = 0;
 	for (size_t i = 0; i < 3; i++) {
 		struct json_object *doc = report(how[i], "visited"), *rows = member(doc, "rows");
-		double samples = number(member(doc, "books"), "samples");
+		double samples = number(member(doc, "counters"), "samples");
 
 		assert_string_equal(text(member(doc, "model"), "name"), i < 2 ? "mixture" : "cpm");
 		if (i < 2)
@@ -152,7 +152,7 @@ static void mixture_separates_blocks_that_cpm_does_not(void **state)
 
 		assert_string_equal(text(row, "model"), "mixture");
 		assert_null(member(row, "model_note"));
-		assert_null(member(row, "purity"));
+		assert_null(member(row, "window_share"));
 		assert_true(fabs(number(row, "power_package_w") / fine.power_w[b] - 1) < 0.03);
 		assert_true(fabs(number(row, "power_core_w") / fine.power_w[b] * 2 - 1) < 0.03);
 		assert_true(number(row, "power_lo_package_w") < fine.power_w[b] * 1.01);
@@ -191,7 +191,7 @@ static void auto_reports_its_choice_and_why(void **state)
 
 	(void)state;
 	assert_string_equal(text(member(doc, "model"), "name"), "mixture");
-	assert_string_equal(text(member(doc, "model"), "asked"), "auto");
+	assert_string_equal(text(member(doc, "model"), "requested"), "auto");
 	assert_non_null(strstr(text(member(doc, "model"), "reason"), "ticks at a time"));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report -v --model auto %s", temp_path("fine")), 0);
@@ -219,7 +219,7 @@ static void inseparable_blocks_have_one_row(void **state)
 	assert_non_null(row);
 	assert_string_equal(text(row, "model_note"), "runs too short for the rate");
 	assert_int_equal(number(member(doc, "model"), "not_separable"), 2);
-	merged = json_object_array_get_idx(member(member(doc, "model"), "united"), 0);
+	merged = json_object_array_get_idx(member(member(doc, "model"), "merged"), 0);
 	assert_string_equal(text(merged, "function"), "[unknown] + [unknown] (not separable)");
 	assert_int_equal(json_object_array_length(member(merged, "members")), 2);
 	for (size_t i = 0; i < 2; i++)
@@ -307,7 +307,7 @@ static void vectors_have_the_powers_of_the_model(void **state)
 		for (size_t k = 0; k < 3; k++) {
 			struct json_object *row = json_object_array_get_idx(rows, k);
 			struct json_object *one =
-				json_object_array_get_idx(member(row, "together"), 0);
+				json_object_array_get_idx(member(row, "corunning"), 0);
 			unsigned int b = !strcmp(text(one, "function"), "[hidden]") ?
 					 2 : !strcmp(text(one, "object"), "[kernel]");
 

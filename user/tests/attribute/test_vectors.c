@@ -52,7 +52,7 @@ static struct json_object *find(struct json_object *doc, unsigned int members, c
 
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i),
-		*together = member(row, "together");
+		*together = member(row, "corunning");
 
 		if (json_object_array_length(together) == members &&
 		    (!object ||

@@ -142,7 +142,7 @@ static void no_energy_anywhere(const char *name, const char *words)
 			told(!is_number(row, "energy_package_j"));
 			told(!is_number(row, "power_package_w"));
 			told(!is_number(row, "energy_core_j"));
-			told(!is_number(row, "purity"));
+			told(!is_number(row, "window_share"));
 		}
 		json_object_put(doc);
 		asked = views[v];
@@ -203,36 +203,36 @@ static void what_a_counter_that_stopped_did_not_tell(void **state)
 	snprintf(again, sizeof(again), "%s", temp_path("again"));
 	whole[0] = figure("report", "total", "energy_package_j", path);
 	whole[1] = figure("report", "total", "energy_hi_package_j", path) - whole[0];
-	assert_true(untold_part("untold_part", path) < 0.01);
+	assert_true(untold_part("unmeasured_part", path) < 0.01);
 	kjoule("report %s", path);
-	told(!says(out, "# untold") && !says(out, "# still"));
+	told(!says(out, "# unmeasured") && !says(out, "# stuck"));
 
 	record("stops", &(struct recipe){ .noise = true, .stops = TICKS * 7 / 10 });
 	record("again", &(struct recipe){ .noise = true, .stops = TICKS * 7 / 10 });
-	assert_true(near(untold_part("untold_part", path), 0.305, 0.02));
+	assert_true(near(untold_part("unmeasured_part", path), 0.305, 0.02));
 	kjoule("report %s", path);
-	told(says(out, "# untold     package: of 30.2 % of the time no reading tells the energy"));
+	told(says(out, "# unmeasured package: of 30.2 % of the time there was no reading"));
 	part[0] = figure("report", "total", "energy_package_j", path);
 	part[1] = figure("report", "total", "energy_hi_package_j", path) - part[0];
 	assert_true(near(part[0], whole[0], 0.05));
 	/* of 0.7 of the windows, and all of them off as much: 1.2 times as wide */
 	told(part[1] > 1.1 * whole[1]);
 	kjoule("report %s %s", path, again);
-	told(says(out, "# untold     package: of 30.2 % of the time no reading tells the energy"));
+	told(says(out, "# unmeasured package: of 30.2 % of the time there was no reading"));
 
 	record("stops", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
 	record("again", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
-	assert_true(near(untold_part("untold_part", path), 0.905, 0.02));
+	assert_true(near(untold_part("unmeasured_part", path), 0.905, 0.02));
 	for (size_t v = 0; v < VIEWS; v++) {
 		if (strstr(views[v], "--model") || strstr(views[v], "vectors") || strstr(views[v], "annotate"))
 			continue;
 		j = figure(views[v], "total", "energy_package_j", path);
 		told(isnan(j));
 		kjoule("%s %s", views[v], path);
-		told(says(out, "# untold     package: of 90.") && says(out, "no reading tells the energy of most of its time"));
+		told(says(out, "# unmeasured package: of 90.") && says(out, "no reading tells the energy of most of its time"));
 	}
 	kjoule("report %s %s", path, again);
-	told(says(out, "energy not known") && says(out, "# untold     package: of 90."));
+	told(says(out, "energy not known") && says(out, "# unmeasured package: of 90."));
 	told(says(out, "no reading tells the energy of most of its time"));
 }
 
@@ -244,14 +244,14 @@ static void a_counter_that_stands_still_at_the_end_is_told(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s", record("stands", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
 	snprintf(again, sizeof(again), "%s", record("again", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
-	assert_true(near(untold_part("still_s", path), 3.6, 0.02));
+	assert_true(near(untold_part("stuck_s", path), 3.6, 0.02));
 	kjoule("report %s", path);
-	told(says(out, "# still      package: the counter stood still for the last 3.590 s, though it was read"));
+	told(says(out, "# stuck      package: the counter did not change in the last 3.590 s, though it was read"));
 	kjoule("report %s %s", path, again);
-	told(says(out, "# still      package: the counter stood still for the last 3.590 s, though it was read"));
+	told(says(out, "# stuck      package: the counter did not change in the last 3.590 s, though it was read"));
 	/* as long as it usually did is not told */
 	record("stands", &(struct recipe){ .noise = true, .stands = TICKS * 97 / 100 });
-	assert_true(untold_part("still_s", path) == 0);
+	assert_true(untold_part("stuck_s", path) == 0);
 }
 
 /* A value that is told is told with an interval that has some width, or with none. */

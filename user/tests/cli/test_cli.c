@@ -164,7 +164,7 @@ static void a_report_tells_the_truth(void **state)
 	assert_int_equal(kjoule("report --json %s", temp_path("two")), 0);
 	doc = json_tokener_parse(out);
 	assert_non_null(doc);
-	assert_string_equal(json_object_get_string(member(doc, "frequency_witness")), "granted");
+	assert_string_equal(json_object_get_string(member(doc, "frequency_kind")), "measured");
 	row = find_row(doc, "function", "/nonexistent/program");
 	assert_non_null(row);
 	/* A tick's own time is 2 us on the mean; entry and exit are 1 us at 1 GHz and half of
@@ -175,7 +175,7 @@ static void a_report_tells_the_truth(void **state)
 	assert_true(near(number(row, "freq_mhz"), 1000, 1e-6));
 	assert_true(number(row, "energy_lo_package_j") <= 5 * (1 - 0.0036667));
 	assert_true(number(row, "energy_hi_package_j") >= 5 * (1 - 0.0036667));
-	assert_true(number(row, "purity") > 0.99);
+	assert_true(number(row, "window_share") > 0.99);
 	row = find_row(doc, "function", "[kernel]");
 	assert_true(near(number(row, "power_package_w"), 2, 2e-3));
 	assert_true(near(number(row, "freq_mhz"), 2000, 1e-6));

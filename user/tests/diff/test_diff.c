@@ -146,7 +146,7 @@ static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 	doc = diff("@ma @mb");
 	for (int i = 0; i < 2; i++) {
 		row = row_of(doc, "function", objects[i]);
-		assert_true(number(row, "purity_package_a") < 0.5 && number(row, "purity_core_b") < 0.5);
+		assert_true(number(row, "window_share_package_a") < 0.5 && number(row, "window_share_core_b") < 0.5);
 		assert_string_equal(word(row, "power_package_differs"), "unknown");
 		assert_string_equal(word(row, "energy_package_differs"), "unknown");
 		assert_string_equal(word(row, "power_core_differs"), "unknown");
@@ -171,7 +171,7 @@ static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 	series_record(&(struct series_run){ .name = "ml", .ticks = 10000, .watt = 1.3 });
 	doc = diff("@ml @mb");
 	row = row_of(doc, "function", "program");
-	assert_true(number(row, "purity_package_a") > 0.95);
+	assert_true(number(row, "window_share_package_a") > 0.95);
 	assert_string_equal(word(row, "power_package_differs"), "unknown");
 	json_object_put(doc);
 	series_record(&(struct series_run){ .name = "la", .ticks = 10000, .watt = 1 });

@@ -339,13 +339,13 @@ static void what_is_nobody_s_is_told(void **state)
 			write_recording(temp_path("gap"), &meta, &b, 1, "/nonexistent/program", 500);
 			free(b.data);
 			doc = report("", "gap");
-			assert_true(near(number(doc, "missed_nobodys"), nobody_s ? length : 0, 0));
-			assert_true(near(number(doc, "missed_made_up"), nobody_s ? 0 : length, 0));
+			assert_true(near(number(doc, "missed_unattributed"), nobody_s ? length : 0, 0));
+			assert_true(near(number(doc, "missed_interpolated"), nobody_s ? 0 : length, 0));
 			json_object_put(doc);
 			assert_int_equal(kjoule("report --raw %s", temp_path("gap")), 0);
 			/* 500 ticks less 40 and 50, and these */
 			assert_int_equal(nobody_s && !i, strstr(out,
-				"\n# missed     50 ticks (0.050 CPU seconds) in gaps of more than 16 are nobody's: what ran there, up to 10.9 % of all, is not in the figures\n") != NULL);
+				"\n# missed     50 ticks (0.050 CPU seconds) in gaps of more than 16 are not attributed: up to 10.9 % of all is not in the figures\n") != NULL);
 			assert_int_equal(nobody_s && !i, strstr(out, "\n# missed") != NULL);
 		}
 	}

@@ -32,7 +32,7 @@ static struct json_object *report(const char *options, const char *name)
 
 static struct json_object *others(struct json_object *doc, const char *source)
 {
-	struct json_object *list = member(doc, "beside");
+	struct json_object *list = member(doc, "unattributed");
 
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *o = json_object_array_get_idx(list, i);
@@ -99,7 +99,7 @@ static void other_sources_stand_beside_and_are_not_added(void **state)
 	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"), 1, 0.01));
 	assert_false(json_object_object_get_ex(find_row(doc, "total", NULL), "energy_board_j", NULL));
 	assert_null(others(doc, "test"));
-	assert_int_equal(json_object_array_length(member(doc, "beside")), 5);
+	assert_int_equal(json_object_array_length(member(doc, "unattributed")), 5);
 	assert_true(near(number(others(doc, "powercap:intel-rapl:0"), "energy_j"), 2 * 3.85, 1e-6));
 	o = others(doc, "powercap:intel-rapl:0:0");
 	assert_true(near(number(o, "energy_j"), 3.85, 1e-6));
@@ -114,9 +114,9 @@ static void other_sources_stand_beside_and_are_not_added(void **state)
 	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("many")), 0);
 	assert_true(says(out, "# energy     test: package"));
-	assert_true(says(out, "# beside     powercap:intel-rapl:0 (package): 7.7 J in 1.95 s"));
+	assert_true(says(out, "# other      powercap:intel-rapl:0 (package): 7.7 J in 1.95 s"));
 	assert_true(says(out, ", part of powercap:intel-rapl:0\n"));
-	assert_true(says(out, "# beside     thermal:thermal_zone0 (pkg): 45.0 C on the mean, 40.0 to 50.0"));
+	assert_true(says(out, "# other      thermal:thermal_zone0 (pkg): 45.0 C on the mean, 40.0 to 50.0"));
 }
 
 /* A source of two packages, each read @n times, beside the one that is attributed. */
@@ -161,7 +161,7 @@ static void energy_takes_two_readings_of_one_counter(void **state)
 	assert_null(member(o, "power_w"));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("once")), 0);
-	assert_true(says(out, "# beside     other (package): too few readings to tell\n"));
+	assert_true(says(out, "# other      other (package): too few readings to tell\n"));
 	/* errors are of domains, readings of the source: there may be more of them */
 	assert_true(says(out, "# readings   other: 79 values not got in 40 readings, 0 took longer"));
 	record_scopes_beside("twice", 2);
@@ -375,10 +375,10 @@ static void code_on_cpus_without_a_counter_has_no_energy(void **state)
 		row = find_row(doc, "function", "/nonexistent/program");
 		assert_true(near(number(row, "time_s"), 2.5, 0.01));
 		assert_true(near(number(row, "power_package_w"), 5, 0.05));
-		assert_true(near(number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), "untold_part"), 1 - 0.98 * 2 / 3.5, 0.001));
+		assert_true(near(number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), "unmeasured_part"), 1 - 0.98 * 2 / 3.5, 0.001));
 		json_object_put(doc);
 		assert_int_equal(kjoule("report --raw %s", temp_path("one")), 0);
-		assert_true(says(out, "# untold     package: of 44.0 %"));
+		assert_true(says(out, "# unmeasured package: of 44.0 %"));
 	}
 }
 
@@ -500,8 +500,8 @@ static void parked_cpus_are_idle_and_pay_no_ticks(void **state)
 	struct json_object *doc, *row;
 
 	(void)state;
-	record_parked("parked", 20);
-	assert_int_equal(kjoule("report --json %s", temp_path("parked")), 0);
+	record_parked("skipped", 20);
+	assert_int_equal(kjoule("report --json %s", temp_path("skipped")), 0);
 	doc = json_tokener_parse(out);
 	row = find_named(doc, "[idle]");
 	assert_non_null(row);
@@ -511,7 +511,7 @@ static void parked_cpus_are_idle_and_pay_no_ticks(void **state)
 	assert_true(near(number(row, "samples"), 0, 0));
 	row = find_row(doc, "function", "/nonexistent/program");
 	assert_true(near(number(row, "energy_package_j"), 10, 0.1));
-	assert_true(near(number(row, "purity"), 1, 1e-9));
+	assert_true(near(number(row, "window_share"), 1, 1e-9));
 	row = find_row(doc, "ticks", NULL);
 	assert_true(near(number(row, "time_s"), 2 * 0.003, 0.002));
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 28, 0.1));
@@ -565,7 +565,7 @@ static void ticks_of_an_offline_cpu_are_told_as_that(void **state)
 	doc = report("", "offline");
 	/* ten ticks would have been given to the program, had they been missed */
 	assert_true(near(number(find_named(doc, "[offline]"), "time_s"), 0.010, 1e-9));
-	assert_true(near(number(member(doc, "books"), "offline"), 10, 0));
+	assert_true(near(number(member(doc, "counters"), "offline"), 10, 0));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("offline")), 0);
 	assert_true(says(out, "10 of CPUs that were offline"));
@@ -597,9 +597,9 @@ static void script_shows_every_source(void **state)
 	assert_true(near(number(line, "powercap_intel_rapl_0_package_uj"), 0, 0));
 	assert_true(near(number(line, "duration_ns"), 1000, 0));
 	json_object_put(line);
-	record_parked("parked", 2);
-	assert_int_equal(kjoule("script %s", temp_path("parked")), 0);
-	assert_true(says(out, "parked  900 ticks, idle for 900.000 ms"));
+	record_parked("skipped", 2);
+	assert_int_equal(kjoule("script %s", temp_path("skipped")), 0);
+	assert_true(says(out, "skipped 900 ticks, idle for 900.000 ms"));
 }
 
 int main(void)

@@ -183,7 +183,7 @@ static void a_domain_is_never_added_to_what_it_lies_in(void **state)
 	assert_string_equal(inside(doc, "package"), "psys");
 	assert_string_equal(inside(doc, "core"), "package");
 	assert_string_equal(inside(doc, "dram"), "psys");
-	assert_int_equal(json_object_array_length(member(doc, "beside")), 0);
+	assert_int_equal(json_object_array_length(member(doc, "unattributed")), 0);
 	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("nested")), 0);
 	assert_true(says(out, "distinct readings, part of psys; core, "));

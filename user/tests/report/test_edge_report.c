@@ -254,15 +254,15 @@ static void samples_of_held_ticks_are_nobodys(void **state)
 /* What it did to the program, and what came to nothing. */
 static void for_how_long_it_was_held_is_told(void **state)
 {
-	struct json_object *doc = report("", 0), *holds = member(doc, "holds");
+	struct json_object *doc = report("", 0), *holds = member(doc, "pauses");
 
 	(void)state;
 	assert_true(number(holds, "windows") == WINDOWS - WINDOWS / 8 && number(holds, "spins") == WINDOWS / 8);
 	assert_true(number(holds, "failed") == 3 && number(holds, "paused") == 0);
-	assert_true(near(number(holds, "held_s"), 12.34, 1e-9) && near(number(holds, "longest_s"), 0.0215, 1e-9));
+	assert_true(near(number(holds, "paused_s"), 12.34, 1e-9) && near(number(holds, "longest_s"), 0.0215, 1e-9));
 	json_object_put(doc);
 	kjoule("report -v %s", temp_path("edge"));
-	assert_true(says(out, "# held       the CPUs for 12.34 s, 21.500 ms at a time at most, for "));
+	assert_true(says(out, "# paused     the CPUs for 12.34 s, 21.500 ms at a time at most, for "));
 	assert_true(says(out, " and 3 that came to nothing"));
 	assert_false(says(out, "times windows could not begin"));
 	record("paused", WINDOWS / 2);
@@ -308,7 +308,7 @@ static void another_source_has_another_model(void **state)
 		struct json_object *doc = report(ways[i], 0), *model = member(doc, "model");
 
 		assert_string_not_equal(text(model, "name"), "edge");
-		assert_string_equal(text(model, "asked"), "auto");
+		assert_string_equal(text(model, "requested"), "auto");
 		assert_true(says(text(model, "reason"), "not edge: the windows are of the recording's first source, and another one was asked for; "));
 		assert_true(number(find_row(doc, "total", NULL), "energy_machine_j") > 0);
 		json_object_put(doc);

@@ -443,7 +443,7 @@ static void test_held_is_no_overhead(void **state)
 	assert_int_equal(kjoule("report -v --model cpm %s", temp_path("some")), 0);
 	assert_true(says(out, "; without the 4.00 s for which CPUs were held\n"));
 	doc = report("--model cpm", "some", 0);
-	assert_true(near(number(member(doc, "overhead"), "held_s"), 4, 1e-9));
+	assert_true(near(number(member(doc, "overhead"), "paused_s"), 4, 1e-9));
 	json_object_put(doc);
 	record("plain", 0, 0, 0);
 	assert_int_equal(kjoule("report -v %s", temp_path("plain")), 0);

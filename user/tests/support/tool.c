@@ -173,7 +173,7 @@ struct json_object *find_named(struct json_object *doc, const char *function)
 	return NULL;
 }
 
-/* CSV calls "energy_j" of "package" "energy_package_j", "energy_ratio_lo" "energy_package_ratio_lo". */
+/* CSV calls "energy_j" of "package" "energy_package_j", and "energy_ratio_lo" likewise. */
 static bool is_figure_of(const char *name, const char *of, const char *key)
 {
 	for (const char *at = name; (at = strchr(at, '_')); at++) {

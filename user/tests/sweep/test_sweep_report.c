@@ -257,7 +257,7 @@ static void what_is_mixed_has_no_least(void **state)
 	doc = sweep_json(options, 0);
 	for (size_t i = 0; i < 2; i++) {
 		row = row_of(doc, "function", mixed[i], 100000);
-		assert_true(number(row, "purity") < 0.7 && !isnan(number(row, "energy_package_j")));
+		assert_true(number(row, "window_share") < 0.7 && !isnan(number(row, "energy_package_j")));
 		for (unsigned int khz = 50000; khz <= 100000; khz += 50000) {
 			row = row_of(doc, "function", mixed[i], khz);
 			assert_true(is(row, "least_energy", "") && is(row, "least_energy_delay", ""));
@@ -270,7 +270,7 @@ static void what_is_mixed_has_no_least(void **state)
 	}
 	/* 4 x 100 ticks at 3 W, 4 x 200 at 1 W */
 	row = row_of(doc, "function", other, 50000);
-	assert_true(number(row, "purity") > 0.95 && is(row, "least_energy", "least"));
+	assert_true(number(row, "window_share") > 0.95 && is(row, "least_energy", "least"));
 	assert_true(json_object_get_boolean(member(row, "own_frequency")));
 	assert_int_equal(number(member(doc, "best_single"), "freq_khz"), 100000);
 	assert_true(is(row_of(doc, "total", "", 100000), "least_energy", "least"));
