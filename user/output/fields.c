@@ -45,7 +45,7 @@ int fields_check(const struct fields *f, struct kjoule_error *err)
 	if (!at)
 		return 0;
 	at += *at == '+';
-	if (!*at)
+	if (!*at || at[strlen(at) - 1] == ',')
 		return fields_fail(f, "", 0, "no field", err);
 	while ((key = fields_next_key(&at, &len))) {
 		field = fields_find(f, key, len);

@@ -347,6 +347,9 @@ int report_rows_list(const struct report *r, const struct blocks *b, const struc
 				continue;
 			}
 			(*rows)[(*n)++] = p->rows[k];
+			/* lost samples and idle CPUs are nothing to tell apart by a command */
+			if (!b->processes[p->total.process].pid)
+				continue;
 			*several |= process != UINT32_MAX && process != p->total.process;
 			process = p->total.process;
 		}

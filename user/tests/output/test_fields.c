@@ -75,6 +75,7 @@ static void what_is_wrong_is_named(void **state)
 		{ "energ", "--fields: 'energ': no such field;" },
 		{ "energyx", "--fields: 'energyx': no such field;" },
 		{ "energy,,time", "--fields: '': no such field;" },
+		{ "energy,", "--fields: '': no field;" },
 		{ ",energy", "--fields: '': no such field;" },
 		{ "time,energy,time", "--fields: 'time': given twice;" },
 		{ "+pid,pid", "--fields: 'pid': given twice;" },
