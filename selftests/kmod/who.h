@@ -20,7 +20,7 @@
 #include "notice.h"
 
 #define NOBODY	65534
-#define BOOKS	"/sys/kernel/debug/kjoule/books"
+#define BOOKS	"/sys/kernel/debug/kjoule/statistics"
 
 static struct nl nl;		/* of the privileged parent, shared with the children */
 static uint32_t theirs;		/* a session of it */
