@@ -53,9 +53,9 @@ check_exit 7 "a command's exit code comes through" "$tool" record -q --no-calibr
 check "a program is recorded" "$tool" record -q -o "$dir/data" -- "$mix" 2 1
 check "the recording is reported" "$tool" report "$dir/data"
 "$tool" report --json "$dir/data" >"$dir/report.json" 2>"$dir/said"
-due=$(field due) produced=$(field produced) missed=$(field missed) parked=$(field parked) lost=$(field lost)
-ktap_diag "due $due, produced $produced, missed $missed, parked $parked, lost $lost"
-check "its books balance" test "${due:-0}" -gt 0 -a "${due:-0}" = $((produced + missed + parked))
+due=$(field due) taken=$(field taken) missed=$(field missed) skipped=$(field skipped) lost=$(field lost)
+ktap_diag "due $due, taken $taken, missed $missed, skipped $skipped, lost $lost"
+check "its books balance" test "${due:-0}" -gt 0 -a "${due:-0}" = $((taken + missed + skipped))
 check_equal "nothing was lost" 0 "$lost"
 for work in work_integer work_multiply work_load; do
 	check_output "its functions have their names: $work" "$work" "$tool" report "$dir/data"
