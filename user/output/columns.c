@@ -102,8 +102,7 @@ const char *columns_domain_title(struct columns *c, const char *domain, bool fir
 {
 	if (!columns_shows(c, domain, first))
 		return NULL;
-	return !c->show || (strcmp(c->show, "all") && !strchr(c->show, ',')) ?
-	       columns_text(c, "%s %s", what, unit) : columns_text(c, "%.32s %s", domain, unit);
+	return c->show ? columns_text(c, "%.32s %s", domain, unit) : columns_text(c, "%s %s", what, unit);
 }
 
 void columns_add_figure(struct columns *c, const char *what, const char *domain, const char *unit, const char *title)

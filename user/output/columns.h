@@ -62,7 +62,7 @@ void columns_add_figure(struct columns *c, const char *what, const char *domain,
 /** columns_text() - a name or title that lives as long as the columns */
 const char *columns_text(struct columns *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /**
- * columns_domain_title() - "ENERGY J" of the only domain that tables have, "core J" of one of several; NULL: it is in none
+ * columns_domain_title() - "ENERGY J" of the first domain, "core J" of those that were chosen; NULL: tables have it not
  * @first:	it is the first of all
  */
 const char *columns_domain_title(struct columns *c, const char *domain, bool first, const char *what, const char *unit);

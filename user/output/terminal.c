@@ -75,6 +75,21 @@ static bool terminal_has_command(const char *command)
 	return !ret;
 }
 
+static void terminal_wait_for_pager(void)
+{
+	close(STDOUT_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Ctrl-C reaches the pager as well, which goes on: the terminal is its own until it ends. */
+static void terminal_end_after_pager(int sig)
+{
+	terminal_wait_for_pager();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 void terminal_start_pager(void)
 {
 	const char *command = terminal_pager_command();
@@ -91,6 +106,9 @@ void terminal_start_pager(void)
 	if (child > 0) {
 		dup2(ends[1], STDOUT_FILENO);
 		signal(SIGPIPE, SIG_IGN);
+		signal(SIGINT, terminal_end_after_pager);
+		signal(SIGTERM, terminal_end_after_pager);
+		signal(SIGHUP, terminal_end_after_pager);
 		paged_width = width;
 		pager = child;
 	}
@@ -103,11 +121,10 @@ int terminal_stop_pager(void)
 	int ret = fflush(stdout) || ferror(stdout) ? -1 : 0, err = errno;
 
 	if (pager) {
-		/* Ctrl-C is the pager's now */
-		signal(SIGINT, SIG_IGN);
-		close(STDOUT_FILENO);
-		while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
-			;
+		/* who has seen enough closes it: that is no failure */
+		if (ret && err == EPIPE)
+			ret = 0;
+		terminal_wait_for_pager();
 		pager = 0;
 	}
 	errno = err;

@@ -136,7 +136,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 			  .given = &opt->sort_given },
 		ATTRIBUTE_OPT_LIMIT(&opt->percent_limit,
 				    "sum what is below P % (default 1; callers 0.5)"),
-		{ 0, "min-samples", "N", "sum rows of fewer samples (default 3)",
+		{ 0, "min-samples", "N", "sum rows of fewer samples (3; 1 with --percent-limit)",
 		  OPT_NUMBER(&opt->least_samples, 1, UINT32_MAX) },
 		{ 0, "vectors", NULL, "what ran together on the CPUs",
 		  OPT_FLAG(&opt->vectors),

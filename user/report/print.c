@@ -120,7 +120,7 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 	if (r->kind == ROW_TOTAL || r->kind == ROW_HIDDEN) {
 		report_print_blank(out);
 		report_print_blank(out);
-		output_str(out, r->kind == ROW_TOTAL ? "total" : hidden);
+		output_str(out, hidden ? hidden : "total");
 		output_str(out, "");
 		report_print_blank(out);
 		return;
@@ -436,7 +436,9 @@ static int report_print_list(struct output *out, const struct report *r, const s
 		if (c && rows[i].kind == ROW_FUNCTION)
 			ret = report_print_callers(out, r, b, c, opt, m, &rows[i], &style);
 	}
-	report_print_row(out, b, &r->total, &style, c, opt, m, false, NULL);
+	/* of which only a part was asked for */
+	report_print_row(out, b, &r->total, &style, c, opt, m, false,
+			 opt->pid || opt->comm || opt->region ? "total of the recording" : NULL);
 	for (size_t i = 0; i < r->n_processes && opt->verbose; i++)
 		if (r->processes[i].outside)
 			report_print_row(out, b, &r->processes[i].total, &style, c, opt, m, true, NULL);

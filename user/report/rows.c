@@ -348,7 +348,8 @@ int report_rows_list(const struct report *r, const struct blocks *b, const struc
 			}
 			(*rows)[(*n)++] = p->rows[k];
 			/* lost samples and idle CPUs are nothing to tell apart by a command */
-			if (!b->processes[p->total.process].pid)
+			if (!b->processes[p->total.process].pid &&
+			    !strcmp(b->processes[p->total.process].comm, b->functions[p->rows[k].function].symbol))
 				continue;
 			*several |= process != UINT32_MAX && process != p->total.process;
 			process = p->total.process;

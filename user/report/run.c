@@ -125,7 +125,7 @@ static int report_show_convergence(const struct convergence *c, const struct att
 	struct kjoule_error err = { 0 };
 	int ret = convergence_draw(c, opt->convergence, opt->force, &err);
 
-	if (opt->format == OUTPUT_TABLE)
+	if (opt->format == OUTPUT_TABLE && !opt->quiet)
 		output_printf(stdout, "# %s of %s: half of the 95 %% interval (%s %%)%s\n\n", opt->convergence,
 			      c->several ? "more and more recordings" : "longer and longer beginnings of the recording", output_half(),
 			      c->several ? ", and how far off the estimate of all (OFF %)" : "");
@@ -392,7 +392,7 @@ static int report_show_average(struct merge *m, struct attribute_options *opt)
 		if (head)
 			json_object_object_add(head, "model", header_model_json(&model, b, NULL));
 		ret = report_print(&r, b, NULL, opt, &model, head);
-		if (!ret && opt->by_region && opt->format == OUTPUT_TABLE)
+		if (!ret && opt->by_region && opt->format == OUTPUT_TABLE && !opt->quiet)
 			report_regions_footnote_of_several(b, &m->groups);
 	}
 	if (!ret)

@@ -343,7 +343,7 @@ static void fields_are_chosen_and_ordered(void **state)
 		{ "--fields energy", "ENERGY J +-" },
 		{ "--fields +pid", "ENERGY J +- % POWER W +- TIME s +- MHz PID FUNCTION OBJECT" },
 		{ "--fields +samples,mode", "ENERGY J +- % POWER W +- TIME s +- MHz SAMPLES MODE FUNCTION OBJECT" },
-		{ "--domain core", "ENERGY J +- % POWER W +- TIME s +- MHz FUNCTION OBJECT" },
+		{ "--domain core", "core J +- % core W +- TIME s +- MHz FUNCTION OBJECT" },
 		{ "--domain all --fields energy,function", "package J +- core J +- FUNCTION" },
 		{ "--domain core,package --fields power,function", "package W +- core W +- FUNCTION" },
 		{ "--domain all --fields percent,time,energy", "% % TIME s +- package J +- core J +-" },
