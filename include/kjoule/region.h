@@ -14,7 +14,7 @@
  *
  * Without `kjoule record` the calls return at once: a test of one variable. While it records, a call
  * takes some tens of nanoseconds, most of them for the clock; it never waits, allocates nothing after
- * a thread's first one and leaves errno alone. What cannot be told in time is lost, counted, and
+ * a thread's first one and leaves errno alone. What does not arrive in time is lost, counted and
  * shown by the report.
  */
 #ifndef KJOULE_REGION_H

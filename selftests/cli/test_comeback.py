@@ -48,7 +48,7 @@ def known(doc, pid):
 def balanced(doc, name):
     books = doc["counters"]
     ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"] and books["lost"] == 0,
-               "the books balance", books)
+               "the counters add up", books)
     lines, _ = script(path(name))
     ktap.check(books["samples"] == sum(line["type"] == "sample" for line in lines), "the file has what they say", books)
 
@@ -68,7 +68,7 @@ def of_the_session():
     doc, _ = report(path("session"))
     if not ktap.check(r.code == 0 and doc, "it ends well", r):
         return
-    ktap.check(doc["counters"]["offline"] > 100, "the ticks of the time away are told", doc["counters"])
+    ktap.check(doc["counters"]["offline"] > 100, "the ticks of the time away are counted", doc["counters"])
     ktap.check(doc["sideband_restarted"] == 2 and doc["sideband_lost"] == 0, "so is that the side band was made anew",
                (doc["sideband_restarted"], doc["sideband_lost"]))
     known(doc, mix.pid)

@@ -19,7 +19,7 @@ def idle():
         return
     books, seconds = doc["counters"], doc["duration_s"]
     ktap.check(books["skipped"] > 0.8 * books["due"], "it is left alone for most of the ticks", books)
-    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"], "the books balance", books)
+    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"], "the counters add up", books)
     row = next((x for x in rows(doc, "process") if x["comm"] == "[idle]"), {})
     ktap.check(0.8 * 2 * seconds < row.get("time_s", 0) <= 2 * seconds, "as much of its time is idle", row)
     total = rows(doc, "total")[0]

@@ -116,7 +116,7 @@ def overrun():
     ktap.check(books["lost"] == int(lost.group(1)), "the report has the same number", books)
     ktap.check(any(row["function"] == "[lost]" and row["time_s"] > 0.3 for row in doc["rows"]),
                "the time of the loss is a line of its own", [(x["function"], x["time_s"]) for x in doc["rows"]])
-    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"], "the books balance", books)
+    ktap.check(books["due"] == books["taken"] + books["missed"] + books["skipped"], "the counters add up", books)
     lines, _ = script(path("lost"))
     ktap.check(any(line["type"] == "lost" for line in lines), "script shows where")
     out = kjoule("report", path("lost")).out

@@ -32,7 +32,7 @@ static inline bool caps_keep(uint64_t caps)
 	return !syscall(SYS_capset, &header, data);
 }
 
-/* Those that are used now; none if that cannot be told. */
+/* Those that are used now; none if that is not known. */
 static inline uint64_t caps_used(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
