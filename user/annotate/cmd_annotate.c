@@ -51,6 +51,7 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 	if (blocks_paused_by(&b))
 		cmd_warn(BLOCKS_PAUSED, path, blocks_paused_by(&b));
 	ret = columns_check_domains(opt->domains, names, blocks_domain_names(&b, names), &err);
+	b.shown_first = columns_shown_first(opt->domains, names, blocks_domain_names(&b, names));
 	if (ret)
 		cmd_warn("%s: %s", path, err.text);
 	else
@@ -58,13 +59,14 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 	if (!ret)
 		ret = annotate_new(v, &b, p, opt, &a);
 	if (!ret) {
-		if (a.n && opt->format == OUTPUT_TABLE && opt->verbose)
-			header_print(v, &b, p, a.total.samples, NULL, &model, path);
-		else if (a.n && opt->format == OUTPUT_TABLE && !opt->quiet)
-			header_summary_print(v, &b, p, a.total.samples, NULL, &model, NAN);
+		const struct header header = { v, &b, p, NULL, &model, path, a.total.samples, NAN,
+					       opt->verbose };
+
+		if (a.n && opt->format == OUTPUT_TABLE && !opt->quiet)
+			header_print(&header);
 		if (a.n)
 			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
-					     header_json(v, &b, p, NULL, &model, path) : NULL);
+					     header_json(&header) : NULL);
 		else
 			ret = -ESRCH;
 		annotate_free(&a);

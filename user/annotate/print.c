@@ -136,7 +136,7 @@ static int annotate_print_row(struct output *out, const struct annotate_function
 			      const struct style *s)
 {
 	static const char *const kinds[] = { "function", "block", "line", "instruction", "source" };
-	double all = groups_weight(&f->g, &f->g, b->n_domains), percent = 0;
+	double all = groups_weight(&f->g, &f->g, b->n_domains, b->shown_first), percent = 0;
 	unsigned int blanks = 8 + 5 * b->n_domains;
 	char *text = annotate_row_text(out, f, r), address[24], marks[4];
 
@@ -148,7 +148,7 @@ static int annotate_print_row(struct output *out, const struct annotate_function
 	if (!r) {
 		annotate_print_figures(out, &f->g, b, s, 100);
 	} else if (r->has) {
-		percent = all > 0 ? 100 * groups_weight(&r->g, &f->g, b->n_domains) / all : 0;
+		percent = all > 0 ? 100 * groups_weight(&r->g, &f->g, b->n_domains, b->shown_first) / all : 0;
 		annotate_print_figures(out, &r->g, b, s, percent);
 	} else if (r->kind == ANNOTATE_INSTRUCTION && (r->samples || !output_is_table(out))) {
 		percent = f->samples ? 100.0 * r->samples / f->samples : 0;

@@ -182,7 +182,7 @@ static int annotate_compute_figures(struct making *m)
 
 static double annotate_group_weight(const struct making *m, const struct profile_group *g)
 {
-	return groups_weight(g, &m->a->total, m->b->n_domains);
+	return groups_weight(g, &m->a->total, m->b->n_domains, m->b->shown_first);
 }
 
 /* Which functions are shown, and room to count their samples in where there is code to be shown. */

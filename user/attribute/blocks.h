@@ -57,6 +57,7 @@ struct blocks {
 	struct profile_input input;	/* ready for profile_new() */
 	unsigned int n_domains;
 	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];
+	unsigned int shown_first;	/* of them: its energy orders rows, and hides small ones */
 	uint8_t *kinds;
 	/* part of the time in other interrupts in the calibration */
 	double other_calibrated;

@@ -80,13 +80,15 @@ void groups_free(struct groups *g)
 }
 
 double groups_weight(const struct profile_group *g, const struct profile_group *all,
-		     unsigned int n_domains)
+		     unsigned int n_domains, unsigned int domain)
 {
-	if (!n_domains || isnan(all->energy[0].j.v) || !(all->time_s.v > 0))
+	double all_j = n_domains ? all->energy[domain].j.v : NAN;
+
+	if (isnan(all_j) || !(all->time_s.v > 0))
 		return g->time_s.v;
-	if (isnan(g->energy[0].j.v))
-		return g->time_s.v * all->energy[0].j.v / all->time_s.v;
-	return g->energy[0].j.v;
+	if (isnan(g->energy[domain].j.v))
+		return g->time_s.v * all_j / all->time_s.v;
+	return g->energy[domain].j.v;
 }
 
 void region_marks_add(struct region_marks *m, const struct kjoule_regions_count *c)

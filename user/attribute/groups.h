@@ -48,11 +48,11 @@ int groups_add_marks(const struct view *v, const struct blocks *b, struct groups
 void region_marks_add(struct region_marks *m, const struct kjoule_regions_count *c);
 
 /**
- * groups_weight() - joules of the first domain, for groups of unknown energy at the mean power of
+ * groups_weight() - joules of a domain, for groups of unknown energy at the mean power of
  * @all; seconds if that is unknown: joules are not comparable to seconds
  */
 double groups_weight(const struct profile_group *g, const struct profile_group *all,
-		     unsigned int n_domains);
+		     unsigned int n_domains, unsigned int domain);
 
 /* A block's power is mixed with its neighbours' below this share of its windows. */
 #define GROUPS_PURE	0.85

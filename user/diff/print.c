@@ -11,6 +11,7 @@
 #include "diff/diff.h"
 #include "header/series.h"
 #include "output/columns.h"
+#include "output/wrap.h"
 
 static const char half[] = "\xc2\xb1";
 
@@ -185,8 +186,8 @@ static struct json_object *diff_header_json(const struct diff *d)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-	json_object_object_add(o, "a", header_series_json(&d->sides[0]));
-	json_object_object_add(o, "b", header_series_json(&d->sides[1]));
+	json_object_object_add(o, "a", header_series_json(&d->sides[0], NULL));
+	json_object_object_add(o, "b", header_series_json(&d->sides[1], NULL));
 	for (unsigned int i = 0; i < d->n_domains; i++)
 		json_object_array_add(list, output_json_str(d->domains[i]));
 	json_object_object_add(o, "domains", list);
@@ -196,18 +197,6 @@ static struct json_object *diff_header_json(const struct diff *d)
 	json_object_object_add(o, "notes", list);
 	json_object_object_add(o, "compared", json_object_new_uint64(d->compared));
 	return o;
-}
-
-/* The long header, with -v. */
-static void diff_print_header(const struct diff *d)
-{
-	header_series_print(&d->sides[0], "A");
-	printf("#\n");
-	header_series_print(&d->sides[1], "B");
-	printf("#\n");
-	for (size_t i = 0; i < d->notes.n; i++)
-		output_printf(stdout, "# note       %s\n", d->notes.list[i]);
-	output_printf(stdout, "# %s is half of the 95 %% interval of B-A\n\n", output_half());
 }
 
 static void diff_print_side(const struct merge *m, const char *name)
@@ -233,13 +222,18 @@ static void diff_print_side(const struct merge *m, const char *name)
 	printf("\n");
 }
 
-static void diff_print_summary(const struct diff *d)
+static void diff_print_header(const struct diff *d, bool verbose)
 {
 	diff_print_side(&d->sides[0], "A");
 	diff_print_side(&d->sides[1], "B");
+	output_printf(stdout, "# %s is half of the 95 %% interval of B-A%s\n", output_half(),
+		      verbose ? "" : "; details: -v");
+	for (int side = 0; side < 2; side++)
+		header_series_warnings_print(stdout, &d->sides[side]);
 	for (size_t i = 0; i < d->notes.n; i++)
-		output_printf(stdout, "# note: %s\n", d->notes.list[i]);
-	output_printf(stdout, "# %s is half of the 95 %% interval of B-A; details: -v\n", output_half());
+		wrap_comment(stdout, "note", "%s", d->notes.list[i]);
+	for (int side = 0; side < 2 && verbose; side++)
+		header_series_facts_print(&d->sides[side], NULL, side ? "B" : "A");
 }
 
 static void diff_print_footnotes(const struct diff *d)
@@ -258,17 +252,17 @@ static void diff_print_footnotes(const struct diff *d)
 		}
 	}
 	if (any)
-		printf("\n* : the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together\n",
+		wrap_footnote(stdout, "*", "the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together",
 		       d->compared, ceil(0.05 * d->compared));
 	if (mixed)
-		printf("\n~ : runs too shortly between two updates of the energy counter, on one side at least: its figures are mixed with its neighbours', and whether they differ is not known\n");
+		wrap_footnote(stdout, "~", "runs too shortly between two updates of the energy counter, on one side at least: its figures are mixed with its neighbours', and whether they differ is not known");
 	if (few)
-		printf("\nthe intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side\n",
+		wrap_footnote(stdout, "", "the intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side",
 		       RUNS_SPREAD);
 	if (only)
-		printf("\na : no sample of B fell into it, b : none of A; the interval has what it may have been all the same\n");
+		wrap_footnote(stdout, "a", "no sample of B fell into it, b : none of A; the interval has what it may have been all the same");
 	if (d->n_hidden)
-		printf("\nrows below the limit on both sides, not shown: %zu (--percent-limit)\n", d->n_hidden);
+		wrap_footnote(stdout, "", "rows below the limit on both sides, not shown: %zu (--percent-limit)", d->n_hidden);
 }
 
 static int diff_digits_of(const struct diff *d,
@@ -344,10 +338,8 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 	}
 	for (size_t i = 0; i < d->n; i++)
 		only |= d->rows[i].in != DIFF_BOTH;
-	if (opt->format == OUTPUT_TABLE && opt->verbose) {
-		diff_print_header(d);
-	} else if (opt->format == OUTPUT_TABLE && !opt->quiet) {
-		diff_print_summary(d);
+	if (opt->format == OUTPUT_TABLE && !opt->quiet) {
+		diff_print_header(d, opt->verbose);
 	} else if (opt->format != OUTPUT_TABLE) {
 		header_series_warn(&d->sides[0]);
 		header_series_warn(&d->sides[1]);

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a report says before its figures: what was recorded, with which sources,
- * how completely, and what the measurement cost. See report/report.h.
+ * What is known of a recording besides its figures: with which sources it was made, how completely, and what the measurement cost;
+ * and what of that makes figures doubtful. Used by report and annotate.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <json-c/json.h>
 #include "attribute/missed_ticks.h"
+#include "attribute/overhead_cpus.h"
 #include "header/header.h"
+#include "header/summary.h"
 #include "lib/control/names.h"
+#include "output/facts.h"
+#include "output/wrap.h"
 
-/* What other interrupts took is known to this part of all time at least, or the reader is told why the intervals are wide. */
+/* Where the time of other interrupts is not known to this part of all time, a line says why intervals are wide. */
 #define OTHER_NOISY	0.005
 
-/* Ticks that did not happen because a CPU was offline, or all slept; missed, by the books. */
+/* Ticks that did not happen because a CPU was offline, or the machine suspended; the counters have them as missed. */
 static uint64_t header_away_ticks(const struct view *v, bool suspended)
 {
 	uint64_t n = 0;
@@ -80,165 +83,111 @@ static const struct kjoule_domain_info *header_next_left_out(const struct view *
 	return NULL;
 }
 
-static void header_print_left_out(FILE *f, const struct view *v, const struct blocks *b)
+static void header_print_gap(FILE *f, const char *names, const struct header_gap *gap)
 {
-	const struct kjoule_domain_info *dom;
-	uint32_t source = 0, d = 0, n = 0;
+	static const char rest[] = "there was no reading: the energy is taken to be as in the rest, intervals are wider, and code that ran mostly then has none";
 
-	while ((dom = header_next_left_out(v, b, &source, &d)))
-		output_printf(f, "%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
-			      v->rec.meta.session.sources[source].name);
-	if (n)
-		fprintf(f, ": a report has %u columns of energy; choose others with --source\n", PROFILE_DOMAINS);
+	if (gap->unread)
+		wrap_comment(f, "unmeasured", "%s: not seen to change twice, so the energy is not known", names);
+	else if (gap->part > HEADER_UNMEASURED && gap->most > gap->part + HEADER_UNMEASURED)
+		wrap_comment(f, "unmeasured", "%s: of %.1f %% of the time (of %.1f %% of that of one of them) %s",
+			     names, 100 * gap->part, 100 * gap->most, rest);
+	else if (gap->part > HEADER_UNMEASURED)
+		wrap_comment(f, "unmeasured", "%s: of %.1f %% of the time %s", names, 100 * gap->part, rest);
+	if (!gap->unread && gap->stuck_s > 0)
+		wrap_comment(f, "stuck", "%s: the counter did not change in the last %.3f s, though it was read: taken as no energy",
+			     names, gap->stuck_s);
 }
 
-static void header_print_energy(FILE *f, const struct view *v, const struct blocks *b,
-				const struct profile *p)
+/* So that they are printed alike. */
+static bool header_gaps_are_same(const struct header_gap *a, const struct header_gap *b)
 {
-	char names[256];
-
-	if (!b->n_domains) {
-		fprintf(f, "# energy     none: no source was used, so there is time and frequency only\n");
-		return;
-	}
-	output_printf(f, "# energy     %s:", header_energy_sources(v, b, names, sizeof(names)));
-	for (unsigned int d = 0; d < b->n_domains; d++) {
-		const struct kjoule_domain_info *dom = b->domains[d];
-
-		output_printf(f, "%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
-			      profile_readings(p, d));
-		if (!profile_readings(p, d))
-			fprintf(f, ", so what was spent is not known");
-		else if (dom->update_period_ns)
-			fprintf(f, " (moves every %.3g ms)", dom->update_period_ns / 1e6);
-		if (b->meters.power[d])
-			fprintf(f, ", of power that holds for the time since the one before");
-		for (unsigned int i = 0; i < b->n_domains && dom->parent >= 0; i++)
-			if (b->domains[i]->index == (uint32_t)dom->parent)
-				output_printf(f, ", part of %s", b->domains[i]->name);
-	}
-	fprintf(f, "\n");
+	return a->unread == b->unread && (a->unread || (fabs(a->part - b->part) < 0.0005 &&
+							fabs(a->most - b->most) < 0.0005 &&
+							fabs(a->stuck_s - b->stuck_s) < 0.0005));
 }
 
-void header_untold_print(FILE *f, const char *domain, double part, double most, double still_s)
+void header_gaps_print(FILE *f, const struct header_gap *gaps, size_t n)
 {
-	if (part > HEADER_UNTOLD) {
-		output_printf(f, "# unmeasured %s: of %.1f %% of the time", domain,
-			      100 * part);
-		if (most > part + HEADER_UNTOLD)
-			fprintf(f, " (of %.1f %% of that of one of them)", 100 * most);
-		fprintf(f, " there was no reading: the energy is taken to be as in the rest, intervals are wider, and what ran mostly then has none\n");
+	bool done[PROFILE_DOMAINS] = { false };
+
+	for (size_t d = 0; d < n; d++) {
+		char names[256] = "";
+
+		for (size_t i = d; i < n && !done[d]; i++) {
+			if (!header_gaps_are_same(&gaps[d], &gaps[i]))
+				continue;
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				 i == d ? "" : ", ", gaps[i].domain);
+			done[i] = i != d;
+		}
+		if (!done[d])
+			header_print_gap(f, names, &gaps[d]);
 	}
-	if (still_s > 0)
-		output_printf(f, "# stuck      %s: the counter did not change in the last %.3f s, though it was read: taken as no energy\n",
-			      domain, still_s);
 }
 
-static void header_print_samples(FILE *f, const struct blocks *b, const struct kjoule_cpu_stats *s)
+static void header_print_lost(FILE *f, const struct blocks *b, const struct kjoule_cpu_stats *s)
 {
-	fprintf(f, "# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
-	       " missed ticks attributed to neighbouring samples\n", s->samples, s->lost, s->records, b->interpolated);
+	if (s->lost)
+		wrap_comment(f, "lost", "%" PRIu64 " of %" PRIu64 " records lost", s->lost, s->records);
+	if (b->lost)
+		wrap_comment(f, "lost", "%" PRIu64 " samples lost: code that ran there is in no figure",
+			     b->lost);
 }
 
 static void header_print_not_attributed(FILE *f, const struct view *v, const struct blocks *b,
 					const struct kjoule_cpu_stats *s)
 {
+	double all = s->samples + b->interpolated + b->unattributed;
+
 	/* where the whole system is recorded they have a row */
 	if (b->unattributed && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
-		fprintf(f, "# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are not attributed: up to %.1f %% of all is not in the figures\n",
-		       b->unattributed, b->unattributed * 1e-9 * v->rec.meta.session.interval_ns, MISSED_TICKS_INTERPOLATED_MOST,
-		       100.0 * b->unattributed / (s->samples + b->interpolated + b->unattributed));
+		wrap_comment(f, "missed", "%" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are not attributed: up to %.1f %% of all is not in the figures",
+			     b->unattributed, b->unattributed * 1e-9 * v->rec.meta.session.interval_ns,
+			     MISSED_TICKS_INTERPOLATED_MOST, 100.0 * b->unattributed / all);
 }
 
 static void header_print_failed(FILE *f, const struct view *v, const struct kjoule_cpu_stats *s)
 {
 	if (s->source_errors)
-		fprintf(f, "# sources    %" PRIu64 " readings failed\n", s->source_errors);
+		wrap_comment(f, "sources", "%" PRIu64 " readings failed", s->source_errors);
 	if (v->rec.meta.session.children_lost)
-		fprintf(f, "# children   %" PRIu64 " could not be followed for want of memory: what they and theirs did is missing\n",
-			v->rec.meta.session.children_lost);
+		wrap_comment(f, "children", "%" PRIu64 " could not be followed for want of memory: what they and theirs did is missing",
+			     v->rec.meta.session.children_lost);
 }
 
 static void header_print_left_out_ticks(FILE *f, const struct blocks *b)
 {
 	if (b->left_out)
-		fprintf(f, "# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
-			b->left_out);
+		wrap_comment(f, "left out", "%" PRIu64 " ticks without a sample: too many for a file of this size",
+			     b->left_out);
 }
 
-static void header_print_counters(FILE *f, const struct view *v, const struct blocks *b)
-{
-	struct kjoule_cpu_stats s = view_stats(v);
-	uint64_t offline = header_away_ticks(v, false), asleep = header_away_ticks(v, true);
-
-	if (!v->rec.n_stats) {
-		fprintf(f, "# ticks      the counters are missing: the recording ended within its first second\n");
-		return;
-	}
-	fprintf(f, "# ticks      %" PRIu64 " due: %" PRIu64 " taken, %" PRIu64 " missed, %" PRIu64
-	       " skipped on idle CPUs", s.due, s.produced, s.missed > offline + asleep ? s.missed - offline - asleep : 0, s.parked);
-	if (offline)
-		fprintf(f, ", %" PRIu64 " of CPUs that were offline", offline);
-	if (asleep)
-		fprintf(f, ", %" PRIu64 " while suspended", asleep);
-	fprintf(f, "; %" PRIu64 " found other processes\n", s.filtered);
-	header_print_samples(f, b, &s);
-	header_print_not_attributed(f, v, b, &s);
-	fprintf(f, "# delay      %.1f us at most", s.late_max_ns / 1e3);
-	if (v->tl.skew_ticks)
-		fprintf(f, "; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
-		       v->tl.max_skew_ns / 1e3);
-	fprintf(f, "\n");
-	header_print_failed(f, v, &s);
-}
-
-/* Of edge windows: a recording of before they were counted tells nothing. */
+/* Of edge windows: recordings from before they were counted have no count. */
 static bool header_has_pauses(const struct kjoule_session_info *s)
 {
 	return s->edge_duty && s->edge.windows + s->edge.spins + s->edge.failed + s->edge.paused;
-}
-
-static void header_print_pauses(FILE *f, const struct kjoule_session_info *s)
-{
-	if (!header_has_pauses(s))
-		return;
-	fprintf(f, "# paused     the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
-	       s->edge.held_ns * 1e-9, s->edge.longest_ns * 1e-6, s->edge.windows, s->edge.spins, s->edge.failed);
-	if (s->edge.paused)
-		fprintf(f, "#            %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the counter's reader away\n",
-		       s->edge.paused);
-}
-
-/* Where the energy of ticks is taken out at the power of what they interrupt. */
-static void header_print_unknown_power(FILE *f, const struct blocks *b)
-{
-	bool any = false;
-
-	for (unsigned int d = 0; d < b->n_domains; d++) {
-		if (!isnan(b->input.irq_w[d]))
-			continue;
-		output_printf(f, "%s%s",
-			      any ? ", " : "# cost       power of a tick not known for ", b->domains[d]->name);
-		any = true;
-	}
-	if (any)
-		fprintf(f, ": taken to be that of the code that it interrupts\n");
 }
 
 /* @ticks_cost: there is something to be taken out for them */
 static void header_print_noise(FILE *f, const struct blocks *b, bool ticks_cost)
 {
 	if (ticks_cost && b->input.calibration_error > HEADER_NOISY)
-		fprintf(f, "# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
-		       100 * b->input.calibration_error);
-	if (!(b->input.other > 0) || b->input.other_error <= OTHER_NOISY)
+		wrap_comment(f, "cost", "the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine",
+			     100 * b->input.calibration_error);
+	if (b->input.other_error <= OTHER_NOISY)
 		return;
+	if (!(b->input.other > 0)) {
+		wrap_comment(f, "cost", "what other interrupts took is not known, at most %.1f %% of all time, and the intervals are as wide",
+			     100 * b->input.other_error);
+		return;
+	}
 	if (b->other_unsure > OTHER_NOISY)
-		fprintf(f, "# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
-		       100 * b->input.other_error);
+		wrap_comment(f, "cost", "the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine",
+			     100 * b->input.other_error);
 	else
-		fprintf(f, "# cost       few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer\n",
-		       100 * b->input.other_error);
+		wrap_comment(f, "cost", "few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer",
+			     100 * b->input.other_error);
 }
 
 static double header_most_tick_ns(const struct blocks *b)
@@ -250,46 +199,18 @@ static double header_most_tick_ns(const struct blocks *b)
 	return most;
 }
 
-static void header_print_cost(FILE *f, const struct view *v, const struct blocks *b)
-{
-	const struct kjoule_calibration *cal = &v->rec.cal;
-	struct kjoule_cpu_stats s = view_stats(v);
-	double own = s.produced ? (double)s.tick_ns / s.produced : 0, most = header_most_tick_ns(b);
-
-	if (!cal->ticks) {
-		fprintf(f, "# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; ",
-		       own / 1e3);
-		if (b->input.other > 0)
-			fprintf(f, "other interrupts %.2f %%\n", 100 * b->input.other);
-		else
-			fprintf(f, "what other interrupts took is not known\n");
-		return;
-	}
-	fprintf(f, "# cost       %.2f us a tick (%.2f us of it entry and exit of the interrupt): %.2f %% of a busy CPU",
-	       most / 1e3, cal->entry_ns / 1e3, 100 * most / v->rec.meta.session.interval_ns);
-	if (b->input.other > 0)
-		fprintf(f, "; other interrupts %.2f %%", 100 * b->input.other);
-	else if (b->input.other_error > OTHER_NOISY)
-		fprintf(f, "; other interrupts could not be told, at most %.1f %%, and the intervals are as wide", 100 * b->input.other_error);
-	if (b->n_domains && !isnan(b->input.irq_w[0]))
-		output_printf(f, "; both at %.2f W %s", b->input.irq_w[0],
-			      b->domains[0]->name);
-	if (b->n_domains && !isnan(b->input.idle_uj[0]) &&
-	    (v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE))
-		fprintf(f, "; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
-	fprintf(f, "\n");
-	if (most > 0)
-		header_print_unknown_power(f, b);
-	header_print_noise(f, b, most > 0);
-}
-
 static void header_print_unmeasured(FILE *f, const struct blocks *b, const struct profile *p)
 {
+	struct header_gap gaps[PROFILE_DOMAINS];
+
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		double part = profile_unmeasured_part(p, d);
 
-		header_untold_print(f, b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
+		gaps[d] = (struct header_gap){ b->domains[d]->name, part, part,
+					       b->meters.power[d] ? 0 : profile_still_s(p, d),
+					       !profile_readings(p, d) };
 	}
+	header_gaps_print(f, gaps, b->n_domains);
 }
 
 static void header_print_withheld(FILE *f, const struct view *v)
@@ -297,8 +218,8 @@ static void header_print_withheld(FILE *f, const struct view *v)
 	const uint64_t withheld = view_stats(v).stacks_withheld;
 
 	if (withheld)
-		fprintf(f, "# withheld   %" PRIu64 " stacks of processes that the recording user could not trace (ptrace)\n",
-			withheld);
+		wrap_comment(f, "withheld", "%" PRIu64 " stacks of processes that the recording user could not trace (ptrace)",
+			     withheld);
 }
 
 static uint64_t header_count_stacks(const struct view *v)
@@ -315,60 +236,31 @@ static bool header_stacks_are_short(const struct view *v)
 	return 10 * v->unwound[KJOULE_UNWOUND_SHORT] > header_count_stacks(v);
 }
 
-static void header_print_short_stacks(FILE *f, const struct view *v, const char *key)
+void header_doubts_print(FILE *f, const struct header *h)
 {
-	fprintf(f, "%scopies of %u bytes were short: record with --call-graph dwarf,BYTES\n", key,
-		v->rec.meta.session.stack_bytes);
-}
-
-void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b,
-			 const struct profile *p, const struct callgraph *c,
-			 const struct power_model *m)
-{
+	const struct view *v = h->view;
+	const struct blocks *b = h->blocks;
 	struct kjoule_cpu_stats s = view_stats(v);
-	bool energy = true;
 
-	for (unsigned int d = 0; d < b->n_domains; d++)
-		energy &= profile_readings(p, d) > 0;
-	if (!energy)
-		header_print_energy(f, v, b, p);
-	header_print_unmeasured(f, b, p);
-	if (s.lost || b->lost)
-		header_print_samples(f, b, &s);
-	if (b->lost)
-		fprintf(f, "# lost       %" PRIu64 " samples lost: what ran there is in no figure\n", b->lost);
+	header_print_unmeasured(f, b, h->profile);
+	header_print_lost(f, b, &s);
 	header_print_not_attributed(f, v, b, &s);
 	header_print_failed(f, v, &s);
 	header_print_left_out_ticks(f, b);
 	if (v->rec.cal.ticks)
 		header_print_noise(f, b, header_most_tick_ns(b) > 0);
+	else if (header_most_tick_ns(b) > 0)
+		wrap_comment(f, "cost", "there was no calibration, and the intervals are wider for it");
 	header_overhead_missed_print(f, v, b);
 	if (v->by_region || v->region)
 		header_regions_missing_print(f, v);
-	if (c)
+	if (h->callers)
 		header_print_withheld(f, v);
-	if (c && header_stacks_are_short(v))
-		header_print_short_stacks(f, v, "# stacks     ");
-	if (m)
-		header_model_doubts_print(f, m, b, p);
-}
-
-/* Who called is known of how many samples, and what became of the stacks. */
-static void header_print_callers(FILE *f, const struct view *v, const struct callgraph *c)
-{
-	const uint64_t *u = v->unwound, stacks = header_count_stacks(v);
-
-	header_print_withheld(f, v);
-	fprintf(f, "# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these possibly truncated\n",
-	       c->with, c->samples, c->cut);
-	if (!stacks)
-		return;
-	fprintf(f, "# stacks     %" PRIu64 ": %" PRIu64 " unwound to the outermost frame, %" PRIu64
-	       " to the end of the copy, %" PRIu64 " to code that cannot be unwound, %" PRIu64
-	       " to the largest depth\n", stacks, u[KJOULE_UNWOUND_WHOLE], u[KJOULE_UNWOUND_SHORT],
-	       u[KJOULE_UNWOUND_BLIND], u[KJOULE_UNWOUND_DEEP]);
-	if (header_stacks_are_short(v))
-		header_print_short_stacks(f, v, "#            ");
+	if (h->callers && header_stacks_are_short(v))
+		wrap_comment(f, "stacks", "copies of %u bytes were short: record with --call-graph dwarf,BYTES",
+			     v->rec.meta.session.stack_bytes);
+	if (h->model)
+		header_model_doubts_print(f, h->model, b, h->profile);
 }
 
 static const char *header_frequency_kind(const struct view *v, const char **name)
@@ -382,77 +274,11 @@ static const char *header_frequency_kind(const struct view *v, const char **name
 	return f->requested_only ? "requested" : "measured";
 }
 
-void header_crowds_print(FILE *f, uint64_t ticks, double part)
+void header_other_sets_print(FILE *f, uint64_t ticks, double part)
 {
 	if (ticks)
-		fprintf(f, "# corunning  at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
-		       ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
-}
-
-void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       uint64_t samples, const struct callgraph *c, const struct power_model *m,
-		       const char *path)
-{
-	const struct kjoule_meta *meta = &v->rec.meta;
-	const struct kjoule_session_info *s = &meta->session;
-	char *command = kjoule_meta_command_line(meta), text[640], when[64] = "";
-	const char *kind, *name = NULL;
-	FILE *f = stdout;
-	time_t t = meta->wall_ns / 1000000000ull;
-	struct tm tm;
-
-	if (localtime_r(&t, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	output_printf(f, "# file       %s: %s on %s, %.60s\n", path, when, meta->host,
-		      meta->kernel);
-	if (meta->argc)
-		output_printf(f, "# command    %s\n", command ? command : "?");
-	fprintf(f, "# recorded   %.3f s at %.6g Hz", view_duration_s(v), 1e9 / s->interval_ns);
-	if (s->jitter_ns)
-		fprintf(f, " with %.1f us of jitter", s->jitter_ns / 1e3);
-	output_printf(f, ": %s%s%s\n", header_target_text(v, text, sizeof(text)),
-		      v->rec.ended ? "; ended: " : "", v->rec.end.reason);
-	if (!v->rec.ended || v->rec.damage.truncated)
-		fprintf(f, "# cut short  the recording has no end: all here is of what is whole before; what came after is not known\n");
-	if (v->cut)
-		fprintf(f, "# shown      %.9g s to %.9g s of it; what ticks, lost records, lateness and cost are told of here is all of it\n",
-		       v->from_ns * 1e-9, v->to_ns * 1e-9);
-	header_print_energy(f, v, b, p);
-	header_print_left_out(f, v, b);
-	header_print_unmeasured(f, b, p);
-	header_print_pauses(f, &v->rec.meta.session);
-	header_model_print(m, b, p);
-	header_unattributed_print(v);
-	kind = header_frequency_kind(v, &name);
-	if (kind)
-		output_printf(f, "# frequency  %s: %s\n", name, strcmp(kind, "measured") ?
-			      "requested; what the hardware ran at is not known" :
-			      "measured, from cycles over time");
-	else
-		fprintf(f, "# frequency  none: no source was used\n");
-	header_print_counters(f, v, b);
-	header_print_cost(f, v, b);
-	header_overhead_print(v, b);
-	header_regions_print(v);
-	if (c)
-		header_print_callers(f, v, c);
-	if (profile_parallel(p) > HEADER_PARALLEL)
-		fprintf(f, "# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
-		       100 * profile_parallel(p));
-	header_crowds_print(f, profile_other_set_ticks(p), profile_other_set_part(p));
-	if (b->lost_unknown)
-		fprintf(f, "# lost       parts of the file are damaged; how many samples they had cannot be told\n");
-	header_print_left_out_ticks(f, b);
-	if (v->rec.end.side_band_lost)
-		fprintf(f, "# sideband   %" PRIu64 " records lost: some code may be [unknown]\n",
-		       v->rec.end.side_band_lost);
-	if (v->rec.end.side_band_anew)
-		fprintf(f, "# sideband   restarted %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
-		       v->rec.end.side_band_anew);
-	if (!samples)
-		fprintf(f, "# there is no sample in it\n");
-	fprintf(f, "# %s is half of a 95 %% interval\n\n", output_half());
-	free(command);
+		wrap_comment(f, "corunning", "at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets",
+			     ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
 }
 
 static void header_json_put(struct json_object *o, const char *key, struct json_object *v)
@@ -553,6 +379,16 @@ static struct json_object *header_cost_json(const struct view *v, const struct b
 	return o;
 }
 
+/* The name of the domain that has the energy of this one, too. */
+static struct json_object *header_parent_json(const struct blocks *b,
+					      const struct kjoule_domain_info *dom)
+{
+	for (unsigned int d = 0; d < b->n_domains && dom->parent >= 0; d++)
+		if (b->domains[d]->index == (uint32_t)dom->parent)
+			return output_json_str(b->domains[d]->name);
+	return NULL;
+}
+
 static struct json_object *header_energy_json(const struct view *v, const struct blocks *b,
 					      const struct profile *p)
 {
@@ -575,6 +411,7 @@ static struct json_object *header_energy_json(const struct view *v, const struct
 		header_json_put(column, "name", output_json_str(dom->name));
 		header_json_put(column, "source", output_json_str(
 			v->rec.meta.session.sources[b->meters.source[d]].name));
+		header_json_put(column, "inside", header_parent_json(b, dom));
 		header_json_put(column, "from_power", json_object_new_boolean(b->meters.power[d]));
 		header_json_put(column, "parent",
 				dom->parent < 0 ? NULL : json_object_new_int(dom->parent));
@@ -619,17 +456,18 @@ static struct json_object *header_callers_json(const struct view *v, const struc
 	return o;
 }
 
-struct json_object *header_json(const struct view *v, const struct blocks *b,
-				     const struct profile *p, const struct callgraph *c,
-				     const struct power_model *m, const char *path)
+struct json_object *header_json(const struct header *h)
 {
+	const struct view *v = h->view;
+	const struct blocks *b = h->blocks;
+	const struct profile *p = h->profile;
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	const char *kind, *name = NULL;
 	char cpus[512];
 
-	header_json_put(o, "file", output_json_str(path));
+	header_json_put(o, "file", output_json_str(h->path));
 	for (int i = 0; i < meta->argc; i++)
 		json_object_array_add(list, output_json_str(meta->argv[i]));
 	header_json_put(o, "command", list);
@@ -668,7 +506,7 @@ struct json_object *header_json(const struct view *v, const struct blocks *b,
 			json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	header_json_put(o, "energy", header_energy_json(v, b, p));
 	header_json_put(o, "pauses", header_pauses_json(s));
-	header_json_put(o, "model", header_model_json(m, b, p));
+	header_json_put(o, "model", header_model_json(h->model, b, p));
 	header_json_put(o, "unattributed", header_unattributed_json(v));
 	header_json_put(o, "sources", header_sources_json(v));
 	kind = header_frequency_kind(v, &name);
@@ -681,9 +519,96 @@ struct json_object *header_json(const struct view *v, const struct blocks *b,
 	header_json_put(o, "cost", header_cost_json(v, b));
 	header_json_put(o, "overhead", header_overhead_json(v, b));
 	header_json_put(o, "regions", header_regions_json(v));
-	header_json_put(o, "callers", c ? header_callers_json(v, c) : NULL);
+	header_json_put(o, "callers", h->callers ? header_callers_json(v, h->callers) : NULL);
 	header_json_put(o, "parallel_part", output_json_real(profile_parallel(p)));
 	header_json_put(o, "other_set_ticks", json_object_new_uint64(profile_other_set_ticks(p)));
 	header_json_put(o, "other_set_part", output_json_real(profile_other_set_part(p)));
 	return o;
+}
+
+static void header_write_warnings(FILE *f, const struct header *h)
+{
+	const struct view *v = h->view;
+
+	if (!v->rec.ended || v->rec.damage.truncated)
+		wrap_comment(f, "cut short", "the recording has no end: these figures are of what came before");
+	if (h->blocks->lost_unknown)
+		wrap_comment(f, "lost", "parts of the file are damaged; how many samples they had is not known");
+	if (v->rec.end.side_band_lost)
+		wrap_comment(f, "sideband", "%" PRIu64 " records lost: some code may be [unknown]",
+			     v->rec.end.side_band_lost);
+	if (!h->samples)
+		wrap_comment(f, "samples", "none");
+	header_doubts_print(f, h);
+	header_other_sets_print(f, profile_other_set_ticks(h->profile),
+				profile_other_set_part(h->profile));
+}
+
+static double header_slowdown(const struct header *h)
+{
+	struct overhead_cpu *cpus;
+	size_t n = overhead_cpus_gather(h->view, h->blocks, &cpus);
+	double all = overhead_all(cpus, n);
+
+	free(cpus);
+	return all;
+}
+
+static void header_print_summary(const struct header *h, const char *warnings)
+{
+	const struct kjoule_meta *meta = &h->view->rec.meta;
+	struct kjoule_cpu_stats stats = view_stats(h->view);
+	char *command = kjoule_meta_command_line(meta), target[640];
+	size_t object = 0;
+	int why;
+	const struct blocks *b = h->blocks;
+	const char *others[PROFILE_DOMAINS];
+	struct summary s = {
+		.of_command = meta->argc && command, .duration_s = view_duration_s(h->view),
+		.host = meta->host, .cpus = &meta->session.cpus, .samples = h->samples,
+		.interval_ns = meta->session.interval_ns, .counted = h->view->rec.n_stats,
+		.lost = stats.lost, .lost_samples = b->lost, .missed = stats.missed, .due = stats.due,
+		.others = others, .slowdown = header_slowdown(h), .outside_j = h->outside_j,
+		.verbose = h->verbose, .warnings = warnings,
+		.messages = view_missing(h->view, &object, &why),
+	};
+
+	s.subject = s.of_command ? summary_command(command) :
+				   header_target_text(h->view, target, sizeof(target));
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		if (d != b->shown_first) {
+			others[s.n_others++] = b->domains[d]->name;
+			continue;
+		}
+		s.domain = b->domains[d]->name;
+		s.source = meta->session.sources[b->meters.source[d]].name;
+		s.update_period_ns = b->domains[d]->update_period_ns;
+	}
+	summary_print(&s);
+	free(command);
+}
+
+void header_print(const struct header *h)
+{
+	const struct view *v = h->view;
+	struct json_object *facts;
+	char *warnings = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&warnings, &len);
+
+	if (!f)
+		return;
+	header_write_warnings(f, h);
+	fclose(f);
+	header_print_summary(h, warnings);
+	free(warnings);
+	if (v->cut)
+		printf("# shown: %.9g s to %.9g s of it; lost and missed ticks are of all of it\n",
+		       v->from_ns * 1e-9, v->to_ns * 1e-9);
+	if (h->verbose) {
+		facts = header_json(h);
+		printf("#\n");
+		facts_print(stdout, "recording", facts);
+		json_object_put(facts);
+	}
 }

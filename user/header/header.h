@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is printed before the figures: what was recorded and how (header.c), the model (model.c), the
- * overhead (overhead.c), regions (regions.c), what no code is charged with (unattributed.c).
+ * What is printed before the figures: a summary (summary.c), what was recorded and how (header.c), the model (model.c), the overhead
+ * (overhead.c), regions (regions.c), sources that no code is charged by (unattributed.c); of several recordings: series.c.
  */
 #ifndef KJOULE_HEADER_H
 #define KJOULE_HEADER_H
@@ -12,88 +12,87 @@
 #include "recording/view.h"
 
 /**
- * header_summary_print() - the same in three lines, and what makes figures doubtful, as lines beginning with #
- * @c:		NULL: without callers
+ * struct header - what a header is about
+ * @callers:	NULL: without callers
+ * @model:	NULL: that of the first papers
+ * @path:	of the recording's file
+ * @samples:	that are shown
  * @outside_j:	what kjoule's recorder used, which is in no total; NAN: not known
+ * @verbose:	facts will follow the summary
  */
-void header_summary_print(const struct view *v, const struct blocks *b, const struct profile *p,
-			  uint64_t samples, const struct callgraph *c, const struct power_model *m,
-			  double outside_j);
+struct header {
+	const struct view *view;
+	const struct blocks *blocks;
+	const struct profile *profile;
+	const struct callgraph *callers;
+	const struct power_model *model;
+	const char *path;
+	uint64_t samples;
+	double outside_j;
+	bool verbose;
+};
 
-/** header_print() - what was recorded and how, as lines beginning with # */
-void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       uint64_t samples, const struct callgraph *c, const struct power_model *m,
-		       const char *path);
+/** header_print() - a summary of three lines, what makes figures doubtful and, with -v, all facts, as lines beginning with # */
+void header_print(const struct header *h);
 
 /**
- * header_doubts_print() - of the same only what makes figures doubtful: no energy, readings that tell nothing, lost samples,
- *			   a noisy calibration, what the model and the callers lack
+ * header_doubts_print() - what makes figures doubtful: no energy, time without readings, lost samples, a noisy calibration, what the
+ *			   model and the callers lack
  */
-void header_doubts_print(FILE *f, const struct view *v, const struct blocks *b,
-			 const struct profile *p, const struct callgraph *c,
-			 const struct power_model *m);
+void header_doubts_print(FILE *f, const struct header *h);
+
+/** header_json() - what was recorded and how */
+struct json_object *header_json(const struct header *h);
 
 /** header_target_text() - what was recorded: "process 5 and its children, CPUs 0-1" */
 const char *header_target_text(const struct view *v, char *buf, size_t len);
 
 /**
- * header_untold_print() - of a domain, how much of the time no reading tells of, and how long its counter stood still; nothing
- * where it is next to nothing
+ * struct header_gap - what was not measured of a domain
  * @part,@most:	see profile_unmeasured_part(); of the one of several recordings that has most of it, else as much
- * @still_s:	see profile_still_s()
+ * @stuck_s:	see profile_still_s()
+ * @unread:	its counter was not seen to change twice
  */
-void header_untold_print(FILE *f, const char *domain, double part, double most, double still_s);
+struct header_gap {
+	const char *domain;
+	double part, most, stuck_s;
+	bool unread;
+};
 
-/** header_crowds_print() - so many ticks, this part of the busy ones, had more different company than is kept; 0: nothing */
-void header_crowds_print(FILE *f, uint64_t ticks, double part);
+/** header_gaps_print() - of @n domains, those of which something to speak of was not measured; a line for those that lack the same */
+void header_gaps_print(FILE *f, const struct header_gap *gaps, size_t n);
 
-/** header_json() - the same for programs */
-struct json_object *header_json(const struct view *v, const struct blocks *b,
-				     const struct profile *p, const struct callgraph *c,
-				     const struct power_model *m, const char *path);
+/** header_other_sets_print() - so many ticks, this part of the busy ones, were of sets that are not kept one by one; 0: nothing */
+void header_other_sets_print(FILE *f, uint64_t ticks, double part);
 
-/** header_unattributed_print() - what sources told that no code is charged by, as lines beginning with # */
-void header_unattributed_print(const struct view *v);
-
+/** header_unattributed_json() - readings of sources that are not attributed to code */
 struct json_object *header_unattributed_json(const struct view *v);
 
 /** header_sources_json() - all sources of the recording, and how reading them went */
 struct json_object *header_sources_json(const struct view *v);
 
-/** header_model_print() - of the header; the default is not told */
-void header_model_print(const struct power_model *m, const struct blocks *b, const struct profile *p);
-
-/** header_model_doubts_print() - of the same only what makes its powers doubtful */
+/** header_model_doubts_print() - what makes the powers of a model doubtful */
 void header_model_doubts_print(FILE *f, const struct power_model *m, const struct blocks *b,
 			       const struct profile *p);
 
 struct json_object *header_model_json(const struct power_model *m, const struct blocks *b, const struct profile *p);
 
-/** header_overhead_print() - what sampling took of the CPUs, as lines beginning with # */
-void header_overhead_print(const struct view *v, const struct blocks *b);
-
-/** header_overhead_missed_print() - of them only that record's bound was missed */
+/** header_overhead_missed_print() - that record's bound was missed */
 void header_overhead_missed_print(FILE *f, const struct view *v, const struct blocks *b);
 
-/** header_overhead_json() - the same, and of each CPU; NULL: not known, as with --raw */
+/** header_overhead_json() - what sampling took of each CPU; NULL: not known, as with --raw */
 struct json_object *header_overhead_json(const struct view *v, const struct blocks *b);
 
-/** header_regions_print() - how many there are and what is missing, as lines beginning with # */
-void header_regions_print(const struct view *v);
-
-/** header_regions_missing_print() - of the same only what is missing */
+/** header_regions_missing_print() - what is missing of regions */
 void header_regions_missing_print(FILE *f, const struct view *v);
 
-/** header_regions_json() - the same, and each of them; NULL: none were marked */
+/** header_regions_json() - each region, and what is missing; NULL: none were marked */
 struct json_object *header_regions_json(const struct view *v);
 
-/* What ticks took is known to this part of it at least, or the reader is told why the intervals are wide. */
+/* Where the time of ticks is not known to this part of it, a line says why intervals are wide. */
 #define HEADER_NOISY	0.2
 
 /* Without readings of energy there is always a little of the time, at its ends. */
-#define HEADER_UNTOLD	0.01
-
-/* Less of the ticks at which several CPUs of a package are busy is not told. */
-#define HEADER_PARALLEL	0.0005
+#define HEADER_UNMEASURED	0.01
 
 #endif /* KJOULE_HEADER_H */

@@ -10,6 +10,7 @@
 #include "attribute/inseparable.h"
 #include "header/header.h"
 #include "output/output.h"
+#include "output/wrap.h"
 
 /* Edge windows take a while to begin, and end a little before a recording does. */
 #define WITHOUT_LEAST	0.1
@@ -31,7 +32,7 @@ static double header_part_without_windows(const struct blocks *b,
 	return isnan(last) ? 1 : fmax(1 - (last - first) / (b->input.end_tick * b->input.interval_ns), 0);
 }
 
-/* What is wrong with the windows of a package; @e: NULL: nothing could be told from them. */
+/* What is wrong with the windows of a package; @e: NULL: no power follows from them. */
 static void header_print_edge_doubts(FILE *f, const struct blocks *b,
 				     const struct profile_package *package,
 				     const struct edge_result *e, bool too_many)
@@ -39,54 +40,24 @@ static void header_print_edge_doubts(FILE *f, const struct blocks *b,
 	double without = header_part_without_windows(b, package);
 
 	if (!e && too_many) {
-		fprintf(f, "# windows    %zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording\n",
-		       package->n_windows, EDGE_TICKS_MOST >> 20);
+		wrap_comment(f, "windows", "%zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording",
+			     package->n_windows, EDGE_TICKS_MOST >> 20);
 		return;
 	}
 	if (!e) {
-		fprintf(f, "# windows    %zu, too few of a kind that agree with each other to tell powers from; record for longer\n",
-			package->n_windows);
+		wrap_comment(f, "windows", "%zu, too few of a kind that agree with each other to know powers from; record for longer",
+			     package->n_windows);
 		return;
 	}
 	if (without > WITHOUT_LEAST)
-		fprintf(f, "# windows    none in %.1f %% of the time, before the first and after the last: what ran there is taken to draw what it drew in the rest, and figures look surer than they are\n",
-		       100 * without);
-}
-
-/* What the windows of a package came to. */
-static void header_print_edges(const struct blocks *b, const struct profile_package *package,
-			       const struct edge_result *e, bool too_many)
-{
-	if (e)
-		printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",
-		       e->windows, e->spins, e->spin_w.v, e->spin_w.hi - e->spin_w.v, e->residual_uj, e->extra_uj);
-	header_print_edge_doubts(stdout, b, package, e, too_many);
-	if (e && e->wild + e->wild_spins)
-		printf("# windows    %zu and %zu left out, which agree with no other: something else may have had the CPUs there\n",
-		       e->wild, e->wild_spins);
+		wrap_comment(f, "windows", "none in %.1f %% of the time, before the first and after the last: code that ran there is taken to draw what it drew in the rest, and intervals are too narrow",
+			     100 * without);
 }
 
 static void header_print_even_grid(FILE *f, const struct power_model *m)
 {
 	if (m->in_step)
-		fprintf(f, "# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
-}
-
-void header_model_print(const struct power_model *m, const struct blocks *b, const struct profile *p)
-{
-	if (m->asked == MODEL_CPM)
-		return;
-	output_printf(stdout, "# model      %s%s%s%s\n", power_model_name(m), m->asked == MODEL_AUTO ? ", chosen" : "",
-		      m->reason[0] ? ": " : "", m->reason);
-	for (size_t i = 0; m->used == MODEL_EDGE && i < b->input.n_packages; i++)
-		if (b->input.packages[i].n_windows)
-			header_print_edges(b, &b->input.packages[i], profile_edge(p, i),
-					   profile_edge_too_many(p, i));
-	if (m->used != MODEL_MIXTURE)
-		return;
-	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; %.0f %% of the variance between them is no sampling error\n",
-	       m->windows, m->window_ticks, m->left_out, 100 * fmax(m->reliability, 0));
-	header_print_even_grid(stdout, m);
+		wrap_comment(f, "fit", "ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval");
 }
 
 void header_model_doubts_print(FILE *f, const struct power_model *m, const struct blocks *b,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a report says of the overhead: what ticks took of each CPU and for how long the recorder was awake there, beside
- * the bound that record was given. See report/report.h and analysis/profile/overhead.h.
+ * What a report says of the overhead: what ticks took of each CPU, for how long the recorder was awake there, and the bound that
+ * record was given. See analysis/profile/overhead.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,23 +9,7 @@
 #include "attribute/overhead_cpus.h"
 #include "header/header.h"
 #include "output/output.h"
-
-/* The recorder awake for a smaller part of a CPU's time is not told to people. */
-#define AWAKE_LEAST	0.0005
-
-/* What is left of the overhead without the ticks, where it would not be seen in two digits. */
-#define REST_LEAST	0.00005
-
-static const struct overhead_cpu *overhead_most_awake_cpu(const struct view *v,
-							  const struct overhead_cpu *cpus, size_t n)
-{
-	const struct overhead_cpu *most = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		if (!most || overhead_cpus_recorder_s(v, cpus[i].cpu) > overhead_cpus_recorder_s(v, most->cpu))
-			most = &cpus[i];
-	return most;
-}
+#include "output/wrap.h"
 
 /* For how long CPUs were held for edge windows, or for readings of blocks, which is none of the overhead. */
 static double overhead_paused_s(const struct view *v)
@@ -42,43 +26,10 @@ void header_overhead_missed_print(FILE *f, const struct view *v, const struct bl
 	size_t n = overhead_cpus_gather(v, b, &cpus);
 
 	if (bound > 0 && overhead_all(cpus, n) > bound)
-		output_printf(f, "# overhead   record was asked for %.6g %% at most, which was missed: %s\n", 100 * bound,
-			      overhead_ticks(cpus, n) > bound ?
-			      "the program's ticks are dearer than the calibration's" :
-			      "the recorder had to share the program's CPUs");
-	free(cpus);
-}
-
-void header_overhead_print(const struct view *v, const struct blocks *b)
-{
-	const struct overhead_cpu *most, *awake;
-	struct overhead_cpu *cpus;
-	size_t n = overhead_cpus_gather(v, b, &cpus);
-	double all = overhead_all(cpus, n), ticks = overhead_ticks(cpus, n);
-	double bound = v->rec.meta.overhead_ppm * 1e-6;
-
-	most = overhead_most(cpus, n);
-	awake = overhead_most_awake_cpu(v, cpus, n);
-	if (!isnan(all)) {
-		printf("# overhead   the code took %.2f %% longer: %.2f points by ticks", 100 * all, 100 * ticks);
-		if (most && n > 1)
-			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));
-		if (all - ticks > REST_LEAST)
-			printf(", the rest by the recorder");
-		if (awake && overhead_cpus_recorder_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
-			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * overhead_cpus_recorder_s(v, awake->cpu) / awake->time_s,
-			       awake->cpu);
-		if (overhead_paused_s(v) > 0)
-			printf("; without the %.2f s for which CPUs were held",
-			       overhead_paused_s(v));
-		printf("\n");
-		header_overhead_missed_print(stdout, v, b);
-		if (bound > 0 && all <= bound)
-			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
-	} else if (bound > 0 && b->streams[0].tick_ns > 0) {
-		printf("# overhead   record was asked for %.6g %% at most; whether that was kept is not known: there are no counters\n",
-		       100 * bound);
-	}
+		wrap_comment(f, "overhead", "record was asked for %.6g %% at most, which was missed: %s", 100 * bound,
+			     overhead_ticks(cpus, n) > bound ?
+			     "the program's ticks are dearer than the calibration's" :
+			     "the recorder had to share the program's CPUs");
 	free(cpus);
 }
 
@@ -104,7 +55,7 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 	json_object_object_add(o, "part", overhead_real_json(all));
 	json_object_object_add(o, "ticks_part", overhead_real_json(overhead_ticks(cpus, n)));
 	json_object_object_add(o, "paused_s", overhead_real_json(overhead_paused_s(v)));
-	json_object_object_add(o, "requested", bound > 0 ? overhead_real_json(bound) : NULL);
+	json_object_object_add(o, "requested_part", bound > 0 ? overhead_real_json(bound) : NULL);
 	json_object_object_add(o, "met", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = json_object_new_object();

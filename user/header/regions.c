@@ -10,21 +10,7 @@
 #include "attribute/region_marks.h"
 #include "header/header.h"
 #include "output/output.h"
-
-static size_t header_count_entered(const struct kjoule_regions *r)
-{
-	bool *seen = calloc(r->n_paths, sizeof(*seen));
-	size_t n = 0;
-
-	for (size_t i = 0; seen && i < r->n_counts; i++) {
-		uint32_t path = r->counts[i].path;
-
-		n += path > KJOULE_REGIONS_UNKNOWN && !seen[path];
-		seen[path] = true;
-	}
-	free(seen);
-	return n;
-}
+#include "output/wrap.h"
 
 void header_regions_missing_print(FILE *f, const struct view *v)
 {
@@ -32,19 +18,8 @@ void header_regions_missing_print(FILE *f, const struct view *v)
 
 	while ((line = strsep(&rest, "\n")))
 		if (line[0])
-			output_printf(f, "# regions    %s\n", line);
+			wrap_comment(f, "regions", "%s", line);
 	free(missing);
-}
-
-void header_regions_print(const struct view *v)
-{
-	const struct kjoule_regions *r = v->regions;
-
-	if (r->marks)
-		printf("# regions    %zu by name and nesting, entered %" PRIu64 " times by %" PRIu64
-		       " threads\n",
-		       header_count_entered(r), r->entered, r->threads);
-	header_regions_missing_print(stdout, v);
 }
 
 struct json_object *header_regions_json(const struct view *v)

@@ -6,12 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <json-c/json.h>
 #include "cli/cmd.h"
 #include "header/header.h"
 #include "header/series.h"
+#include "header/summary.h"
 #include "lib/control/names.h"
+#include "output/facts.h"
+#include "output/wrap.h"
 
 static const char *const figure_names[] = { [MERGE_TIME] = "time", [MERGE_ENERGY] = "energy", [MERGE_POWER] = "power" };
 static const char *const figure_units[] = { [MERGE_TIME] = "s", [MERGE_ENERGY] = "J", [MERGE_POWER] = "W" };
@@ -52,81 +54,34 @@ static char *series_difference_text(const struct merge *m, const struct merge_ru
 	return text;
 }
 
-static void series_print_runs(const struct merge *m)
+static void series_write_differing(FILE *f, const struct merge *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		const struct merge_run *r = &m->runs[i];
-		time_t t = r->wall_ns / 1000000000ull;
-		char when[64] = "";
-		struct tm tm;
+		char *text;
 
-		if (localtime_r(&t, &tm))
-			strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-		output_printf(stdout, "# run %-6zu %s: %s, %.3f s, %" PRIu64 " samples; ", i + 1, r->path, when, r->duration_s,
-			      r->groups.total->samples);
-		printf("%.5g s", r->figures[MERGE_TIME]);
-		if (m->n_domains && !isnan(r->figures[MERGE_ENERGY]))
-			printf(", %.5g J, %.5g W", r->figures[MERGE_ENERGY], r->figures[MERGE_POWER]);
-		else if (m->n_domains)
-			printf(", energy not known");
-		output_printf(stdout, "%s%s%s\n", r->differs ? " -- differs" : "", r->partial ? " -- no whole run" : "",
-			      r->left_out ? " -- left out" : "");
-	}
-}
-
-static void series_print_differing(const struct merge *m)
-{
-	for (size_t i = 0; i < m->n; i++) {
-		if (!m->runs[i].differs)
+		if (!r->left_out && m->n_domains && isnan(r->figures[MERGE_ENERGY]))
+			wrap_comment(f, "runs", "%s: its energy is not known", r->path);
+		if (!r->differs)
 			continue;
-		output_printf(stdout, "# differs    %s%s: ", m->runs[i].path,
-			      m->runs[i].left_out ? " (left out)" : "");
-		series_write_difference(stdout, m, &m->runs[i]);
-		printf("\n");
+		text = series_difference_text(m, r);
+		wrap_comment(f, "differs", "%s%s: %s", r->path, r->left_out ? " (left out)" : "",
+			     text ? text : "");
+		free(text);
 	}
 	if (m->has_outliers && m->kept == m->judged)
-		printf("#            what differs is in the average all the same; --without-outliers leaves it out\n");
-	if (m->judged > 1 && m->judged < OUTLIERS_LEAST)
-		printf("# differs    whether a run differs from the rest can be told from %d runs on\n",
-		       OUTLIERS_LEAST);
+		wrap_comment(f, "", "what differs is in the average all the same; --without-outliers leaves it out");
 }
 
-static void series_print_energy(const struct merge *m)
-{
-	if (!m->n_domains) {
-		printf("# energy     none: no source was used, so there is time and frequency only\n");
-		return;
-	}
-	printf("# energy     ");
-	for (unsigned int d = 0; d < m->n_domains; d++) {
-		const struct kjoule_domain_info *dom = &m->domains[d];
-		uint64_t readings = 0;
-
-		for (size_t i = 0; i < m->n; i++)
-			readings += m->runs[i].left_out ? 0 : m->runs[i].readings[d];
-		if (!d || strcmp(m->sources[d], m->sources[d - 1]))
-			output_printf(stdout, "%s%s:", d ? "; " : "", m->sources[d]);
-		else
-			printf(";");
-		output_printf(stdout, " %s, %" PRIu64 " distinct readings", dom->name, readings);
-		if (dom->update_period_ns)
-			printf(" (moves every %.3g ms)", dom->update_period_ns / 1e6);
-		for (unsigned int i = 0; i < m->n_domains && dom->parent >= 0; i++)
-			if (m->domains[i].index == (uint32_t)dom->parent)
-				output_printf(stdout, ", part of %s", m->domains[i].name);
-	}
-	printf("\n");
-}
-
-/* What readings do not tell of a domain, of all runs that count. Return: the mean part */
+/* The part of the time without readings of a domain, of all runs that count. Return: the mean part */
 static double series_unmeasured_part(const struct merge *m, unsigned int d, double *most,
-				     double *still_s)
+				     double *stuck_s)
 {
 	double sum = 0;
 	size_t n = 0;
 
 	*most = 0;
-	*still_s = 0;
+	*stuck_s = 0;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct merge_run *r = &m->runs[i];
 
@@ -134,25 +89,27 @@ static double series_unmeasured_part(const struct merge *m, unsigned int d, doub
 			continue;
 		sum += r->unmeasured[d];
 		*most = fmax(*most, r->unmeasured[d]);
-		*still_s = fmax(*still_s, r->still_s[d]);
+		*stuck_s = fmax(*stuck_s, r->still_s[d]);
 		n++;
 	}
 	return n ? sum / n : 0;
 }
 
-static void series_print_unmeasured(const struct merge *m)
+static void series_write_unmeasured(FILE *f, const struct merge *m)
 {
-	for (unsigned int d = 0; d < m->n_domains; d++) {
-		double most, still_s, part = series_unmeasured_part(m, d, &most, &still_s);
+	struct header_gap gaps[PROFILE_DOMAINS];
 
-		header_untold_print(stdout, m->domains[d].name, part, most, still_s);
+	for (unsigned int d = 0; d < m->n_domains; d++) {
+		gaps[d] = (struct header_gap){ .domain = m->domains[d].name };
+		gaps[d].part = series_unmeasured_part(m, d, &gaps[d].most, &gaps[d].stuck_s);
 	}
+	header_gaps_print(f, gaps, m->n_domains);
 }
 
-/* Books of all runs that count. */
+/* Counters of all runs that count. */
 struct series_counters {
-	uint64_t samples, records, lost, lost_samples, missed, due, unattributed, interpolated, crowds;
-	double parallel, crowded, off, nobodys_s, overhead;
+	uint64_t samples, records, lost, lost_samples, missed, due, unattributed, interpolated, other_set_ticks;
+	double other_set, off, unattributed_s, overhead;
 	size_t uncalibrated;
 	bool lost_unknown;
 };
@@ -174,10 +131,9 @@ static struct series_counters series_sum_counters(const struct merge *m)
 		b.due += r->stats.due;
 		b.interpolated += r->interpolated;
 		b.unattributed += r->unattributed;
-		b.nobodys_s += r->unattributed * 1e-9 * r->interval_ns;
-		b.parallel += r->parallel / m->kept;
-		b.crowds += r->other_set_ticks;
-		b.crowded += r->crowded / m->kept;
+		b.unattributed_s += r->unattributed * 1e-9 * r->interval_ns;
+		b.other_set_ticks += r->other_set_ticks;
+		b.other_set += r->crowded / m->kept;
 		if (r->calibrated)
 			b.off = fmax(b.off, r->calibration_error);
 		else
@@ -194,29 +150,25 @@ static bool series_ticks_are_missing(const struct merge *m, const struct series_
 	return b->unattributed && m->runs[0].target != KJOULE_TARGET_SYSTEM;
 }
 
-static void series_print_counters(const struct merge *m)
+static void series_write_counters(FILE *f, const struct merge *m)
 {
 	struct series_counters b = series_sum_counters(m);
 
-	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64 " of %" PRIu64
-	       " ticks missed, %" PRIu64 " of them attributed to neighbouring samples\n", b.samples, b.lost, b.records, b.missed, b.due,
-	       b.interpolated);
+	if (b.lost_samples)
+		wrap_comment(f, "lost", "%" PRIu64 " samples lost: code that ran there is in no figure",
+			     b.lost_samples);
 	if (series_ticks_are_missing(m, &b))
-		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures\n",
-		       b.unattributed, b.nobodys_s);
+		wrap_comment(f, "missed", "%" PRIu64 " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
+			     b.unattributed, b.unattributed_s);
 	if (b.lost_unknown)
-		printf("# lost       parts of files are damaged; how many samples they had cannot be told\n");
-	if (!isnan(b.overhead))
-		printf("# overhead   the code took %.2f %% longer\n", 100 * b.overhead);
+		wrap_comment(f, "lost", "parts of files are damaged; how many samples they had is not known");
 	if (b.off > HEADER_NOISY)
-		printf("# cost       a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide\n",
-		       100 * b.off);
+		wrap_comment(f, "cost", "a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
+			     100 * b.off);
 	if (b.uncalibrated)
-		printf("# cost       %zu of the recordings had no calibration, and the intervals are wider for it\n", b.uncalibrated);
-	if (b.parallel > HEADER_PARALLEL)
-		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
-		       100 * b.parallel);
-	header_crowds_print(stdout, b.crowds, b.crowded);
+		wrap_comment(f, "cost", "%zu of the recordings had no calibration, and the intervals are wider for it",
+			     b.uncalibrated);
+	header_other_sets_print(f, b.other_set_ticks, b.other_set);
 }
 
 static int series_note_counters(const struct merge *m, const char *label, struct merge_notes *notes)
@@ -229,7 +181,7 @@ static int series_note_counters(const struct merge *m, const char *label, struct
 				 label, b.lost_samples, b.lost_samples + b.samples);
 	if (!ret && series_ticks_are_missing(m, &b))
 		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
-				 label, b.unattributed, b.nobodys_s);
+				 label, b.unattributed, b.unattributed_s);
 	if (!ret && b.off > HEADER_NOISY)
 		ret = merge_note(notes, "%s: a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
 				 label, 100 * b.off);
@@ -255,77 +207,95 @@ static int series_note_differing(const struct merge *m, const char *label,
 
 int header_series_doubts(const struct merge *m, const char *label, struct merge_notes *notes)
 {
-	double most = 0, still_s = 0,
-	       part = m->n_domains ? series_unmeasured_part(m, 0, &most, &still_s) : 0;
+	double most = 0, stuck_s = 0,
+	       part = m->n_domains ? series_unmeasured_part(m, 0, &most, &stuck_s) : 0;
 	int ret = series_note_counters(m, label, notes);
 	uint64_t readings = 0;
 
 	for (size_t i = 0; i < m->n; i++)
 		readings += m->runs[i].left_out ? 0 : m->runs[i].readings[0];
 	if (!ret && m->n_domains && !readings)
-		ret = merge_note(notes, "%s: the counter %s was not seen to move twice, so what was spent is not known", label,
+		ret = merge_note(notes, "%s: the counter %s was not seen to change twice, so its energy is not known", label,
 				 m->domains[0].name);
-	else if (!ret && part > HEADER_UNTOLD)
-		ret = merge_note(notes, "%s: of %.1f %% of the time no reading tells the energy of %s, which is taken to be as in the rest",
+	else if (!ret && part > HEADER_UNMEASURED)
+		ret = merge_note(notes, "%s: of %.1f %% of the time there was no reading of %s: its energy is taken to be as in the rest",
 				 label, 100 * part, m->domains[0].name);
-	if (!ret && m->n_domains && still_s > 0)
-		ret = merge_note(notes, "%s: the counter %s stood still for the last %.3f s, which is taken for no energy", label,
-				 m->domains[0].name, still_s);
+	if (!ret && m->n_domains && stuck_s > 0)
+		ret = merge_note(notes, "%s: the counter %s did not change in the last %.3f s: taken as no energy", label,
+				 m->domains[0].name, stuck_s);
 	return ret ? ret : series_note_differing(m, label, notes);
 }
 
-static void series_print_shown(const struct merge *m)
+void header_series_warnings_print(FILE *f, const struct merge *m)
 {
-	if (m->kept == 1)
-		return;
-	output_printf(stdout, "# shown      an average run: times and energies are means over %zu runs, powers are those of all their samples;\n"
-		      "#            SAMPLES%s are of all runs", m->kept,
-		      m->opt->by_region ? " and ENTERED" : "");
-	if (m->kept >= RUNS_SPREAD)
-		output_printf(stdout, ", and %s counts how much runs differ\n", output_half());
-	else
-		output_printf(stdout, "; %s knows how sure the figures of these %zu runs are, not how much runs differ: that takes %d\n",
-		       output_half(), m->kept, RUNS_SPREAD);
+	series_write_unmeasured(f, m);
+	series_write_counters(f, m);
+	series_write_differing(f, m);
+	for (size_t i = 0; i < m->notes.n; i++)
+		wrap_comment(f, "note", "%s", m->notes.list[i]);
 }
 
-void header_series_print(const struct merge *m, const char *side)
+static double series_mean_duration_s(const struct merge *m)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		sum += m->runs[i].left_out ? 0 : m->runs[i].duration_s;
+	return sum / m->kept;
+}
+
+static void series_print_summary(const struct merge *m, const char *warnings,
+				 const struct header_series *h)
 {
 	const struct merge_run *first = &m->runs[0];
-	double shortest = INFINITY, longest = 0, sum = 0;
-	char cpus[512];
+	struct series_counters b = series_sum_counters(m);
+	const char *others[PROFILE_DOMAINS];
+	struct summary s = {
+		.subject = first->command[0] ? summary_command(first->command) :
+			   kjoule_target_name(first->target),
+		.of_command = first->command[0], .runs = m->kept,
+		.duration_s = series_mean_duration_s(m), .host = first->host, .cpus = &first->cpus,
+		.samples = b.samples, .interval_ns = first->interval_ns, .counted = true,
+		.lost = b.lost, .lost_samples = b.lost_samples, .missed = b.missed, .due = b.due,
+		.others = others, .runs_differ = m->kept >= RUNS_SPREAD, .slowdown = b.overhead,
+		.outside_j = NAN, .verbose = h->verbose, .warnings = warnings,
+	};
 
-	for (size_t i = 0; i < m->n; i++) {
-		const struct merge_run *r = &m->runs[i];
-
-		if (r->left_out)
+	for (unsigned int d = 0; d < m->n_domains; d++) {
+		if (d != h->shown_first) {
+			others[s.n_others++] = m->domains[d].name;
 			continue;
-		shortest = fmin(shortest, r->duration_s);
-		longest = fmax(longest, r->duration_s);
-		sum += r->duration_s;
+		}
+		s.domain = m->domains[d].name;
+		s.source = m->sources[d];
+		s.update_period_ns = m->domains[d].update_period_ns;
 	}
-	output_printf(stdout, "# %-11s%zu recording%s on %s, %.60s\n", side ? side : "files", m->n, m->n > 1 ? "s" : "", first->host,
-		      first->kernel);
-	if (first->command[0])
-		output_printf(stdout, "# command    %s\n", first->command);
-	printf("# recorded   %.3f s", sum / m->kept);
-	if (m->kept > 1)
-		printf(" on the mean, %.3f s to %.3f s,", shortest, longest);
-	printf(" at %.6g Hz", 1e9 / first->interval_ns);
-	if (first->jitter_ns)
-		printf(" with %.1f us of jitter", first->jitter_ns / 1e3);
-	output_printf(stdout, ": %s, CPUs %s\n",
-		      first->target == KJOULE_TARGET_SYSTEM ? "whatever ran" : kjoule_target_name(first->target),
-		      kjoule_cpus_format(&first->cpus, cpus, sizeof(cpus)));
-	series_print_energy(m);
-	series_print_unmeasured(m);
-	output_printf(stdout, "# frequency  %s\n",
-		      first->frequency ? first->frequency : "none: no source was used");
-	series_print_runs(m);
-	series_print_counters(m);
-	series_print_differing(m);
-	for (size_t i = 0; i < m->notes.n; i++)
-		output_printf(stdout, "# note       %s\n", m->notes.list[i]);
-	series_print_shown(m);
+	summary_print(&s);
+}
+
+void header_series_facts_print(const struct merge *m, const struct header_series *h, const char *name)
+{
+	struct json_object *facts = header_series_json(m, h);
+
+	printf("#\n");
+	facts_print(stdout, name, facts);
+	json_object_put(facts);
+}
+
+void header_series_print(const struct merge *m, const struct header_series *h)
+{
+	char *warnings = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&warnings, &len);
+
+	if (!f)
+		return;
+	header_series_warnings_print(f, m);
+	fclose(f);
+	series_print_summary(m, warnings, h);
+	free(warnings);
+	if (h->verbose)
+		header_series_facts_print(m, h, "recordings");
 }
 
 void header_series_warn(const struct merge *m)
@@ -355,7 +325,7 @@ static struct json_object *series_text_or_null(const char *text)
 	return text && text[0] ? output_json_str(text) : NULL;
 }
 
-/* A part of a run beside whole ones. */
+/* A part of a run among whole ones. */
 static bool series_run_is_unjudged(const struct merge_run *r)
 {
 	return r->partial && r->left_out;
@@ -417,7 +387,7 @@ static struct json_object *series_run_json(const struct merge *m, const struct m
 	return o;
 }
 
-struct json_object *header_series_json(const struct merge *m)
+struct json_object *header_series_json(const struct merge *m, const struct header_series *h)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	const struct merge_run *first = &m->runs[0];
@@ -455,5 +425,7 @@ struct json_object *header_series_json(const struct merge *m)
 	for (size_t i = 0; i < m->notes.n; i++)
 		json_object_array_add(list, output_json_str(m->notes.list[i]));
 	series_json_put(o, "notes", list);
+	if (h && h->model)
+		series_json_put(o, "model", header_model_json(h->model, h->blocks, NULL));
 	return o;
 }

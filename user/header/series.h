@@ -7,18 +7,36 @@
 #define KJOULE_HEADER_SERIES_H
 
 #include "attribute/merge.h"
+#include "attribute/power_model.h"
 
-/** header_series_print() - lines beginning with #; @side: of which side, NULL: there is but one */
-void header_series_print(const struct merge *m, const char *side);
+/**
+ * struct header_series - how it is shown
+ * @shown_first: the domain that tables show, see struct blocks
+ * @verbose:	with all facts
+ * @model:	of them @blocks; NULL: none
+ */
+struct header_series {
+	unsigned int shown_first;
+	bool verbose;
+	const struct power_model *model;
+	const struct blocks *blocks;
+};
+
+/** header_series_print() - as header_print() has them of one recording */
+void header_series_print(const struct merge *m, const struct header_series *h);
+/** header_series_facts_print() - all of header_series_json(); @name: of the first line */
+void header_series_facts_print(const struct merge *m, const struct header_series *h, const char *name);
+/** header_series_warnings_print() - what makes figures doubtful, as lines beginning with # */
+void header_series_warnings_print(FILE *f, const struct merge *m);
 /** header_series_warn() - what a reader of rows alone would miss, on standard error */
 void header_series_warn(const struct merge *m);
 /**
- * header_series_doubts() - what makes an average's figures doubtful, as notes that begin with @label: lost samples, readings of the
- *			  first domain that tell nothing, a noisy calibration, runs that differ from the rest
+ * header_series_doubts() - what makes an average's figures doubtful, as notes that begin with @label: lost samples, time without
+ *			  readings of the first domain, a noisy calibration, runs that differ from the rest
  * Return: 0 or -ENOMEM
  */
 int header_series_doubts(const struct merge *m, const char *label, struct merge_notes *notes);
-/** header_series_json() - the same for programs */
-struct json_object *header_series_json(const struct merge *m);
+/** header_series_json() - what was recorded and how; @h: NULL: without a model */
+struct json_object *header_series_json(const struct merge *m, const struct header_series *h);
 
 #endif /* KJOULE_HEADER_SERIES_H */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The short header of a report: what was recorded, of which energy, what kjoule cost, in a line each, and whatever makes the
- * figures doubtful. header.c has the long one.
+ * The short header: what was recorded, of which energy, what kjoule cost, in a line each, and the warnings below; see summary.h.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "attribute/overhead_cpus.h"
-#include "header/header.h"
-#include "lib/control/names.h"
+#include "analysis/runs/runs.h"
+#include "header/summary.h"
+#include "output/output.h"
 #include "output/terminal.h"
 
 /* Lines are not to be wider than a terminal: names give way, a command not to less than this. */
@@ -18,154 +17,125 @@
 /* Characters of the domains that the table does not show. */
 #define OTHERS_MOST	24
 
-/* "mix 30 10", without the folder that it is in; the target's name where there was no command. */
-static void summary_print_subject(const struct view *v, size_t most)
+const char *summary_command(const char *text)
 {
-	const struct kjoule_meta *meta = &v->rec.meta;
-	char *command = kjoule_meta_command_line(meta), text[640];
-	const char *shown = command;
+	size_t word = strcspn(text, " '");
 
-	if (!meta->argc || !command) {
-		output_printf(stdout, "# %s", header_target_text(v, text, sizeof(text)));
-	} else {
-		if (meta->argv[0][0] == '/' && !strncmp(command, meta->argv[0], strlen(meta->argv[0])))
-			shown += strlen(meta->argv[0]) - strlen(basename(meta->argv[0]));
-		if (strlen(shown) > most)
-			output_printf(stdout, "# %.*s...", (int)most - 3, shown);
-		else
-			output_printf(stdout, "# %s", shown);
-	}
-	free(command);
+	while (word && text[word - 1] != '/')
+		word--;
+	return text + word;
 }
 
-static void summary_print_ticks(FILE *f, const struct view *v, uint64_t lost, uint64_t samples)
+static void summary_write_ticks(FILE *f, const struct summary *s)
 {
-	const struct kjoule_session_info *s = &v->rec.meta.session;
-	struct kjoule_cpu_stats sum = view_stats(v);
 	char cpus[512];
 
-	kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus));
-	output_printf(f, ": %.4g s on %.*s", view_duration_s(v), NAME_MOST, v->rec.meta.host);
-	if (v->rec.meta.argc)
-		output_printf(f, ", CPU%s %.*s", kjoule_cpus_count(&s->cpus) > 1 ? "s" : "",
-			      NAME_MOST, cpus);
-	fprintf(f, "; %" PRIu64 " samples at %.4g Hz", samples, 1e9 / s->interval_ns);
-	if (!v->rec.n_stats)
-		fprintf(f, ", counters missing\n");
-	else if (sum.lost)
-		fprintf(f, ", %" PRIu64 " records lost, %" PRIu64 " of %" PRIu64 " ticks missed\n",
-			sum.lost, sum.missed, sum.due);
-	else if (lost)
-		fprintf(f, ", %" PRIu64 " samples lost\n", lost);
-	else if (sum.missed)
-		fprintf(f, ", none lost, %" PRIu64 " of %" PRIu64 " ticks missed\n",
-			sum.missed, sum.due);
+	kjoule_cpus_format(s->cpus, cpus, sizeof(cpus));
+	if (s->runs)
+		fprintf(f, ": %zu run%s of", s->runs, s->runs > 1 ? "s" : "");
 	else
-		fprintf(f, ", none lost or missed\n");
+		fputc(':', f);
+	output_printf(f, " %.4g s on %.*s", s->duration_s, NAME_MOST, s->host);
+	if (s->of_command)
+		output_printf(f, ", CPU%s %.*s", kjoule_cpus_count(s->cpus) > 1 ? "s" : "",
+			      NAME_MOST, cpus);
+	fprintf(f, "; %" PRIu64 " samples at %.4g Hz", s->samples, 1e9 / s->interval_ns);
+	if (!s->counted)
+		fprintf(f, ", counters missing");
+	else if (s->lost)
+		fprintf(f, ", %" PRIu64 " records lost, %" PRIu64 " of %" PRIu64 " ticks missed",
+			s->lost, s->missed, s->due);
+	else if (s->lost_samples)
+		fprintf(f, ", %" PRIu64 " samples lost", s->lost_samples);
+	else if (s->missed)
+		fprintf(f, ", none lost, %" PRIu64 " of %" PRIu64 " ticks missed", s->missed, s->due);
+	else
+		fprintf(f, ", none lost or missed");
 }
 
-static void summary_print_run(const struct view *v, uint64_t lost, uint64_t samples)
+static void summary_print_run(const struct summary *s)
 {
+	size_t width = terminal_width(), most;
 	char *ticks = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&ticks, &len);
 
 	if (!f)
 		return;
-	summary_print_ticks(f, v, lost, samples);
+	summary_write_ticks(f, s);
 	fclose(f);
-	/* "# ", and a line feed that is no column */
-	len += 2 - 1;
-	summary_print_subject(v, len + COMMAND_LEAST > TERMINAL_WIDTH ? COMMAND_LEAST :
-			      TERMINAL_WIDTH - len);
-	output_printf(stdout, "%s\n", strtok(ticks, "\n"));
+	width = width < TERMINAL_WIDTH ? width : TERMINAL_WIDTH;
+	len += strlen("# ");
+	most = len + COMMAND_LEAST > width ? COMMAND_LEAST : width - len;
+	if (s->of_command && strlen(s->subject) > most)
+		output_printf(stdout, "# %.*s...%s\n", (int)most - 3, s->subject, ticks);
+	else
+		output_printf(stdout, "# %s%s\n", s->subject, ticks);
 	free(ticks);
 }
 
 /* As many as there is room for. */
-static void summary_print_other_domains(const struct blocks *b)
+static void summary_print_others(const struct summary *s)
 {
 	size_t len = 0;
 
-	for (unsigned int d = 1; d < b->n_domains; d++) {
-		len += strlen(b->domains[d]->name);
+	for (size_t i = 0; i < s->n_others; i++) {
+		len += strlen(s->others[i]);
 		if (len > OTHERS_MOST) {
-			output_printf(stdout, "%s%u more", d > 1 ? ", " : "; also recorded: ", b->n_domains - d);
+			output_printf(stdout, "%s%zu more", i ? ", " : "; also recorded: ",
+				      s->n_others - i);
 			return;
 		}
-		output_printf(stdout, "%s%s", d > 1 ? ", " : "; also recorded: ",
-			      b->domains[d]->name);
+		output_printf(stdout, "%s%s", i ? ", " : "; also recorded: ", s->others[i]);
 	}
 }
 
-static void summary_print_energy(const struct view *v, const struct blocks *b)
+static void summary_print_interval(const struct summary *s)
 {
-	if (!b->n_domains) {
-		output_printf(stdout, "# energy: no source was used, so there is time and frequency only. %s is half a 95 %% interval\n",
-		       output_half());
-		return;
-	}
-	output_printf(stdout, "# energy: %.*s (%.*s", NAME_MOST, b->domains[0]->name, NAME_MOST,
-		      v->rec.meta.session.sources[b->meters.source[0]].name);
-	if (b->domains[0]->update_period_ns)
-		printf(", updates every %.3g ms", b->domains[0]->update_period_ns / 1e6);
-	printf(")");
-	summary_print_other_domains(b);
-	output_printf(stdout, ". %s is half a 95 %% interval\n", output_half());
-}
-
-static void summary_print_cost(const struct view *v, const struct blocks *b, double outside_j, bool warnings)
-{
-	struct overhead_cpu *cpus;
-	size_t n = overhead_cpus_gather(v, b, &cpus);
-	double all = overhead_all(cpus, n);
-
-	free(cpus);
-	if (isnan(all))
-		printf("# how much kjoule slowed the run is not known");
+	if (s->runs > 1 && s->runs_differ)
+		output_printf(stdout, "\n# figures are means; %s is half a 95 %% interval, which includes how runs differ\n",
+			      output_half());
+	else if (s->runs > 1)
+		output_printf(stdout, "\n# figures are means; %s is half a 95 %% interval, without how runs differ: that takes %d\n",
+			      output_half(), RUNS_SPREAD);
 	else
-		printf("# kjoule slowed the run by %.1f %%", 100 * all);
-	if (outside_j > 0)
-		output_printf(stdout, "%s used %.3g J outside the total", isnan(all) ? "; it" : " and", outside_j);
-	output_printf(stdout, "; %s; details: -v\n", warnings ? "warnings below" : "no warnings");
+		output_printf(stdout, ". %s is half a 95 %% interval\n", output_half());
 }
 
-/* What a reader has to know before he believes a figure. */
-static void summary_print_warnings(FILE *f, const struct view *v, const struct blocks *b,
-				   const struct profile *p, uint64_t samples,
-				   const struct callgraph *c, const struct power_model *m)
+static void summary_print_energy(const struct summary *s)
 {
-	if (!v->rec.ended || v->rec.damage.truncated)
-		fprintf(f, "# cut short  the recording has no end: these figures are of what came before\n");
-	if (b->lost_unknown)
-		fprintf(f, "# lost       parts of the file are damaged; how many samples they had is not known\n");
-	if (v->rec.end.side_band_lost)
-		fprintf(f, "# sideband   %" PRIu64 " records lost: some code may be [unknown]\n", v->rec.end.side_band_lost);
-	if (!samples)
-		fprintf(f, "# samples    none\n");
-	header_doubts_print(f, v, b, p, c, m);
-	header_crowds_print(f, profile_other_set_ticks(p), profile_other_set_part(p));
-}
-
-void header_summary_print(const struct view *v, const struct blocks *b, const struct profile *p,
-			  uint64_t samples, const struct callgraph *c, const struct power_model *m,
-			  double outside_j)
-{
-	char *warnings = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&warnings, &len);
-
-	if (f) {
-		summary_print_warnings(f, v, b, p, samples, c, m);
-		fclose(f);
+	if (!s->domain) {
+		printf("# energy: no source was used, so there is time and frequency only");
+	} else {
+		output_printf(stdout, "# energy: %.*s (%.*s", NAME_MOST, s->domain, NAME_MOST,
+			      s->source);
+		if (s->update_period_ns)
+			printf(", updates every %.3g ms", s->update_period_ns / 1e6);
+		printf(")");
+		summary_print_others(s);
 	}
-	summary_print_run(v, b->lost, samples);
-	summary_print_energy(v, b);
-	summary_print_cost(v, b, outside_j, len);
-	if (v->cut)
-		printf("# shown: %.9g s to %.9g s of it; lost and missed ticks are of all of it\n", v->from_ns * 1e-9,
-		       v->to_ns * 1e-9);
-	if (warnings)
-		fputs(warnings, stdout);
-	free(warnings);
+	summary_print_interval(s);
+}
+
+static void summary_print_cost(const struct summary *s)
+{
+	const char *of = s->runs > 1 ? "runs" : "run";
+
+	if (isnan(s->slowdown))
+		printf("# how much kjoule slowed the %s is not known", of);
+	else
+		printf("# kjoule slowed the %s by %.1f %%", of, 100 * s->slowdown);
+	if (s->outside_j > 0)
+		output_printf(stdout, "%s used %.3g J outside the total",
+			      isnan(s->slowdown) ? "; it" : " and", s->outside_j);
+	printf("; %s%s\n", s->warnings[0] || s->messages ? "warnings below" : "no warnings",
+	       s->verbose ? "" : "; details: -v");
+}
+
+void summary_print(const struct summary *s)
+{
+	summary_print_run(s);
+	summary_print_energy(s);
+	summary_print_cost(s);
+	fputs(s->warnings, stdout);
 }

@@ -74,6 +74,16 @@ int columns_check_domains(const char *show, const char *const *names, size_t n, 
 	return 0;
 }
 
+unsigned int columns_shown_first(const char *show, const char *const *names, size_t n)
+{
+	size_t len = show ? strcspn(show, ",") : 0;
+
+	for (size_t i = 0; i < n && len; i++)
+		if (strlen(names[i]) == len && !strncmp(names[i], show, len))
+			return i;
+	return 0;
+}
+
 bool columns_shows(const struct columns *c, const char *domain, bool first)
 {
 	const char *at = c->show;

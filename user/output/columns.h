@@ -71,6 +71,8 @@ const char *columns_domain_title(struct columns *c, const char *domain, bool fir
  * Return: 0, or -ENOENT with the reason in @err
  */
 int columns_check_domains(const char *show, const char *const *names, size_t n, struct kjoule_error *err);
+/** columns_shown_first() - the number of the domain that tables show first, where columns_check_domains() found all */
+unsigned int columns_shown_first(const char *show, const char *const *names, size_t n);
 /** columns_shows() - do tables have this domain? @first: it is the first of all */
 bool columns_shows(const struct columns *c, const char *domain, bool first);
 /* A reason of columns_value() for nothing at all in tables. */

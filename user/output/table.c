@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "output/table.h"
 #include "output/terminal.h"
+#include "output/wrap.h"
 
 /* Between columns; a name is not cut to less than that. */
 #define TABLE_GAP	2
@@ -257,7 +258,7 @@ void table_print(struct table *t, FILE *file)
 			fputc('\n', file);
 	}
 	for (size_t i = 0; i < t->n_reasons && !t->quiet; i++)
-		output_printf(file, i ? "- : %s\n" : "\n- : %s\n", t->reasons[i]);
+		wrap_footnote(file, "-", "%s", t->reasons[i]);
 	free(widths);
 }
 

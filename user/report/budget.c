@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --power-budget: which rows draw more power than that, and what is told of them all; see report.h. Called by
+ * report --power-budget: which rows draw more power than that, and how many of them; see report.h. Called by
  * rows.c for rows that are not shown, and by print.c.
  */
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
-#include "header/header.h"
+#include "output/wrap.h"
 #include "report/report.h"
+
+/* Where fewer of the ticks had several busy CPUs of a package, that changes no answer. */
+#define PARALLEL_LEAST	0.0005
 
 enum report_over report_over_power(const struct value *w, double share, double budget_w)
 {
@@ -63,20 +66,21 @@ static bool report_overs_are_any(const struct report_overs *o)
 void report_overs_print(const struct blocks *b, double budget_w, const struct report_overs *o, const struct report_overs *hidden)
 {
 	if (!b->n_domains) {
-		printf("\nwithout energy there is no power to hold against a budget\n");
+		wrap_footnote(stdout, "", "without energy there is no power to compare with a budget");
 		return;
 	}
-	output_printf(stdout, "\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
-		      b->domains[0]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES], o->n[OVER_PERHAPS],
-		      o->time_s[OVER_PERHAPS]);
+	wrap_footnote(stdout, "!", "draws more %s power than the budget of %g W: %zu, for %.4g s",
+		      b->domains[0]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES]);
+	wrap_footnote(stdout, "?", "perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
+		      o->n[OVER_PERHAPS], o->time_s[OVER_PERHAPS]);
 	if (o->n[OVER_UNKNOWN])
-		printf("; - : its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s", o->n[OVER_UNKNOWN],
-		       o->time_s[OVER_UNKNOWN]);
-	putchar('\n');
+		wrap_footnote(stdout, "-", "its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s",
+			      o->n[OVER_UNKNOWN], o->time_s[OVER_UNKNOWN]);
 	if (report_overs_are_any(hidden))
-		printf("of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)\n",
-		       hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
-		       hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN], hidden->time_s[OVER_UNKNOWN]);
+		wrap_footnote(stdout, "", "of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)",
+			      hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
+			      hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN],
+			      hidden->time_s[OVER_UNKNOWN]);
 }
 
 void report_budget_print(const struct report *r, const struct blocks *b, const struct attribute_options *opt)
@@ -95,9 +99,9 @@ void report_budget_print(const struct report *r, const struct blocks *b, const s
 		}
 	}
 	report_overs_print(b, opt->budget_w, &o, &r->hidden_over);
-	if (r->parallel > HEADER_PARALLEL)
-		printf("at %.1f %% of the ticks several CPUs of a package were busy, and a row's power is its share then: what they draw together is held against a budget with --vectors\n",
-		       100 * r->parallel);
+	if (r->parallel > PARALLEL_LEAST)
+		wrap_footnote(stdout, "", "at %.1f %% of the ticks several CPUs of a package were busy, and a row's power is its share then: --vectors compares what they draw together with a budget",
+			      100 * r->parallel);
 }
 
 struct json_object *report_overs_json(const struct report_overs *hidden)

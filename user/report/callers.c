@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "output/columns.h"
+#include "output/wrap.h"
 #include "report/report.h"
 
 /* Callers of a function are followed so far out. */
@@ -455,7 +456,7 @@ static int callers_print_all(const struct report *r, const struct blocks *b, con
 	callers_print_pair(out, b, &(struct pair){ r->total, r->total }, &style);
 	output_close(out, head, "rows");
 	if (hidden && opt->format == OUTPUT_TABLE && !opt->quiet)
-		printf("\n%zu more functions below %g %%\n", hidden, opt->percent_limit);
+		wrap_footnote(stdout, "", "%zu more functions below %g %%", hidden, opt->percent_limit);
 out_free:
 	free(columns);
 	free(pairs);

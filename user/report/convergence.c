@@ -55,8 +55,8 @@ static int convergence_choose_blocks(const struct blocks *b, const struct groups
 			    convergence_block_is_named(b, best) ||
 			    (convergence_block_is_named(b, i) ==
 			     convergence_block_is_named(b, best) &&
-			     groups_weight(&g->functions[i], g->total, c->n_domains) >
-			     groups_weight(&g->functions[best], g->total, c->n_domains)))
+			     groups_weight(&g->functions[i], g->total, c->n_domains, 0) >
+			     groups_weight(&g->functions[best], g->total, c->n_domains, 0)))
 				best = i;
 		}
 		if (best == UINT32_MAX)

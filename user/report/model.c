@@ -3,9 +3,11 @@
  * What a report says of the model below its table, and of rows without energy; see report.h.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include "analysis/edge/edge_groups.h"
 #include "attribute/inseparable.h"
 #include "output/output.h"
+#include "output/wrap.h"
 #include "report/report.h"
 
 const char *report_model_no_energy(const struct power_model *m, const struct report_row *r, unsigned int domain)
@@ -34,18 +36,24 @@ const char *report_model_no_energy(const struct power_model *m, const struct rep
 static void report_print_merged(const struct blocks *b, const struct power_model *m,
 				uint32_t merged)
 {
-	size_t n = 0;
+	size_t n = 0, len;
+	char *names;
+	FILE *f;
 
 	for (uint32_t i = 0; i < m->n_merged; i++)
 		n += power_model_is_part(b, m, i, merged);
 	if (n <= BLOCKS_MERGED_NAMED)
 		return;
-	printf("  %zu are one:", n);
-	for (uint32_t i = 0; i < m->n_merged; i++) {
+	f = open_memstream(&names, &len);
+	if (!f)
+		return;
+	for (uint32_t i = 0, left = n; i < m->n_merged; i++) {
 		if (power_model_is_part(b, m, i, merged))
-			output_printf(stdout, " %s%s", b->functions[i].symbol, --n ? "," : "");
+			fprintf(f, " %s%s", b->functions[i].symbol, --left ? "," : "");
 	}
-	printf("\n");
+	fclose(f);
+	wrap_footnote(stdout, "", "%zu are one:%s", n, names);
+	free(names);
 }
 
 void report_model_footnotes(const struct report *r, const struct blocks *b, const struct power_model *m)
@@ -63,10 +71,10 @@ void report_model_footnotes(const struct report *r, const struct blocks *b, cons
 		}
 	}
 	if (little)
-		printf("\n[others] : blocks of less than 1 %% of the time, too little for a power of their own\n");
+		wrap_footnote(stdout, "[others]", "blocks of less than 1 %% of the time, too little for a power of their own");
 	if (!one)
 		return;
-	printf("\n(not separable) : the counter's windows do not tell these apart, or they run for too few ticks at a time; together they are right\n");
+	wrap_footnote(stdout, "(not separable)", "the counter's windows do not separate these, or they run for too few ticks at a time; together they are right");
 	for (size_t i = 0; i < r->n_processes; i++) {
 		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
 			const struct report_row *row = &r->processes[i].rows[k];

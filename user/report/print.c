@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "output/columns.h"
+#include "output/wrap.h"
 #include "report/report.h"
 
 static const struct output_field fields[] = {
@@ -336,7 +337,7 @@ static void report_print_misses(const struct blocks *b)
 			samples[b->functions[i].unit->miss] += b->functions[i].samples;
 	for (int i = CODE_UNIT_HIT + 1; i < CODE_UNIT_MISSES; i++)
 		if (samples[i])
-			output_printf(stdout, "\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
+			wrap_footnote(stdout, "", "%" PRIu64 " samples of the recording are counted by function: %s", samples[i], misses[i]);
 }
 
 static void report_print_footnotes(const struct report *r, const struct blocks *b,
@@ -348,7 +349,7 @@ static void report_print_footnotes(const struct report *r, const struct blocks *
 		for (size_t k = 0; k < r->processes[i].n_rows; k++)
 			vague |= report_row_is_vague(b, &r->processes[i].rows[k]);
 	if (vague)
-		printf("\n* : imprecise instruction pointers: some samples may be of the code before\n");
+		wrap_footnote(stdout, "*", "imprecise instruction pointers: some samples may be of the code before");
 	report_budget_print(r, b, opt);
 	report_print_misses(b);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <json-c/json.h>
 #include "cli/cmd.h"
+#include "output/wrap.h"
 #include "report/report.h"
 
 #define NAMED	6	/* regions that are named */
@@ -54,14 +55,14 @@ void report_regions_cells(struct output *out, const struct report_row *row, int 
 static void report_print_unsampled(const char *name, uint64_t entered, double marked_s,
 				   const char *in)
 {
-	output_printf(stdout, "\nentered %" PRIu64 " times, for %.3g s in %s, and never met by a sample: %s\n", entered, marked_s, in,
+	wrap_footnote(stdout, "", "entered %" PRIu64 " times, for %.3g s in %s, and never met by a sample: %s", entered, marked_s, in,
 		      name);
 }
 
 static void report_print_more_unsampled(size_t n)
 {
 	if (n > NAMED)
-		printf("\nand %zu more regions that were entered and never met by a sample\n", n - NAMED);
+		wrap_footnote(stdout, "", "and %zu more regions that were entered and never met by a sample", n - NAMED);
 }
 
 void report_regions_footnote_of_several(const struct blocks *b, const struct groups *g)

@@ -22,7 +22,8 @@ static double report_row_key(const struct report_row *r)
 	case SORT_TIME:
 		return r->g.time_s.v;
 	case SORT_POWER:
-		return isnan(r->g.energy[0].w.v) ? 0 : r->g.energy[0].w.v;
+		return isnan(r->g.energy[sort_blocks->shown_first].w.v) ? 0 :
+		       r->g.energy[sort_blocks->shown_first].w.v;
 	case SORT_FREQ:
 		return isnan(r->g.khz.v) ? 0 : r->g.khz.v;
 	case SORT_SAMPLES:
@@ -89,7 +90,7 @@ static struct report_row report_part_new(const struct report_process *p, enum re
 
 double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b)
 {
-	return groups_weight(&r->g, &total->g, b->n_domains);
+	return groups_weight(&r->g, &total->g, b->n_domains, b->shown_first);
 }
 
 static bool report_row_is_named(const struct blocks *b, const struct report_row *r)

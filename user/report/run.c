@@ -137,15 +137,18 @@ static int report_show_convergence(const struct convergence *c, const struct att
 /* What kjoule's recorder used besides its ticks; NAN: not known. */
 static double report_outside_j(const struct blocks *b, const struct groups *g)
 {
-	return b->recorder == UINT32_MAX || !b->n_domains ? NAN : g->functions[b->recorder].energy[0].j.v;
+	return b->recorder == UINT32_MAX || !b->n_domains ? NAN :
+	       g->functions[b->recorder].energy[b->shown_first].j.v;
 }
 
-static int report_check_domains(const struct blocks *b, const struct attribute_options *opt, const char *path)
+static int report_choose_domain(struct blocks *b, const struct attribute_options *opt, const char *path)
 {
 	const char *names[PROFILE_DOMAINS];
+	size_t n = blocks_domain_names(b, names);
 	struct kjoule_error err;
 
-	if (!columns_check_domains(opt->domains, names, blocks_domain_names(b, names), &err))
+	b->shown_first = columns_shown_first(opt->domains, names, n);
+	if (!columns_check_domains(opt->domains, names, n, &err))
 		return 0;
 	cmd_warn("%s: %s", path, err.text);
 	return -EDOM;
@@ -160,6 +163,7 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 	struct profile *p = NULL;
 	struct report r = { 0 };
 	struct code_units *grain = NULL;
+	struct header header = { 0 };
 	struct blocks b;
 	int ret = 0;
 
@@ -171,7 +175,7 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		code_units_free(grain);
 		return ret;
 	}
-	ret = report_check_domains(&b, opt, path);
+	ret = report_choose_domain(&b, opt, path);
 	/* who has held the program for it wants that */
 	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw && !opt->convergence)
 		opt->model = MODEL_AUTO;
@@ -197,8 +201,11 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		ret = groups_add_marks(v, &b, &groups);
 	if (!ret)
 		ret = report_new(&b, &groups, opt, &r);
-	if (!ret)
+	if (!ret) {
 		r.parallel = profile_parallel(p);
+		header = (struct header){ v, &b, p, c, &model, path, r.total.g.samples,
+					  report_outside_j(&b, &groups), opt->verbose };
+	}
 	if (!ret && opt->convergence) {
 		struct convergence convergence;
 
@@ -208,8 +215,7 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		else if (!ret)
 			ret = report_show_convergence(&convergence, opt,
 						      opt->format == OUTPUT_JSON ?
-						      header_json(v, &b, p, c, &model, path) :
-						      NULL) ? -ENOENT : 0;
+						      header_json(&header) : NULL) ? -ENOENT : 0;
 		convergence_free(&convergence);
 		ret = ret == -ENODATA ? -ENOENT : ret;
 		goto out;
@@ -221,13 +227,10 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 	if (!ret && c)
 		ret = callgraph_solve(c, &b, p);
 	if (!ret) {
-		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED && opt->verbose)
-			header_print(v, &b, p, r.total.g.samples, c, &model, path);
-		else if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED && !opt->quiet)
-			header_summary_print(v, &b, p, r.total.g.samples, c, &model,
-					     report_outside_j(&b, &groups));
+		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED && !opt->quiet)
+			header_print(&header);
 		if (opt->format == OUTPUT_JSON)
-			head = header_json(v, &b, p, c, &model, path);
+			head = header_json(&header);
 		ret = opt->model == MODEL_VPM ? report_vpm(v, &b, p, opt, head) :
 		      opt->vectors ? report_vectors(&b, p, opt, head) :
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
@@ -257,7 +260,7 @@ out:
 /* Why there is no reading of a block. */
 static const char *report_rounds_text(const struct kjoule_vpm_info *vpm, char *buf, size_t len)
 {
-	snprintf(buf, len, "%" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
+	snprintf(buf, len, "%" PRIu64 " trials without a hit of the breakpoint, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
 		 vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
 	return buf;
 }
@@ -366,7 +369,7 @@ static int report_show_average(struct merge *m, struct attribute_options *opt)
 	}
 	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
 	opt->runs = m->kept;
-	ret = report_check_domains(b, opt, m->runs[0].path);
+	ret = report_choose_domain(b, opt, m->runs[0].path);
 	if (!ret)
 		ret = report_new(b, &m->groups, opt, &r);
 	for (size_t i = 0; i < m->n && !ret; i++)
@@ -380,17 +383,15 @@ static int report_show_average(struct merge *m, struct attribute_options *opt)
 		ret = report_explain_no_process(b, &m->groups, m->runs[0].path, opt);
 	}
 	if (!ret) {
+		const struct header_series series = { b->shown_first, opt->verbose, &model, b };
+
 		if (opt->format == OUTPUT_TABLE && !opt->quiet) {
-			header_series_print(m, NULL);
-			header_model_print(&model, b, NULL);
-			output_printf(stdout, "# %s is half of a 95 %% interval\n\n", output_half());
+			header_series_print(m, &series);
 		} else {
 			header_series_warn(m);
 		}
 		if (opt->format == OUTPUT_JSON)
-			head = header_series_json(m);
-		if (head)
-			json_object_object_add(head, "model", header_model_json(&model, b, NULL));
+			head = header_series_json(m, &series);
 		ret = report_print(&r, b, NULL, opt, &model, head);
 		if (!ret && opt->by_region && opt->format == OUTPUT_TABLE && !opt->quiet)
 			report_regions_footnote_of_several(b, &m->groups);
@@ -409,7 +410,7 @@ static int report_series_convergence(struct merge *m, const struct attribute_opt
 	if (!ret) {
 		header_series_warn(m);
 		ret = report_show_convergence(&c, opt, opt->format == OUTPUT_JSON ?
-					      header_series_json(m) : NULL) ? -ENOENT : 0;
+					      header_series_json(m, NULL) : NULL) ? -ENOENT : 0;
 		convergence_free(&c);
 	}
 	return ret;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analysis/profile/corunning.h"
 #include "output/columns.h"
+#include "output/wrap.h"
 #include "report/report.h"
 
 /* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
@@ -257,12 +258,12 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		json_object_put(head);
 	if (!ret && opt->format == OUTPUT_TABLE && !opt->quiet) {
 		if (mixed)
-			printf("\n~ : for too short between two updates of the energy counter: its power is mixed with its neighbours'\n");
+			wrap_footnote(stdout, "~", "for too short between two updates of the energy counter: its power is mixed with its neighbours'");
 		if (opt->budget_w)
 			report_overs_print(b, opt->budget_w, &shown, &unseen);
-		printf("\nwhat interrupts took is in these figures: nothing is taken out, and nothing is shared out\n");
+		wrap_footnote(stdout, "", "what interrupts took is in these figures: nothing is taken out, and nothing is shared out");
 		if (hidden)
-			printf("\nvectors below the limit, not shown: %zu (--percent-limit)\n", hidden);
+			wrap_footnote(stdout, "", "vectors below the limit, not shown: %zu (--percent-limit)", hidden);
 	}
 	corunning_free(&t);
 	free(columns);

@@ -13,6 +13,7 @@
 #include "attribute/recorder_wakeups.h"
 #include "cli/cmd.h"
 #include "lib/base/array.h"
+#include "output/wrap.h"
 #include "report/report.h"
 
 /* The kernel's clock tick at CONFIG_HZ=250, its default; no recording says what it was. */
@@ -343,26 +344,29 @@ static void report_vpm_print_row(struct output *out, const struct block *b)
 static void report_vpm_print_header(const struct kjoule_vpm_info *vpm, const struct vpm_input *in,
 				    const struct value *paused_w, bool cut)
 {
-	output_printf(stdout, "# meter      %s, %.3f ms; %.3f W when the session was made",
-		      vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
+	char paused[64] = "", peak[64] = "";
+
 	if (!isnan(paused_w->v))
-		printf(", %.4f W +-%.4f while the program is held", paused_w->v,
-		       report_vpm_half_interval(paused_w));
+		snprintf(paused, sizeof(paused), ", %.4f W +-%.4f while the program is paused",
+			 paused_w->v, report_vpm_half_interval(paused_w));
 	if (!isnan(in->peak_w))
-		printf("; no more than %.3f W", in->peak_w);
-	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed\n",
-	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed);
+		snprintf(peak, sizeof(peak), "; no more than %.3f W", in->peak_w);
+	wrap_comment(stdout, "source", "%s, ready after %.3f ms; %.3f W when the session was made%s%s",
+		     vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6, paused, peak);
+	wrap_comment(stdout, "readings", "%" PRIu64 ", %" PRIu64 " of them of no use; %" PRIu64 " trials without a hit of the breakpoint, %" PRIu64 " where the block did not end, %" PRIu64 " where it was called from elsewhere, %" PRIu64 " where its end was passed too often, %" PRIu64 " that failed",
+		     vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded,
+		     vpm->failed);
 	/* a recording of before they were counted has none */
 	if (vpm->rounds)
-		printf("# rounds     %" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off\n",
-		       vpm->rounds, vpm->learnt, vpm->cut);
+		wrap_comment(stdout, "trials", "%" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off",
+			     vpm->rounds, vpm->learnt, vpm->cut);
 	if (vpm->skipped)
-		printf("#            %" PRIu64 " more were not begun: no CPU of the recording was online, one was on its way, or the program ended\n", vpm->skipped);
-	printf("# paused     the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
-	       vpm->longest_ns * 1e-6);
+		wrap_comment(stdout, "", "%" PRIu64 " more were not begun: no CPU of the recording was online, one was on its way, or the program ended",
+			     vpm->skipped);
+	wrap_comment(stdout, "paused", "the CPU for %.2f s, %.3f ms at a time at most; that is in no figure",
+		     vpm->held_ns * 1e-9, vpm->longest_ns * 1e-6);
 	if (cut)
-		printf("#            these counts are of all of the recording, what is below of the part that was asked for\n");
-	putchar('\n');
+		wrap_comment(stdout, "", "these counts are of all of the recording, what is below of the part that was asked for");
 }
 
 static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *vpm,

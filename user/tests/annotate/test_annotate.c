@@ -184,7 +184,7 @@ static void what_makes_figures_doubtful_is_said(void **state)
 	(void)state;
 	record_in_two_halves("stopped", 6200, 0, false, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("stopped")), 0);
-	assert_true(says(out, "; warnings below; details: -v\n# unmeasured package: of 31."));
+	assert_true(says(out, "; warnings below; details: -v\n# unmeasured package, core: of 31."));
 	record_in_two_halves("none", 0, 0, false, false);
 	assert_int_equal(kjoule("annotate %s", temp_path("none")), 0);
 	assert_true(says(out, "# energy: no source was used"));
@@ -193,7 +193,7 @@ static void what_makes_figures_doubtful_is_said(void **state)
 	assert_true(says(out, "# lost       100 samples lost"));
 	record_in_two_halves("good", 9000, 0, false, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("good")), 0);
-	assert_true(says(out, "; no warnings; details: -v\nENERGY J"));
+	assert_true(says(out, "; warnings below; details: -v\nENERGY J"));
 	assert_int_equal(kjoule("annotate -q %s", temp_path("good")), 0);
 	assert_true(out[0] && out[0] != '#');
 }

@@ -553,7 +553,6 @@ static void record(const char *name)
 static char *printed(const struct view *v, const struct blocks *b, const struct profile *p)
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
-	const struct report r = { 0 };
 	int before = dup(STDOUT_FILENO),
 		fd = open(temp_path("head"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 	char *text = calloc(1, 65536);
@@ -561,7 +560,7 @@ static char *printed(const struct view *v, const struct blocks *b, const struct 
 	assert_true(before >= 0 && fd >= 0 && text);
 	fflush(stdout);
 	dup2(fd, STDOUT_FILENO);
-	header_print(v, b, p, r.total.g.samples, NULL, &model, "file");
+	header_print(&(struct header){ v, b, p, NULL, &model, "file", 3000, NAN, false });
 	fflush(stdout);
 	dup2(before, STDOUT_FILENO);
 	assert_true(pread(fd, text, 65535, 0) > 0);
@@ -594,7 +593,7 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
 	b.input.vectors_room = room_of_50(3);
 	assert_int_equal(profile_new(&b.input, &p), 0);
 	assert_in_range(profile_other_set_ticks(p), 2000, 2999);
-	doc = header_json(&v, &b, p, NULL, &model, "file");
+	doc = header_json(&(struct header){ &v, &b, p, NULL, &model, "file", 3000, NAN, false });
 	assert_int_equal(number(doc, "other_set_ticks"), profile_other_set_ticks(p));
 	assert_true(near(number(doc, "other_set_part"), profile_other_set_ticks(p) / 3000., 1e-9));
 	json_object_put(doc);

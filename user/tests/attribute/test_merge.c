@@ -86,8 +86,8 @@ static void several_runs_are_an_average_run(void **unused)
 	assert_null(member(row, "pid"));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("avg", 3)), 0);
-	assert_true(says(out, "an average run: times and energies are means over 3 runs"));
-	assert_true(says(out, "counts how much runs differ"));
+	assert_true(says(out, ": 3 runs of "));
+	assert_true(says(out, "which includes how runs differ"));
 	assert_true(says(out, "  [kernel]") && says(out, "  total\n"));
 	assert_null(strstr(out, "pid 100"));
 	assert_int_equal(kjoule("report --by process %s", series_files("avg", 3)), 0);
@@ -147,7 +147,7 @@ static void the_spread_between_runs_is_in_the_interval(void **unused)
 	assert_false(json_object_get_boolean(member(doc, "spread_known")));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("spread", 2)), 0);
-	assert_true(says(out, "not how much runs differ: that takes 3"));
+	assert_true(says(out, "without how runs differ: that takes 3"));
 }
 
 static void a_run_that_differs_is_named_and_left_out_when_asked(void **unused)
@@ -278,7 +278,7 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
 	assert_true(near(number(row, "time_s"), 10.0 / 3 * (1 - 0.003), 0.02));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("dark", 3)), 0);
-	assert_true(says(out, "energy not known"));
+	assert_true(says(out, "dark.3: its energy is not known"));
 }
 
 /*
@@ -305,7 +305,7 @@ static void without_a_source_there_is_time(void **unused)
 	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 0), "energy_j"));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s %s", a, b), 0);
-	assert_true(says(out, "# energy     none"));
+	assert_true(says(out, "# energy: no source was used"));
 	series_record(&(struct series_run){ .name = "with", .ticks = 1000, .watt = 1 });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("with")), 1);
 	assert_true(says(err, "cannot average different sources"));
@@ -387,8 +387,7 @@ static void damaged_and_cut_files_are_reported(void **unused)
 	write_file(temp_path("cut"), data, len / 2 + 3);
 	assert_int_equal(kjoule("report %s %s", a, temp_path("cut")), 1);
 	assert_true(says(out, "cut is not a whole run and is left out: it was cut short"));
-	assert_true(says(out, "-- no whole run -- left out"));
-	assert_true(says(out, "# recorded   20.000 s at"));
+	assert_true(says(out, "1 run of 20 s on"));
 	assert_int_equal(kjoule("report --json %s %s", a, temp_path("cut")), 1);
 	doc = json_tokener_parse(out);
 	run = json_object_array_get_idx(member(doc, "runs"), 1);
@@ -405,12 +404,12 @@ static void damaged_and_cut_files_are_reported(void **unused)
 	}
 	assert_int_equal(kjoule("report --without-outliers %s %s.0 %s.1 %s.2", a, temp_path("part"),
 				temp_path("part"), temp_path("part")), 1);
-	assert_true(!says(out, "differs") && says(out, "# recorded   20.000 s at"));
+	assert_true(!says(out, "differs") && says(out, "1 run of 20 s on"));
 	/* where none is whole they are all there is */
 	snprintf(b, sizeof(b), "%s", temp_path("cut too"));
 	write_file(b, data, len / 2 + 3);
 	assert_int_equal(kjoule("report %s '%s'", temp_path("cut"), b), 1);
-	assert_true(says(out, "-- no whole run\n") && !says(out, "left out") &&
+	assert_true(!says(out, "left out") &&
 		    says(out, "is not a whole run: it was cut short"));
 	for (size_t i = 0; i < 16; i++)
 		data[len / 2 + i] ^= 0x10;
@@ -444,8 +443,8 @@ static void models_of_one_recording_stay_so(void **unused)
 					plain), 2);
 		assert_true(says(err, "--convergence goes with --model cpm only"));
 	}
-	assert_int_equal(kjoule("report --model auto %s", series_files("model", 2)), 0);
-	assert_true(says(out, "# model      cpm, chosen: of several recordings it is the only one"));
+	assert_int_equal(kjoule("report -v --model auto %s", series_files("model", 2)), 0);
+	assert_true(says(out, "name cpm, requested auto, reason \"of several recordings it is the only one\""));
 	assert_null(strstr(out, "--edge"));
 	snprintf(text, sizeof(text), "--model auto %s", series_files("model", 2));
 	doc = report(text);

@@ -268,7 +268,7 @@ static void a_budget_is_for_what_is_drawn_together(void **state)
 	assert_true(says(out, "! : draws more package power than the budget of 2 W: 1, for "));
 	assert_int_equal(kjoule("report --power-budget 2W %s", temp_path("both")), 0);
 	assert_true(says(out, "than the budget of 2 W: 0, for 0 s"));
-	assert_true(says(out, "what they draw together is held against a budget with --vectors"));
+	assert_true(says(out, "--vectors compares what they draw together with a budget"));
 }
 
 static void it_goes_with_what_is_of_all_that_ran(void **state)

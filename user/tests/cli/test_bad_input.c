@@ -167,9 +167,9 @@ static void without_a_source_there_is_no_energy(void **state)
 static void a_source_that_stood_still_is_no_zero(void **state)
 {
 	(void)state;
-	no_energy_anywhere(record("still", &(struct recipe){ .still = true }), "energy     ");
+	no_energy_anywhere(record("still", &(struct recipe){ .still = true }), "the energy is not known");
 	kjoule("report %s", temp_path("still"));
-	told(says(out, "package, 0 distinct readings, so what was spent is not known"));
+	told(says(out, "# unmeasured package, core: not seen to change twice"));
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("still")), 1);
 }
 
@@ -211,14 +211,14 @@ static void what_a_counter_that_stopped_did_not_tell(void **state)
 	record("again", &(struct recipe){ .noise = true, .stops = TICKS * 7 / 10 });
 	assert_true(near(untold_part("unmeasured_part", path), 0.305, 0.02));
 	kjoule("report %s", path);
-	told(says(out, "# unmeasured package: of 30.2 % of the time there was no reading"));
+	told(says(out, "# unmeasured package, core: of 30.2 % of the time there was no reading"));
 	part[0] = figure("report", "total", "energy_package_j", path);
 	part[1] = figure("report", "total", "energy_hi_package_j", path) - part[0];
 	assert_true(near(part[0], whole[0], 0.05));
 	/* of 0.7 of the windows, and all of them off as much: 1.2 times as wide */
 	told(part[1] > 1.1 * whole[1]);
 	kjoule("report %s %s", path, again);
-	told(says(out, "# unmeasured package: of 30.2 % of the time there was no reading"));
+	told(says(out, "# unmeasured package, core: of 30.2 % of the time there was no reading"));
 
 	record("stops", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
 	record("again", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
@@ -229,10 +229,10 @@ static void what_a_counter_that_stopped_did_not_tell(void **state)
 		j = figure(views[v], "total", "energy_package_j", path);
 		told(isnan(j));
 		kjoule("%s %s", views[v], path);
-		told(says(out, "# unmeasured package: of 90.") && says(out, "no reading tells the energy of most of its time"));
+		told(says(out, "# unmeasured package, core: of 90.") && says(out, "no reading tells the energy of most of its time"));
 	}
 	kjoule("report %s %s", path, again);
-	told(says(out, "energy not known") && says(out, "# unmeasured package: of 90."));
+	told(says(out, "its energy is not known") && says(out, "# unmeasured package, core: of 90."));
 	told(says(out, "no reading tells the energy of most of its time"));
 }
 
@@ -246,9 +246,9 @@ static void a_counter_that_stands_still_at_the_end_is_told(void **state)
 	snprintf(again, sizeof(again), "%s", record("again", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
 	assert_true(near(untold_part("stuck_s", path), 3.6, 0.02));
 	kjoule("report %s", path);
-	told(says(out, "# stuck      package: the counter did not change in the last 3.590 s, though it was read"));
+	told(says(out, "# stuck      package, core: the counter did not change in the last 3.590 s, though it was read"));
 	kjoule("report %s %s", path, again);
-	told(says(out, "# stuck      package: the counter did not change in the last 3.590 s, though it was read"));
+	told(says(out, "# stuck      package, core: the counter did not change in the last 3.590 s, though it was read"));
 	/* as long as it usually did is not told */
 	record("stands", &(struct recipe){ .noise = true, .stands = TICKS * 97 / 100 });
 	assert_true(untold_part("stuck_s", path) == 0);

@@ -230,7 +230,7 @@ static void every_format_and_sort_works(void **state)
 	assert_true(says(out, "[kernel]"));
 	assert_int_equal(kjoule("report --by process -v %s", temp_path("formats")), 0);
 	assert_true(says(out, "program (pid 100)"));
-	assert_true(says(out, "# ticks"));
+	assert_true(says(out, "# counters   due 2000, taken 2000"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("formats")), 0);
 	assert_true(!strncmp(out, "kind,pid,comm,", 14));
 	assert_int_equal(kjoule("report --pid 100 --percent-limit 50 %s", temp_path("formats")), 0);

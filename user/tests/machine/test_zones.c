@@ -186,9 +186,9 @@ static void a_domain_is_never_added_to_what_it_lies_in(void **state)
 	assert_int_equal(json_object_array_length(member(doc, "unattributed")), 0);
 	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("nested")), 0);
-	assert_true(says(out, "distinct readings, part of psys; core, "));
-	assert_true(says(out, "distinct readings, part of package; dram, "));
-	assert_true(says(out, "distinct readings, part of psys; psys, "));
+	assert_true(says(out, "package: source powercap:intel-rapl:0, inside psys, "));
+	assert_true(says(out, "core: source powercap:intel-rapl:0:0, inside package, "));
+	assert_true(says(out, "dram: source powercap:intel-rapl:0:1, inside psys, "));
 }
 
 int main(void)

@@ -94,7 +94,7 @@ static void tables_align_and_tell_why(void **state)
 			    "a \"b\", c?d  1.500  first\n"
 			    "\xc2\xb5joule          -\n"
 			    "x               -\n"
-			    "\n- : because\n- : the number is not finite\n");
+			    "\n- : because\n\n- : the number is not finite\n");
 	free(text);
 }
 

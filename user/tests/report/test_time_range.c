@@ -201,7 +201,7 @@ static void a_report_is_of_the_part(void **state)
 	assert_int_equal(kjoule("report --from 8s --to 15s %s", temp_path("two")), 0);
 	assert_true(says(out, "# shown: 8 s to 15 s of it; "));
 	assert_int_equal(kjoule("report -v --from 8s --to 15s %s", temp_path("two")), 0);
-	assert_true(says(out, "# shown      8 s to 15 s of it"));
+	assert_true(says(out, "# shown: 8 s to 15 s of it"));
 }
 
 static struct view open_cut(uint64_t from_ms, uint64_t to_ms)

@@ -225,7 +225,7 @@ static void test_report(void **state)
 	check_loop(doc, in_loop);
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("readings")), 0);
-	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "LEFT OUT") && says(out, "3 times nobody came by"));
+	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "LEFT OUT") && says(out, "3 trials without a hit of the breakpoint"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
 	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_held,late,"));
@@ -417,10 +417,10 @@ static void test_refused(void **state)
 	/* they were asked for, and none came */
 	record("none", 0, 0, 25);
 	assert_int_equal(kjoule("report --model vpm %s", temp_path("none")), 1);
-	assert_true(says(err, "3 times nobody came by"));
+	assert_true(says(err, "3 trials without a hit of the breakpoint"));
 	/* without being asked the report has another model, and says why */
 	assert_int_equal(kjoule("report %s", temp_path("none")), 0);
-	assert_true(says(err, "has no reading of a block, so the model is cpm: 3 times nobody came by"));
+	assert_true(says(err, "has no reading of a block, so the model is cpm: 3 trials without a hit of the breakpoint"));
 	assert_int_equal(kjoule("report --model cpm %s", temp_path("none")), 0);
 	assert_false(says(err, "has no reading of a block"));
 	assert_int_equal(kjoule("report %s", temp_path("plain")), 0);
@@ -441,13 +441,13 @@ static void test_held_is_no_overhead(void **state)
 	(void)state;
 	record("some", 240, 0, 25);
 	assert_int_equal(kjoule("report -v --model cpm %s", temp_path("some")), 0);
-	assert_true(says(out, "; without the 4.00 s for which CPUs were held\n"));
+	assert_true(says(out, ", paused 4 s"));
 	doc = report("--model cpm", "some", 0);
 	assert_true(near(number(member(doc, "overhead"), "paused_s"), 4, 1e-9));
 	json_object_put(doc);
 	record("plain", 0, 0, 0);
 	assert_int_equal(kjoule("report -v %s", temp_path("plain")), 0);
-	assert_true(says(out, "# overhead") && !says(out, "for which CPUs were held"));
+	assert_true(says(out, "# overhead") && !says(out, ", paused"));
 }
 
 static void test_not_told(void **state)

@@ -127,10 +127,38 @@ int tool_done(void **state)
 	return 0;
 }
 
+/* Where @what goes on in the next line of a text that was wrapped: behind a comment's sign, and blanks. */
+static const char *next_line(const char *text)
+{
+	const char *at = text + 1;
+
+	if (*text != '\n')
+		return NULL;
+	if (at[0] == '#' && at[1] == ' ')
+		at++;
+	return *at == ' ' || at[-1] == '\n' ? at + strspn(at, " ") : NULL;
+}
+
+static bool begins_with(const char *text, const char *what)
+{
+	for (; *what; what++) {
+		const char *next = *what == ' ' ? next_line(text) : NULL;
+
+		if (next)
+			text = next;
+		else if (*text == *what)
+			text++;
+		else
+			return false;
+	}
+	return true;
+}
+
 bool says(const char *text, const char *what)
 {
-	if (strstr(text, what))
-		return true;
+	for (const char *at = text; *at; at++)
+		if (begins_with(at, what))
+			return true;
 	/* cmocka cuts what is longer than a kilobyte, and the end of the line with it */
 	print_message("looked for: %.200s\nfound: %.600s\n", what, text);
 	return false;

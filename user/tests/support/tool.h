@@ -20,6 +20,7 @@ int kjoule_on_terminal(unsigned short columns, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* For cmocka, after the last test. */
 int tool_done(void **state);
+/* Is it in the text, as it is or wrapped? */
 bool says(const char *text, const char *what);
 struct json_object *member(struct json_object *o, const char *key);
 /* The first row of a kind, and of an object if that is not NULL. */

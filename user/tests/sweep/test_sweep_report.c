@@ -314,7 +314,7 @@ static void doubtful_settings_are_told(void **state)
 	free(b.data);
 	assert_int_equal(kjoule("sweep --from %s", temp_path("doubt")), 1);
 	assert_true(says(out, "# note       50 MHz: 100 of 3600 samples were lost"));
-	assert_true(says(out, "# note       50 MHz: of 1") && says(out, " of the time no reading tells the energy of package"));
+	assert_true(says(out, "# note       50 MHz: of 1") && says(out, " of the time there was no reading of package"));
 	/* of its recordings there is only little that no reading tells */
 	assert_false(says(out, "100 MHz: 100 of") || says(out, "100 MHz: the counter") || says(out, "100 MHz: of 15"));
 }
