@@ -96,10 +96,10 @@ struct attribute_options {
 	{ 0, "domain", "NAME[,...]", "energy domains of the table, or all (default: first)", \
 	  OPT_TEXT(&(opt)->domains), .not_with = "json csv" }, \
 	{ 'v', "verbose", NULL, "all that is known of the recording, above the table", \
-	  OPT_FLAG(&(opt)->verbose), .not_with = "quiet" }, \
+	  OPT_FLAG(&(opt)->verbose), .not_with = "quiet json csv" }, \
 	{ 'q', "quiet", NULL, "the table, and nothing above or below", OPT_FLAG(&(opt)->quiet) }, \
 	{ 0, "no-header", NULL, "a table without the titles of its columns", \
-	  OPT_FLAG(&(opt)->no_titles) }
+	  OPT_FLAG(&(opt)->no_titles), .not_with = "json csv" }
 
 /** attribute_parse_block() - the value of --block, see OPT_CALL(); @named: struct user_blocks */
 int attribute_parse_block(void *named, const char *text, const char **why);

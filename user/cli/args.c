@@ -152,7 +152,9 @@ int args_percent(const char *text, double *percent)
 
 	*percent = strtod(text, &end);
 	end += end != text && *end == '%';
-	return end == text || *end || !(*percent >= 0 && *percent <= 100) ? -EINVAL : 0;
+	if (end == text || *end || isnan(*percent))
+		return -EINVAL;
+	return *percent >= 0 && *percent <= 100 ? 0 : -ERANGE;
 }
 
 int args_frequency(const char *text, uint32_t low, uint32_t high, uint32_t *khz)

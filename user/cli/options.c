@@ -320,13 +320,34 @@ static void option_print_complete(const struct options_row *o)
 	options_print_complete(names, o->value, words, o->help);
 }
 
-/* What getopt_long() complains about with '?' or ':'. */
-static int options_getopt_error(const char *verb, int c, const char *arg)
+/* Names that "--begin" may be short for, as "--begins and --beginning"; "": none or one. */
+static const char *options_list_alike(const struct options_row *rows, const char *arg, char *buf, size_t len)
 {
+	const char *begin = arg + strspn(arg, "-");
+	size_t chars = strcspn(begin, "="), n = 0, at = 0;
+
+	buf[0] = '\0';
+	for (const struct options_row *o = rows; o->kind && *begin && at < len; o++) {
+		if (!o->name || strncmp(o->name, begin, chars))
+			continue;
+		at += snprintf(buf + at, len - at, "%s'--%s'", n++ ? " or " : "", o->name);
+	}
+	if (n < 2)
+		buf[0] = '\0';
+	return buf;
+}
+
+/* What getopt_long() complains about with '?' or ':'. */
+static int options_getopt_error(const char *verb, const struct options_row *rows, int c, const char *arg)
+{
+	char alike[512];
+
 	if (c == ':')
 		return cmd_usage(verb, "option '%s' needs a value", arg);
-	if (optopt >= LONG)
+	if (optopt >= LONG || (optopt == 'h' && arg[1] == '-'))
 		return cmd_usage(verb, "option '%s' takes no value", arg);
+	if (!optopt && *options_list_alike(rows, arg, alike, sizeof(alike)))
+		return cmd_usage(verb, "option '%s' is ambiguous: it may be %s", arg, alike);
 	if (optopt > 0 && optopt < 128)
 		return cmd_usage(verb, "unknown option '-%c'", optopt);
 	return cmd_usage(verb, "unknown option '%s'", arg);
@@ -384,7 +405,7 @@ int options_parse(const struct options_verb *verb, const struct options_row *row
 			return -EXIT_DONE;
 		}
 		if (c == '?' || c == ':')
-			return -options_getopt_error(verb->name, c, argv[optind - 1]);
+			return -options_getopt_error(verb->name, rows, c, argv[optind - 1]);
 		o = c < LONG ? option_by_letter(rows, c) : &rows[c - LONG];
 		code = option_parse(verb->name, o, c < LONG, optarg);
 		if (code)

@@ -10,6 +10,7 @@
 #include "header/summary.h"
 #include "output/output.h"
 #include "output/terminal.h"
+#include "output/wrap.h"
 
 /* Lines are not to be wider than a terminal: names give way, a command not to less than this. */
 #define COMMAND_LEAST	12
@@ -68,68 +69,73 @@ static void summary_print_run(const struct summary *s)
 	len += strlen("# ");
 	most = len + COMMAND_LEAST > width ? COMMAND_LEAST : width - len;
 	if (s->of_command && strlen(s->subject) > most)
-		output_printf(stdout, "# %.*s...%s\n", (int)most - 3, s->subject, ticks);
+		wrap_line(stdout, "%.*s...%s", (int)most - 3, s->subject, ticks);
 	else
-		output_printf(stdout, "# %s%s\n", s->subject, ticks);
+		wrap_line(stdout, "%s%s", s->subject, ticks);
 	free(ticks);
 }
 
 /* As many as there is room for. */
-static void summary_print_others(const struct summary *s)
+static void summary_write_others(FILE *f, const struct summary *s)
 {
 	size_t len = 0;
 
 	for (size_t i = 0; i < s->n_others; i++) {
 		len += strlen(s->others[i]);
 		if (len > OTHERS_MOST) {
-			output_printf(stdout, "%s%zu more", i ? ", " : "; also recorded: ",
+			fprintf(f, "%s%zu more", i ? ", " : "; also recorded: ",
 				      s->n_others - i);
 			return;
 		}
-		output_printf(stdout, "%s%s", i ? ", " : "; also recorded: ", s->others[i]);
+		fprintf(f, "%s%s", i ? ", " : "; also recorded: ", s->others[i]);
 	}
-}
-
-static void summary_print_interval(const struct summary *s)
-{
-	if (s->runs > 1 && s->runs_differ)
-		output_printf(stdout, "\n# figures are means; %s is half a 95 %% interval, which includes how runs differ\n",
-			      output_half());
-	else if (s->runs > 1)
-		output_printf(stdout, "\n# figures are means; %s is half a 95 %% interval, without how runs differ: that takes %d\n",
-			      output_half(), RUNS_SPREAD);
-	else
-		output_printf(stdout, ". %s is half a 95 %% interval\n", output_half());
 }
 
 static void summary_print_energy(const struct summary *s)
 {
-	if (!s->domain) {
-		printf("# energy: no source was used, so there is time and frequency only");
-	} else {
-		output_printf(stdout, "# energy: %.*s (%.*s", NAME_MOST, s->domain, NAME_MOST,
-			      s->source);
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	if (s->domain) {
+		fprintf(f, "%.*s (%.*s", NAME_MOST, s->domain, NAME_MOST, s->source);
 		if (s->update_period_ns)
-			printf(", updates every %.3g ms", s->update_period_ns / 1e6);
-		printf(")");
-		summary_print_others(s);
+			fprintf(f, ", updates every %.3g ms", s->update_period_ns / 1e6);
+		fputc(')', f);
+		summary_write_others(f, s);
+	} else {
+		fputs("no source was used, so there is time and frequency only", f);
 	}
-	summary_print_interval(s);
+	if (s->runs < 2)
+		fprintf(f, ". %s is half a 95 %% interval", output_half());
+	fclose(f);
+	wrap_line(stdout, "energy: %s", text);
+	free(text);
+	if (s->runs > 1 && s->runs_differ)
+		wrap_line(stdout, "figures are means; %s is half a 95 %% interval, which includes how runs differ",
+			  output_half());
+	else if (s->runs > 1)
+		wrap_line(stdout, "figures are means; %s is half a 95 %% interval, without how runs differ: that takes %d",
+			  output_half(), RUNS_SPREAD);
 }
 
 static void summary_print_cost(const struct summary *s)
 {
 	const char *of = s->runs > 1 ? "runs" : "run";
+	char slowed[80], outside[64] = "";
 
 	if (isnan(s->slowdown))
-		printf("# how much kjoule slowed the %s is not known", of);
+		snprintf(slowed, sizeof(slowed), "how much kjoule slowed the %s is not known", of);
 	else
-		printf("# kjoule slowed the %s by %.1f %%", of, 100 * s->slowdown);
+		snprintf(slowed, sizeof(slowed), "kjoule slowed the %s by %.1f %%", of, 100 * s->slowdown);
 	if (s->outside_j > 0)
-		output_printf(stdout, "%s used %.3g J outside the total",
-			      isnan(s->slowdown) ? "; it" : " and", s->outside_j);
-	printf("; %s%s\n", s->warnings[0] || s->messages ? "warnings below" : "no warnings",
-	       s->verbose ? "" : "; details: -v");
+		snprintf(outside, sizeof(outside), "%s used %.3g J outside the total",
+			 isnan(s->slowdown) ? "; it" : " and", s->outside_j);
+	wrap_line(stdout, "%s%s; %s%s", slowed, outside,
+		  s->warnings[0] || s->messages ? "warnings below" : "no warnings",
+		  s->verbose ? "" : "; details: -v");
 }
 
 void summary_print(const struct summary *s)

@@ -2,6 +2,7 @@
 /*
  * See columns.h.
  */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -28,6 +29,7 @@ void columns_field(struct columns *c, const char *field)
 
 void columns_add(struct columns *c, const char *name, const char *title, bool left)
 {
+	assert(c->n < COLUMNS_MOST);
 	c->fields[c->n] = c->field;
 	c->list[c->n++] = (struct output_column){ name, title, left };
 }
@@ -37,6 +39,7 @@ const char *columns_text(struct columns *c, const char *fmt, ...)
 	char *text = c->text[c->n_text++];
 	va_list ap;
 
+	assert(c->n_text <= COLUMNS_TEXTS);
 	va_start(ap, fmt);
 	vsnprintf(text, COLUMNS_TEXT, fmt, ap);
 	va_end(ap);
@@ -47,11 +50,21 @@ void columns_add_of(struct columns *c, const char *what, const char *domain, con
 {
 	char *name = c->text[c->n_text++];
 
+	assert(c->n_text <= COLUMNS_TEXTS);
 	/* "energy_" + domain + "_j": characters that no program has to quote */
 	snprintf(name, COLUMNS_TEXT, "%s_%.64s_%s", what, domain, unit);
 	output_identifier(name);
 	c->domains[c->n] = (struct output_domain){ domain, columns_text(c, "%s_%s", what, unit) };
 	columns_add(c, name, title, false);
+}
+
+/* Is the name at @at, of @len, one that the list has before it? */
+static bool columns_name_is_before(const char *list, const char *at, size_t len)
+{
+	for (; list < at; list += strcspn(list, ",") + 1)
+		if (strcspn(list, ",") == len && !strncmp(list, at, len))
+			return true;
+	return false;
 }
 
 int columns_check_domains(const char *show, const char *const *names, size_t n, struct kjoule_error *err)
@@ -67,6 +80,8 @@ int columns_check_domains(const char *show, const char *const *names, size_t n, 
 
 		while (i < n && (strlen(names[i]) != len || strncmp(names[i], at, len)))
 			i++;
+		if (i < n && columns_name_is_before(show, at, len))
+			return kjoule_fail(err, EINVAL, "--domain '%.*s': given twice", (int)(len < 64 ? len : 64), at);
 		if (i == n)
 			return kjoule_fail(err, ENOENT, "--domain '%.*s': there is no such domain; there %s %s", (int)(len < 64 ? len : 64),
 					   at, n == 1 ? "is" : "are", n ? list : "none");

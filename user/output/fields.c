@@ -59,13 +59,13 @@ int fields_check(const struct fields *f, struct kjoule_error *err)
 	return 0;
 }
 
-static bool fields_has_chosen(const struct fields *f, const struct output_field *field)
+bool fields_has(const char *chosen, const char *key)
 {
-	const char *at = f->chosen + 1, *key;
+	const char *at = chosen ? chosen + (*chosen == '+') : "", *one;
 	size_t len;
 
-	while ((key = fields_next_key(&at, &len)))
-		if (fields_find(f, key, len) == field)
+	while ((one = fields_next_key(&at, &len)))
+		if (strlen(key) == len && !strncmp(one, key, len))
 			return true;
 	return false;
 }
@@ -81,7 +81,7 @@ size_t fields_list(const struct fields *f, const char *keys[FIELDS_MOST])
 		return n;
 	}
 	for (size_t i = 0; i < f->n; i++)
-		if (f->known[i].shown || (at && fields_has_chosen(f, &f->known[i])))
+		if (f->known[i].shown || (at && fields_has(at, f->known[i].key)))
 			keys[n++] = f->known[i].key;
 	return n;
 }

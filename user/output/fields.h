@@ -36,4 +36,7 @@ int fields_check(const struct fields *f, struct kjoule_error *err);
 /** fields_list() - keys of the fields of a table, in their order, of fields_check()'s 0. Return: how many */
 size_t fields_list(const struct fields *f, const char *keys[FIELDS_MOST]);
 
+/** fields_has() - does a value of --fields name the field? NULL: no */
+bool fields_has(const char *chosen, const char *key);
+
 #endif /* KJOULE_FIELDS_H */

@@ -175,14 +175,18 @@ static void table_print_text(FILE *file, const char *text, int width)
 		fprintf(file, "%.*s", width, "...");
 }
 
+/* The last name of a row has the room of the columns behind it, up to @most characters in all. */
 static void table_print_row(struct table *t, FILE *file, char *const *cells, const int *widths,
-			    enum output_emphasis how)
+			    int most, enum output_emphasis how)
 {
 	static const char *const colours[] = { [OUTPUT_WARM] = "33", [OUTPUT_HOT] = "1;31" };
-	int pending = 0;
+	int pending = 0, column = 0;
+	size_t last = 0;
 
 	if (how != OUTPUT_PLAIN)
 		fprintf(file, "\033[%sm", colours[how]);
+	for (size_t i = 0; i < t->n_order; i++)
+		last = *cells[t->order[i]] ? i : last;
 	for (size_t i = 0; i < t->n_order; i++) {
 		size_t c = t->order[i];
 		const char *text = cells[c];
@@ -192,15 +196,16 @@ static void table_print_row(struct table *t, FILE *file, char *const *cells, con
 		pad = pad < 0 ? 0 : pad;
 		/* spaces only before something: none at the end of a line */
 		if (!*text) {
-			pending += widths[c] + TABLE_GAP;
+			pending += widths[c] ? widths[c] + TABLE_GAP : 0;
 		} else if (t->columns[c].left) {
 			fprintf(file, "%*s", pending, "");
-			table_print_text(file, text, widths[c]);
+			table_print_text(file, text, i == last && most - column > widths[c] ? most - column : widths[c]);
 			pending = pad + TABLE_GAP;
 		} else {
 			fprintf(file, "%*s%s", pending + pad, "", text);
 			pending = TABLE_GAP;
 		}
+		column += widths[c] ? widths[c] + TABLE_GAP : 0;
 	}
 	fputs(how != OUTPUT_PLAIN ? "\033[0m\n" : "\n", file);
 }
@@ -234,6 +239,7 @@ void table_print(struct table *t, FILE *file)
 	int *widths = calloc(t->n_columns, sizeof(*widths));
 	size_t rows = t->n_cells / t->n_columns;
 	bool colour = file == stdout && terminal_has_colour();
+	int most = !t->fits ? INT_MAX : file == stdout ? (int)terminal_width() : TERMINAL_WIDTH;
 
 	if (!widths)
 		return;
@@ -245,13 +251,12 @@ void table_print(struct table *t, FILE *file)
 				widths[c] = table_text_width(text);
 		}
 	}
-	if (t->fits)
-		table_fit_width(t, widths, file == stdout ? terminal_width() : TERMINAL_WIDTH);
+	table_fit_width(t, widths, most);
 	for (size_t r = t->untitled; r < rows; r++) {
 		char **row = t->cells + r * t->n_columns;
 
 		if (row[0])
-			table_print_row(t, file, row, widths,
+			table_print_row(t, file, row, widths, most,
 					colour && r < t->n_emphasis ? t->emphasis[r] :
 					OUTPUT_PLAIN);
 		else

@@ -3,6 +3,7 @@
  * The terminal and the pager; see terminal.h. Used by tables, by verbs with long output, and by main.c at the end.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 static bool refused;
 static pid_t pager;
+static int messages = -1;	/* where standard error went before the pager */
 static unsigned int paged_width;	/* of the terminal behind the pager */
 
 unsigned int terminal_width(void)
@@ -64,10 +66,15 @@ static void terminal_run_pager(const char *command, const int *ends)
 /* A pager that is not installed would swallow the output: the shell says whether there is one. */
 static bool terminal_has_command(const char *command)
 {
-	size_t word = strcspn(command, " \t;&|<>()$`'\"\\");
+	size_t word;
 	char *test;
 	int ret;
 
+	/* "LESS=R less": what is set for it alone */
+	do {
+		command += strspn(command, " \t");
+		word = strcspn(command, " \t;&|<>()$`'\"\\");
+	} while (memchr(command, '=', word) && *(command += word));
 	if (asprintf(&test, "command -v %.*s >/dev/null 2>&1", (int)word, command) < 0)
 		return false;
 	ret = system(test);
@@ -75,11 +82,22 @@ static bool terminal_has_command(const char *command)
 	return !ret;
 }
 
+/* Both ends that the pager reads from are closed, or it would wait for more. */
 static void terminal_wait_for_pager(void)
 {
+	int status = 0;
+
 	close(STDOUT_FILENO);
-	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+	if (messages >= 0) {
+		dup2(messages, STDERR_FILENO);
+		close(messages);
+		messages = -1;
+	}
+	while (waitpid(pager, &status, 0) < 0 && errno == EINTR)
 		;
+	/* of the shell: it cannot be run */
+	if (WIFEXITED(status) && WEXITSTATUS(status) >= 126)
+		fprintf(stderr, "kjoule: the pager failed; choose another with KJOULE_PAGER, or KJOULE_PAGER=cat for none\n");
 }
 
 /* Ctrl-C reaches the pager as well, which goes on: the terminal is its own until it ends. */
@@ -105,6 +123,11 @@ void terminal_start_pager(void)
 		terminal_run_pager(command, ends);
 	if (child > 0) {
 		dup2(ends[1], STDOUT_FILENO);
+		/* messages would be written over the pager's screen */
+		if (isatty(STDERR_FILENO)) {
+			messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+			dup2(ends[1], STDERR_FILENO);
+		}
 		signal(SIGPIPE, SIG_IGN);
 		signal(SIGINT, terminal_end_after_pager);
 		signal(SIGTERM, terminal_end_after_pager);

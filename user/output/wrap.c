@@ -68,6 +68,15 @@ void wrap_comment(FILE *file, const char *key, const char *fmt, ...)
 	va_end(ap);
 }
 
+void wrap_line(FILE *file, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	wrap_print(file, "# ", "# ", fmt, ap);
+	va_end(ap);
+}
+
 void wrap_footnote(FILE *file, const char *mark, const char *fmt, ...)
 {
 	char first[64], lead[64];

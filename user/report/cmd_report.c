@@ -61,6 +61,7 @@ static int report_check_several(const struct attribute_options *opt, const struc
 /* What does not go together by its values. Return: 0, or the exit code after saying so */
 static int report_check_options(struct attribute_options *opt, const struct report_files *files)
 {
+	bool table = opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED;
 	int ret = attribute_options_check("report", opt);
 	struct kjoule_error err;
 
@@ -91,6 +92,10 @@ static int report_check_options(struct attribute_options *opt, const struct repo
 	      opt->callers == CALLERS_CHILDREN ? callers_fields_check(opt, &err) : report_fields_check(opt, &err);
 	if (ret)
 		return cmd_usage("report", "%s", err.text);
+	if (files->n < 2 && fields_has(opt->fields, "runs"))
+		return cmd_usage("report", "--fields runs is of several recordings; there is one");
+	if (!opt->by_region && fields_has(opt->fields, "regions"))
+		return cmd_usage("report", "--fields regions goes with --by region");
 	ret = report_check_several(opt, files);
 	if (ret)
 		return ret;
@@ -98,13 +103,11 @@ static int report_check_options(struct attribute_options *opt, const struct repo
 		return cmd_usage("report", "--percent-limit does not go with --folded: its lines add up to the total");
 	opt->callers_limit = opt->percent_limit;
 	if (opt->percent_limit < 0) {
-		bool table = opt->format == OUTPUT_TABLE;
-
 		opt->callers_limit = table ? CALLERS_LIMIT : 0;
-		opt->percent_limit = table && opt->callers != CALLERS_FOLDED ? FUNCTIONS_LIMIT : 0;
-		if (!opt->least_samples && table && opt->callers != CALLERS_FOLDED)
-			opt->least_samples = LEAST_SAMPLES;
+		opt->percent_limit = table ? FUNCTIONS_LIMIT : 0;
 	}
+	if (!opt->least_samples && table && opt->percent_limit > 0)
+		opt->least_samples = LEAST_SAMPLES;
 	return 0;
 }
 
@@ -121,10 +124,10 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 		  .not_with = "children folded block" },
 		{ 0, "children", NULL, "each function with all that it called",
 		  OPT_SET(&opt->callers, CALLERS_CHILDREN),
-		  .not_with = "folded block" },
+		  .not_with = "folded block sort min-samples" },
 		{ 0, "folded", NULL, "a line for each stack, for flame graphs",
 		  OPT_SET(&opt->callers, CALLERS_FOLDED),
-		  .not_with = "json csv block" },
+		  .not_with = "json csv block fields domain verbose no-header sort min-samples" },
 		{ 0, "weight", "KEY", "of --folded: energy (uJ, default), time (ns), samples",
 		  OPT_WORD(&opt->weight, [WEIGHT_ENERGY] = "energy", [WEIGHT_TIME] = "time",
 		  [WEIGHT_SAMPLES] = "samples"),
@@ -136,11 +139,12 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 			  .given = &opt->sort_given },
 		ATTRIBUTE_OPT_LIMIT(&opt->percent_limit,
 				    "sum what is below P % (default 1; callers 0.5)"),
-		{ 0, "min-samples", "N", "sum rows of fewer samples (3; 1 with --percent-limit)",
+		{ 0, "min-samples", "N", "sum rows of fewer samples (3; 1 with --percent-limit 0)",
 		  OPT_NUMBER(&opt->least_samples, 1, UINT32_MAX) },
 		{ 0, "vectors", NULL, "what ran together on the CPUs",
 		  OPT_FLAG(&opt->vectors),
-		  .not_with = "region call-graph children folded pid comm block sort interval" },
+		  .not_with = "region call-graph children folded pid comm block sort interval "
+			      "min-samples" },
 		{ 0, "power-budget", "POWER", "mark what draws more than that: 2W, 500mW",
 		  OPT_POWER(&opt->budget_w), .not_with = "children folded" },
 		ATTRIBUTE_OPT_REGION(&opt->region),
@@ -161,7 +165,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 		  "how sure figures get with more samples (.svg, .png)",
 		  OPT_PICTURE(&opt->convergence),
 		  .not_with = "call-graph children folded vectors power-budget pid comm region "
-			      "interval sort percent-limit" },
+			      "interval sort percent-limit min-samples fields no-header" },
 		OPT_FORCE(&opt->force, "convergence"),
 		{ 0, "without-outliers", NULL, "leave out recordings that differ too much",
 		  OPT_FLAG(&files.without_outliers) },

@@ -48,15 +48,26 @@ static void report_add_column(struct columns *c, const char *field, const char *
 	columns_add(c, name, title, left);
 }
 
+static bool report_is_by_object(const struct attribute_options *opt)
+{
+	return opt->units && opt->grain == CODE_UNIT_OBJECT;
+}
+
+static const char *report_unit_title(const struct attribute_options *opt)
+{
+	return opt->by_region ? "REGION" : opt->processes ? "PROCESS" :
+	       report_is_by_object(opt) ? "OBJECT" : "FUNCTION";
+}
+
 static void report_make_columns(struct columns *c, const struct blocks *b, bool callers,
 				const struct attribute_options *opt)
 {
 	report_add_column(c, NULL, "kind", NULL, true);
 	report_add_column(c, "pid", "pid", "PID", false);
 	report_add_column(c, "command", "comm", "COMMAND", true);
-	report_add_column(c, "function", opt->by_region ? "region" : "function", opt->by_region ? "REGION" : opt->processes ? "PROCESS" :
-			  "FUNCTION", true);
-	report_add_column(c, "object", "object", opt->by_region || opt->processes ? NULL : "OBJECT", true);
+	report_add_column(c, "function", opt->by_region ? "region" : "function", report_unit_title(opt), true);
+	report_add_column(c, "object", "object", opt->by_region || opt->processes || report_is_by_object(opt) ?
+			  NULL : "OBJECT", true);
 	report_add_column(c, "mode", "mode", "MODE", true);
 	columns_field(c, NULL);
 	if (callers)
@@ -272,7 +283,7 @@ static void report_print_row(struct output *out, const struct blocks *b, const s
 			output_real(out, 100 * e->j.v / s->total_j[d], 1);
 		columns_value(out, &w, 1, s->power[d], no_energy, mixed ? mixed_interval : vague);
 	}
-	if (!g->samples || !function)
+	if (!g->samples || !function || report_row_is_gap(b, r))
 		columns_value(out, &g->khz, 1e-3, 1, caller ? columns_blank : NULL, NULL);
 	else
 		columns_value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
@@ -312,9 +323,12 @@ const char *report_hidden_name(const struct report *r, const struct attribute_op
 {
 	const char *rows = r->n_hidden == 1 ? "row" : "rows";
 
-	if (r->n_few)
-		snprintf(buf, len, "(%zu %s < %g %% or < %" PRIu32 " samples)", r->n_hidden, rows, opt->percent_limit,
+	if (r->n_few == r->n_hidden)
+		snprintf(buf, len, "(%zu more %s of fewer than %" PRIu32 " samples)", r->n_hidden, rows,
 			 opt->least_samples);
+	else if (r->n_few)
+		snprintf(buf, len, "(%zu more %s below %g %% or %" PRIu32 " samples)", r->n_hidden, rows,
+			 opt->percent_limit, opt->least_samples);
 	else
 		snprintf(buf, len, "(%zu more %s below %g %%)", r->n_hidden, rows, opt->percent_limit);
 	return buf;
@@ -348,7 +362,7 @@ static void report_print_footnotes(const struct report *r, const struct blocks *
 	for (size_t i = 0; i < r->n_processes; i++)
 		for (size_t k = 0; k < r->processes[i].n_rows; k++)
 			vague |= report_row_is_vague(b, &r->processes[i].rows[k]);
-	if (vague)
+	if (vague && (!opt->fields || *opt->fields == '+' || fields_has(opt->fields, "marks")))
 		wrap_footnote(stdout, "*", "imprecise instruction pointers: some samples may be of the code before");
 	report_budget_print(r, b, opt);
 	report_print_misses(b);

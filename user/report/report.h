@@ -82,6 +82,8 @@ void report_free(struct report *r);
  */
 int report_rows_list(const struct report *r, const struct blocks *b, const struct attribute_options *opt,
 		     struct report_row **rows, size_t *n, bool *several);
+/** report_row_is_gap() - "[idle]", "[missed]": time that no code is known of, which a table has for what it is */
+bool report_row_is_gap(const struct blocks *b, const struct report_row *row);
 /**
  * report_print() - the rows; @head becomes the JSON document
  * @c:		callers to be shown below each function, or NULL

@@ -105,16 +105,27 @@ static void report_sum_value(struct value *sum, const struct value *v)
 	*sum = (struct value){ sum->v + (isnan(v->v) ? 0 : v->v), NAN, NAN };
 }
 
+static bool report_row_is_below(const struct report *r, const struct blocks *b,
+				const struct report_row *row, const struct attribute_options *opt)
+{
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
+
+	return report_weight_of(row, &r->total, b) < limit;
+}
+
 /* What is not shown is counted all the same. */
-static void report_hide_row(struct report *r, const struct report_row *row, unsigned int n_domains)
+static void report_hide_row(struct report *r, const struct report_row *row, const struct blocks *b,
+			    const struct attribute_options *opt)
 {
 	struct profile_group *sum = &r->hidden.g;
+	unsigned int n_domains = b->n_domains;
 
 	sum->samples += row->g.samples;
 	report_sum_value(&sum->time_s, &row->g.time_s);
 	for (unsigned int d = 0; d < n_domains; d++)
 		report_sum_value(&sum->energy[d].j, &row->g.energy[d].j);
 	r->n_hidden++;
+	r->n_few += !report_row_is_below(r, b, row, opt);
 }
 
 static void report_finish_hidden(struct report *r, unsigned int n_domains)
@@ -131,17 +142,23 @@ static void report_finish_hidden(struct report *r, unsigned int n_domains)
 	}
 }
 
-static bool report_row_is_small(struct report *r, const struct blocks *b, const struct report_row *row,
-				const struct attribute_options *opt)
+bool report_row_is_gap(const struct blocks *b, const struct report_row *row)
 {
-	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
-	/* idle CPUs and lost ticks have none, however much they are */
-	bool few = row->g.samples && row->g.samples < opt->least_samples;
+	const struct blocks_process *p = &b->processes[row->process];
 
-	if (report_weight_of(row, &r->total, b) < limit)
+	return row->kind == ROW_FUNCTION && !p->pid &&
+	       !strcmp(p->comm, b->functions[row->function].symbol);
+}
+
+static bool report_row_is_small(const struct report *r, const struct blocks *b,
+				const struct report_row *row, const struct attribute_options *opt)
+{
+	if (opt->format == OUTPUT_TABLE && report_row_is_gap(b, row))
+		return false;
+	/* idle CPUs and lost ticks have none, however much they are */
+	if (row->g.samples && row->g.samples < opt->least_samples)
 		return true;
-	r->n_few += few;
-	return few;
+	return report_row_is_below(r, b, row, opt);
 }
 
 static int report_finish_process(struct report_process *p, struct report *r, const struct blocks *b,
@@ -149,7 +166,6 @@ static int report_finish_process(struct report_process *p, struct report *r, con
 {
 	struct report_row cost[] = { report_part_new(p, ROW_TICKS, b->n_domains),
 				     report_part_new(p, ROW_INTERRUPTS, b->n_domains) };
-	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	size_t n = 0;
 	void *rows;
 
@@ -162,7 +178,7 @@ static int report_finish_process(struct report_process *p, struct report *r, con
 		/* what the user has named is asked for */
 		if (report_row_is_small(r, b, &row, opt) && !report_row_is_named(b, &row)) {
 			if (!p->outside)
-				report_hide_row(r, &row, b->n_domains);
+				report_hide_row(r, &row, b, opt);
 			report_over_count(&r->hidden_over, b, &row, opt);
 			continue;
 		}
@@ -177,10 +193,10 @@ static int report_finish_process(struct report_process *p, struct report *r, con
 		if (!(cost[i].g.time_s.v > 0))
 			continue;
 		/* a table has one row of these for all processes */
-		if (opt->format == OUTPUT_TABLE || report_weight_of(&cost[i], &r->total, b) >= limit)
+		if (opt->format == OUTPUT_TABLE || !report_row_is_below(r, b, &cost[i], opt))
 			p->rows[p->n_rows++] = cost[i];
 		else if (!p->outside)
-			report_hide_row(r, &cost[i], b->n_domains);
+			report_hide_row(r, &cost[i], b, opt);
 	}
 	qsort(p->rows, p->n_rows, sizeof(*p->rows), report_row_by_key);
 	return 0;
@@ -198,13 +214,12 @@ static bool report_process_has_named(const struct blocks *b, const struct report
 static void report_hide_processes(struct report *r, const struct blocks *b,
 				  const struct attribute_options *opt)
 {
-	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
 		struct report_process *p = &r->processes[i];
 		bool small = opt->processes ? report_row_is_small(r, b, &p->total, opt) :
-					      report_weight_of(&p->total, &r->total, b) < limit;
+					      report_row_is_below(r, b, &p->total, opt);
 
 		/* in a table its functions are hidden one by one; its ticks have a row with others' */
 		if (opt->format == OUTPUT_TABLE && !opt->processes &&
@@ -216,9 +231,9 @@ static void report_hide_processes(struct report *r, const struct blocks *b,
 			for (size_t k = 0; k < p->n_rows; k++)
 				report_over_count(&r->hidden_over, b, &p->rows[k], opt);
 			for (size_t k = 0; k < p->n_rows && !p->outside; k++)
-				report_hide_row(r, &p->rows[k], b->n_domains);
+				report_hide_row(r, &p->rows[k], b, opt);
 			if (opt->processes && !p->outside)
-				report_hide_row(r, &p->total, b->n_domains);
+				report_hide_row(r, &p->total, b, opt);
 			free(p->rows);
 		} else {
 			r->processes[n++] = *p;

@@ -130,7 +130,7 @@ static void what_is_refused_is_said(void **state)
 		{ "--cpus=", "--cpus '': not understood" },
 		{ "--picture x.gif", "--picture 'x.gif': not understood; expected a file" },
 		{ "--source a,,b", "--source 'a,,b': not understood; expected names" },
-		{ "--percent 101", "--percent '101': not understood" },
+		{ "--percent 101", "--percent '101': out of range" },
 		{ "--power 2MW", "--power '2MW': not understood; expected watts like 2W" },
 		{ "--rate 0", "--rate '0': out of range; expected a rate" },
 		{ "--freq fast", "--freq 'fast': not understood; expected a frequency" },
