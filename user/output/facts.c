@@ -55,7 +55,7 @@ static void facts_write_figure(FILE *out, double v, const struct facts_unit *uni
 		v /= 1000;
 		size++;
 	}
-	fprintf(out, "%.4g %s%s", v, sizes[size], unit->unit);
+	fprintf(out, fabs(v) < 1e5 ? "%.5g %s%s" : "%.0f %s%s", v, sizes[size], unit->unit);
 }
 
 static void facts_write_date(FILE *out, int64_t unix_ns)

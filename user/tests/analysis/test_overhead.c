@@ -215,7 +215,7 @@ static void a_report_prints_it_with_the_bound(void **state)
 	assert_true(json_object_get_boolean(member(o, "met")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report -v %s", temp_path("met")), 0);
-	assert_true(says(out, "# overhead   part 0.5025 %, ticks 0.5025 %, requested 1 %, met\n"));
+	assert_true(says(out, "# overhead   part 0.50251 %, ticks 0.50251 %, requested 1 %, met\n"));
 	write_one("missed", 1000, 5000, 0);
 	o = overhead_in("missed");
 	assert_false(json_object_get_boolean(member(o, "met")));

@@ -114,7 +114,7 @@ static void other_sources_stand_beside_and_are_not_added(void **state)
 	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("many")), 0);
 	assert_true(says(out, "# energy     source test\n"));
-	assert_true(says(out, "powercap:intel-rapl:0: domain package, quantity energy, readings 40, covered 1.95 s, energy 7.7 J, power 3.949 W\n"));
+	assert_true(says(out, "powercap:intel-rapl:0: domain package, quantity energy, readings 40, covered 1.95 s, energy 7.7 J, power 3.9487 W\n"));
 	assert_true(says(out, "inside powercap:intel-rapl:0, "));
 	assert_true(says(out, "mean 45 C, min 40 C, max 50 C\n"));
 }
