@@ -31,14 +31,17 @@ int args_number(const char *text, uint32_t least, uint32_t most, uint32_t *value
 /** args_pid() - a positive process id. Return: 0 or -EINVAL */
 int args_pid(const char *text, uint32_t *pid);
 
-/** args_power() - "2", "2W", "500mW" to watt. Return: 0, -EINVAL (syntax), -ERANGE (0 or above 1 MW) */
+/**
+ * args_power() - "2", "2W", "500mW" to watt. Return: 0, -EINVAL (syntax), -ERANGE (0 or above 1 MW)
+ */
 int args_power(const char *text, double *watt);
 
 /** args_percent() - a number from 0 to 100, as "1" or "1%". Return: 0 or -EINVAL */
 int args_percent(const char *text, double *percent);
 
 /**
- * args_frequency() - "800MHz", "1.2GHz", a number without a unit counts kHz as cpufreq does; "min" and "max"
+ * args_frequency() - "800MHz", "1.2GHz", a number without a unit counts kHz as cpufreq does; "min"
+ * and "max"
  * @low,@high:	what these two are, kHz; 0: they are not understood
  * Return: 0, -EINVAL (syntax), -ERANGE (0, or past 32 bits)
  */

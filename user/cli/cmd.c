@@ -43,7 +43,8 @@ int cmd_usage(const char *verb, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-int cmd_bad_value(const char *verb, int ret, const char *option, const char *text, const char *wanted)
+int cmd_bad_value(const char *verb, int ret, const char *option, const char *text,
+		  const char *wanted)
 {
 	const char *how = ret == -ERANGE ? "out of range" : "not understood";
 
@@ -73,5 +74,7 @@ int cmd_privilege_drop(char *const *named, size_t n)
 {
 	int ret = kjoule_privilege_drop(named, n);
 
-	return ret ? cmd_failed("cannot give up root's rights: %s; run it as another user", strerror(-ret)) : 0;
+	return ret ? cmd_failed("cannot give up root's rights: %s; run it as another user",
+				strerror(-ret)) :
+		     0;
 }

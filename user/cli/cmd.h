@@ -19,7 +19,8 @@ int cmd_usage(const char *verb, const char *fmt, ...) __attribute__((format(prin
  * @wanted:	what would do
  * Return: 0 for 0, else EXIT_USAGE after saying so
  */
-int cmd_bad_value(const char *verb, int ret, const char *option, const char *text, const char *wanted);
+int cmd_bad_value(const char *verb, int ret, const char *option, const char *text,
+		  const char *wanted);
 /** cmd_failed() - "kjoule: ..." on standard error. Return: EXIT_FAILED */
 int cmd_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** cmd_warn() - "kjoule: ..." on standard error */

@@ -321,7 +321,8 @@ static void option_print_complete(const struct options_row *o)
 }
 
 /* Names that "--begin" may be short for, as "--begins and --beginning"; "": none or one. */
-static const char *options_list_alike(const struct options_row *rows, const char *arg, char *buf, size_t len)
+static const char *options_list_alike(const struct options_row *rows, const char *arg, char *buf,
+				      size_t len)
 {
 	const char *begin = arg + strspn(arg, "-");
 	size_t chars = strcspn(begin, "="), n = 0, at = 0;
@@ -338,7 +339,8 @@ static const char *options_list_alike(const struct options_row *rows, const char
 }
 
 /* What getopt_long() complains about with '?' or ':'. */
-static int options_getopt_error(const char *verb, const struct options_row *rows, int c, const char *arg)
+static int options_getopt_error(const char *verb, const struct options_row *rows, int c,
+				const char *arg)
 {
 	char alike[512];
 

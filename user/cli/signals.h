@@ -9,8 +9,9 @@
 
 /**
  * signals_ends() - SIGINT, SIGTERM and SIGHUP
- * @ends:	out: without SIGHUP where it is ignored, as nohup(1) does; a signal that is blocked and waited for would be taken
- *		all the same. SIGINT is: scripts' shells ignore it in what they start in the background, and end a recorder by it.
+ * @ends:	out: without SIGHUP where it is ignored, as nohup(1) does; a signal that is blocked
+ *		and waited for would be taken all the same. SIGINT is: scripts' shells ignore it in
+ *		what they start in the background, and end a recorder by it.
  */
 static inline void signals_ends(sigset_t *ends)
 {

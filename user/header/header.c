@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is known of a recording besides its figures: with which sources it was made, how completely, and what the measurement cost;
- * and what of that makes figures doubtful. Used by report and annotate.
+ * What is known of a recording besides its figures: with which sources it was made, how completely,
+ * and what the measurement cost; and what of that makes figures doubtful. Used by report and
+ * annotate.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,10 +17,16 @@
 #include "output/facts.h"
 #include "output/wrap.h"
 
-/* Where the time of other interrupts is not known to this part of all time, a line says why intervals are wide. */
+/*
+ * Where the time of other interrupts is not known to this part of all time, a line says why
+ * intervals are wide.
+ */
 #define OTHER_NOISY	0.005
 
-/* Ticks that did not happen because a CPU was offline, or the machine suspended; the counters have them as missed. */
+/*
+ * Ticks that did not happen because a CPU was offline, or the machine suspended; the counters have
+ * them as missed.
+ */
 static uint64_t header_away_ticks(const struct view *v, bool suspended)
 {
 	uint64_t n = 0;
@@ -88,14 +95,18 @@ static void header_print_gap(FILE *f, const char *names, const struct header_gap
 	static const char rest[] = "there was no reading: the energy is taken to be as in the rest, intervals are wider, and code that ran mostly then has none";
 
 	if (gap->unread)
-		wrap_comment(f, "unmeasured", "%s: not seen to change twice, so the energy is not known", names);
+		wrap_comment(f, "unmeasured",
+			     "%s: not seen to change twice, so the energy is not known", names);
 	else if (gap->part > HEADER_UNMEASURED && gap->most > gap->part + HEADER_UNMEASURED)
-		wrap_comment(f, "unmeasured", "%s: of %.1f %% of the time (of %.1f %% of that of one of them) %s",
+		wrap_comment(f, "unmeasured",
+			     "%s: of %.1f %% of the time (of %.1f %% of that of one of them) %s",
 			     names, 100 * gap->part, 100 * gap->most, rest);
 	else if (gap->part > HEADER_UNMEASURED)
-		wrap_comment(f, "unmeasured", "%s: of %.1f %% of the time %s", names, 100 * gap->part, rest);
+		wrap_comment(f, "unmeasured",
+			     "%s: of %.1f %% of the time %s", names, 100 * gap->part, rest);
 	if (!gap->unread && gap->stuck_s > 0)
-		wrap_comment(f, "stuck", "%s: the counter did not change in the last %.3f s, though it was read: taken as no energy",
+		wrap_comment(f, "stuck",
+			     "%s: the counter did not change in the last %.3f s, though it was read: taken as no energy",
 			     names, gap->stuck_s);
 }
 
@@ -129,9 +140,11 @@ void header_gaps_print(FILE *f, const struct header_gap *gaps, size_t n)
 static void header_print_lost(FILE *f, const struct blocks *b, const struct kjoule_cpu_stats *s)
 {
 	if (s->lost)
-		wrap_comment(f, "lost", "%" PRIu64 " of %" PRIu64 " records lost", s->lost, s->records);
+		wrap_comment(f, "lost",
+			     "%" PRIu64 " of %" PRIu64 " records lost", s->lost, s->records);
 	if (b->lost)
-		wrap_comment(f, "lost", "%" PRIu64 " samples lost: code that ran there is in no figure",
+		wrap_comment(f, "lost",
+			     "%" PRIu64 " samples lost: code that ran there is in no figure",
 			     b->lost);
 }
 
@@ -142,9 +155,12 @@ static void header_print_not_attributed(FILE *f, const struct view *v, const str
 
 	/* where the whole system is recorded they have a row */
 	if (b->unattributed && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
-		wrap_comment(f, "missed", "%" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are not attributed: up to %.1f %% of all is not in the figures",
-			     b->unattributed, b->unattributed * 1e-9 * v->rec.meta.session.interval_ns,
-			     MISSED_TICKS_INTERPOLATED_MOST, 100.0 * b->unattributed / all);
+		wrap_comment(
+			f, "missed",
+			"%" PRIu64
+			" ticks (%.3f CPU seconds) in gaps of more than %d are not attributed: up to %.1f %% of all is not in the figures",
+			b->unattributed, b->unattributed * 1e-9 * v->rec.meta.session.interval_ns,
+			MISSED_TICKS_INTERPOLATED_MOST, 100.0 * b->unattributed / all);
 }
 
 static void header_print_failed(FILE *f, const struct view *v, const struct kjoule_cpu_stats *s)
@@ -152,14 +168,18 @@ static void header_print_failed(FILE *f, const struct view *v, const struct kjou
 	if (s->source_errors)
 		wrap_comment(f, "sources", "%" PRIu64 " readings failed", s->source_errors);
 	if (v->rec.meta.session.children_lost)
-		wrap_comment(f, "children", "%" PRIu64 " could not be followed for want of memory: what they and theirs did is missing",
+		wrap_comment(f, "children",
+			     "%" PRIu64
+			     " could not be followed for want of memory: what they and theirs did is missing",
 			     v->rec.meta.session.children_lost);
 }
 
 static void header_print_left_out_ticks(FILE *f, const struct blocks *b)
 {
 	if (b->left_out)
-		wrap_comment(f, "left out", "%" PRIu64 " ticks without a sample: too many for a file of this size",
+		wrap_comment(f,
+			     "left out", "%" PRIu64
+			     " ticks without a sample: too many for a file of this size",
 			     b->left_out);
 }
 
@@ -173,20 +193,24 @@ static bool header_has_pauses(const struct kjoule_session_info *s)
 static void header_print_noise(FILE *f, const struct blocks *b, bool ticks_cost)
 {
 	if (ticks_cost && b->input.calibration_error > HEADER_NOISY)
-		wrap_comment(f, "cost", "the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine",
+		wrap_comment(f, "cost",
+			     "the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine",
 			     100 * b->input.calibration_error);
 	if (b->input.other_error <= OTHER_NOISY)
 		return;
 	if (!(b->input.other > 0)) {
-		wrap_comment(f, "cost", "what other interrupts took is not known, at most %.1f %% of all time, and the intervals are as wide",
+		wrap_comment(f, "cost",
+			     "what other interrupts took is not known, at most %.1f %% of all time, and the intervals are as wide",
 			     100 * b->input.other_error);
 		return;
 	}
 	if (b->other_unsure > OTHER_NOISY)
-		wrap_comment(f, "cost", "the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine",
+		wrap_comment(f, "cost",
+			     "the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine",
 			     100 * b->input.other_error);
 	else
-		wrap_comment(f, "cost", "few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer",
+		wrap_comment(f, "cost",
+			     "few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer",
 			     100 * b->input.other_error);
 }
 
@@ -218,7 +242,9 @@ static void header_print_withheld(FILE *f, const struct view *v)
 	const uint64_t withheld = view_stats(v).stacks_withheld;
 
 	if (withheld)
-		wrap_comment(f, "withheld", "%" PRIu64 " stacks of processes that the recording user could not trace (ptrace)",
+		wrap_comment(f, "withheld",
+			     "%" PRIu64
+			     " stacks of processes that the recording user could not trace (ptrace)",
 			     withheld);
 }
 
@@ -250,14 +276,16 @@ void header_doubts_print(FILE *f, const struct header *h)
 	if (v->rec.cal.ticks)
 		header_print_noise(f, b, header_most_tick_ns(b) > 0);
 	else if (header_most_tick_ns(b) > 0)
-		wrap_comment(f, "cost", "there was no calibration, and the intervals are wider for it");
+		wrap_comment(f, "cost",
+			     "there was no calibration, and the intervals are wider for it");
 	header_overhead_missed_print(f, v, b);
 	if (v->by_region || v->region)
 		header_regions_missing_print(f, v);
 	if (h->callers)
 		header_print_withheld(f, v);
 	if (h->callers && header_stacks_are_short(v))
-		wrap_comment(f, "stacks", "copies of %u bytes were short: record with --call-graph dwarf,BYTES",
+		wrap_comment(f, "stacks",
+			     "copies of %u bytes were short: record with --call-graph dwarf,BYTES",
 			     v->rec.meta.session.stack_bytes);
 	if (h->model)
 		header_model_doubts_print(f, h->model, b, h->profile);
@@ -277,7 +305,9 @@ static const char *header_frequency_kind(const struct view *v, const char **name
 void header_other_sets_print(FILE *f, uint64_t ticks, double part)
 {
 	if (ticks)
-		wrap_comment(f, "corunning", "at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets",
+		wrap_comment(f, "corunning",
+			     "at %" PRIu64
+			     " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets",
 			     ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
 }
 
@@ -370,7 +400,8 @@ static struct json_object *header_cost_json(const struct view *v, const struct b
 	header_json_put(o, "interrupts_w", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
-		json_object_array_add(list, output_json_real(b->input.irq_w[d] - b->input.tick_less_w[d]));
+		json_object_array_add(
+			list, output_json_real(b->input.irq_w[d] - b->input.tick_less_w[d]));
 	header_json_put(o, "ticks_w", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
@@ -420,7 +451,8 @@ static struct json_object *header_energy_json(const struct view *v, const struct
 				json_object_new_uint64(dom->update_period_ns));
 		header_json_put(column, "distinct_readings",
 				json_object_new_uint64(profile_readings(p, d)));
-		header_json_put(column, "unmeasured_part", output_json_real(profile_unmeasured_part(p, d)));
+		header_json_put(column, "unmeasured_part",
+				output_json_real(profile_unmeasured_part(p, d)));
 		header_json_put(column, "stuck_s",
 				output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
 		json_object_array_add(list, column);
@@ -531,9 +563,11 @@ static void header_write_warnings(FILE *f, const struct header *h)
 	const struct view *v = h->view;
 
 	if (!v->rec.ended || v->rec.damage.truncated)
-		wrap_comment(f, "cut short", "the recording has no end: these figures are of what came before");
+		wrap_comment(f, "cut short",
+			     "the recording has no end: these figures are of what came before");
 	if (h->blocks->lost_unknown)
-		wrap_comment(f, "lost", "parts of the file are damaged; how many samples they had is not known");
+		wrap_comment(f, "lost",
+			     "parts of the file are damaged; how many samples they had is not known");
 	if (v->rec.end.side_band_lost)
 		wrap_comment(f, "sideband", "%" PRIu64 " records lost: some code may be [unknown]",
 			     v->rec.end.side_band_lost);
@@ -564,12 +598,22 @@ static void header_print_summary(const struct header *h, const char *warnings)
 	const struct blocks *b = h->blocks;
 	const char *others[PROFILE_DOMAINS];
 	struct summary s = {
-		.of_command = meta->argc && command, .duration_s = view_duration_s(h->view),
-		.host = meta->host, .cpus = &meta->session.cpus, .samples = h->samples,
-		.interval_ns = meta->session.interval_ns, .counted = h->view->rec.n_stats,
-		.lost = stats.lost, .lost_samples = b->lost, .missed = stats.missed, .due = stats.due,
-		.others = others, .slowdown = header_slowdown(h), .outside_j = h->outside_j,
-		.verbose = h->verbose, .warnings = warnings,
+		.of_command = meta->argc && command,
+		.duration_s = view_duration_s(h->view),
+		.host = meta->host,
+		.cpus = &meta->session.cpus,
+		.samples = h->samples,
+		.interval_ns = meta->session.interval_ns,
+		.counted = h->view->rec.n_stats,
+		.lost = stats.lost,
+		.lost_samples = b->lost,
+		.missed = stats.missed,
+		.due = stats.due,
+		.others = others,
+		.slowdown = header_slowdown(h),
+		.outside_j = h->outside_j,
+		.verbose = h->verbose,
+		.warnings = warnings,
 		.messages = view_missing(h->view, &object, &why),
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is printed before the figures: a summary (summary.c), what was recorded and how (header.c), the model (model.c), the overhead
- * (overhead.c), regions (regions.c), sources that no code is charged by (unattributed.c); of several recordings: series.c.
+ * What is printed before the figures: a summary (summary.c), what was recorded and how (header.c),
+ * the model (model.c), the overhead (overhead.c), regions (regions.c), sources that no code is
+ * charged by (unattributed.c); of several recordings: series.c.
  */
 #ifndef KJOULE_HEADER_H
 #define KJOULE_HEADER_H
@@ -32,12 +33,15 @@ struct header {
 	bool verbose;
 };
 
-/** header_print() - a summary of three lines, what makes figures doubtful and, with -v, all facts, as lines beginning with # */
+/**
+ * header_print() - a summary of three lines, what makes figures doubtful and, with -v, all facts,
+ * as lines beginning with #
+ */
 void header_print(const struct header *h);
 
 /**
- * header_doubts_print() - what makes figures doubtful: no energy, time without readings, lost samples, a noisy calibration, what the
- *			   model and the callers lack
+ * header_doubts_print() - what makes figures doubtful: no energy, time without readings, lost
+ * samples, a noisy calibration, what the model and the callers lack
  */
 void header_doubts_print(FILE *f, const struct header *h);
 
@@ -49,7 +53,8 @@ const char *header_target_text(const struct view *v, char *buf, size_t len);
 
 /**
  * struct header_gap - what was not measured of a domain
- * @part,@most:	see profile_unmeasured_part(); of the one of several recordings that has most of it, else as much
+ * @part,@most:	see profile_unmeasured_part(); of the one of several recordings that has most of it,
+ *		else as much
  * @stuck_s:	see profile_still_s()
  * @unread:	its counter was not seen to change twice
  */
@@ -59,10 +64,16 @@ struct header_gap {
 	bool unread;
 };
 
-/** header_gaps_print() - of @n domains, those of which something to speak of was not measured; a line for those that lack the same */
+/**
+ * header_gaps_print() - of @n domains, those of which something to speak of was not measured; a
+ * line for those that lack the same
+ */
 void header_gaps_print(FILE *f, const struct header_gap *gaps, size_t n);
 
-/** header_other_sets_print() - so many ticks, this part of the busy ones, were of sets that are not kept one by one; 0: nothing */
+/**
+ * header_other_sets_print() - so many ticks, this part of the busy ones, were of sets that are not
+ * kept one by one; 0: nothing
+ */
 void header_other_sets_print(FILE *f, uint64_t ticks, double part);
 
 /** header_unattributed_json() - readings of sources that are not attributed to code */
@@ -75,7 +86,8 @@ struct json_object *header_sources_json(const struct view *v);
 void header_model_doubts_print(FILE *f, const struct power_model *m, const struct blocks *b,
 			       const struct profile *p);
 
-struct json_object *header_model_json(const struct power_model *m, const struct blocks *b, const struct profile *p);
+struct json_object *header_model_json(const struct power_model *m, const struct blocks *b,
+				      const struct profile *p);
 
 /** header_overhead_missed_print() - that record's bound was missed */
 void header_overhead_missed_print(FILE *f, const struct view *v, const struct blocks *b);

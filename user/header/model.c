@@ -29,7 +29,9 @@ static double header_part_without_windows(const struct blocks *b,
 		first = isnan(first) ? w->seek_ns : first;
 		last = w->b_ns + w->paused_ns;
 	}
-	return isnan(last) ? 1 : fmax(1 - (last - first) / (b->input.end_tick * b->input.interval_ns), 0);
+	return isnan(last) ?
+		       1 :
+		       fmax(1 - (last - first) / (b->input.end_tick * b->input.interval_ns), 0);
 }
 
 /* What is wrong with the windows of a package; @e: NULL: no power follows from them. */
@@ -40,24 +42,28 @@ static void header_print_edge_doubts(FILE *f, const struct blocks *b,
 	double without = header_part_without_windows(b, package);
 
 	if (!e && too_many) {
-		wrap_comment(f, "windows", "%zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording",
+		wrap_comment(f, "windows",
+			     "%zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording",
 			     package->n_windows, EDGE_TICKS_MOST >> 20);
 		return;
 	}
 	if (!e) {
-		wrap_comment(f, "windows", "%zu, too few of a kind that agree with each other to know powers from; record for longer",
+		wrap_comment(f, "windows",
+			     "%zu, too few of a kind that agree with each other to know powers from; record for longer",
 			     package->n_windows);
 		return;
 	}
 	if (without > WITHOUT_LEAST)
-		wrap_comment(f, "windows", "none in %.1f %% of the time, before the first and after the last: code that ran there is taken to draw what it drew in the rest, and intervals are too narrow",
+		wrap_comment(f, "windows",
+			     "none in %.1f %% of the time, before the first and after the last: code that ran there is taken to draw what it drew in the rest, and intervals are too narrow",
 			     100 * without);
 }
 
 static void header_print_even_grid(FILE *f, const struct power_model *m)
 {
 	if (m->in_step)
-		wrap_comment(f, "fit", "ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval");
+		wrap_comment(f, "fit",
+			     "ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval");
 }
 
 void header_model_doubts_print(FILE *f, const struct power_model *m, const struct blocks *b,
@@ -113,8 +119,10 @@ static struct json_object *header_merged_json(const struct blocks *b, const stru
 			one = json_object_new_object();
 			json_object_object_add(one, "function", output_json_str(f->symbol));
 			json_object_object_add(one, "object", output_json_str(f->object));
-			json_object_object_add(one, "comm", output_json_str(b->processes[f->process].comm));
-			json_object_object_add(one, "pid", json_object_new_int64(b->processes[f->process].pid));
+			json_object_object_add(one, "comm",
+					       output_json_str(b->processes[f->process].comm));
+			json_object_object_add(one, "pid",
+					       json_object_new_int64(b->processes[f->process].pid));
 			json_object_object_add(one, "samples", json_object_new_uint64(f->samples));
 			json_object_array_add(parts, one);
 		}
@@ -130,7 +138,8 @@ static struct json_object *header_merged_json(const struct blocks *b, const stru
 	return list;
 }
 
-struct json_object *header_model_json(const struct power_model *m, const struct blocks *b, const struct profile *p)
+struct json_object *header_model_json(const struct power_model *m, const struct blocks *b,
+				      const struct profile *p)
 {
 	struct json_object *o = json_object_new_object();
 	bool fitted = m->used == MODEL_MIXTURE;
@@ -139,11 +148,14 @@ struct json_object *header_model_json(const struct power_model *m, const struct 
 	json_object_object_add(o, "requested", json_object_new_string(power_model_asked(m)));
 	json_object_object_add(o, "reason", m->reason[0] ? output_json_str(m->reason) : NULL);
 	json_object_object_add(o, "windows", fitted ? json_object_new_uint64(m->windows) : NULL);
-	json_object_object_add(o, "windows_left_out", fitted ? json_object_new_uint64(m->left_out) : NULL);
-	json_object_object_add(o, "window_ticks", fitted ? output_json_real(m->window_ticks) : NULL);
+	json_object_object_add(o, "windows_left_out",
+			       fitted ? json_object_new_uint64(m->left_out) : NULL);
+	json_object_object_add(o, "window_ticks",
+			       fitted ? output_json_real(m->window_ticks) : NULL);
 	json_object_object_add(o, "reliability", fitted ? output_json_real(m->reliability) : NULL);
 	json_object_object_add(o, "even_grid", fitted ? json_object_new_boolean(m->in_step) : NULL);
-	json_object_object_add(o, "not_separable", fitted ? json_object_new_uint64(m->n_inseparable) : NULL);
+	json_object_object_add(o, "not_separable",
+			       fitted ? json_object_new_uint64(m->n_inseparable) : NULL);
 	json_object_object_add(o, "merged", fitted ? header_merged_json(b, m) : NULL);
 	if (m->used == MODEL_EDGE) {
 		struct json_object *list = json_object_new_array();

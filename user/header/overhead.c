@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a report says of the overhead: what ticks took of each CPU, for how long the recorder was awake there, and the bound that
- * record was given. See analysis/profile/overhead.h.
+ * What a report says of the overhead: what ticks took of each CPU, for how long the recorder was
+ * awake there, and the bound that record was given. See analysis/profile/overhead.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 #include "output/output.h"
 #include "output/wrap.h"
 
-/* For how long CPUs were held for edge windows, or for readings of blocks, which is none of the overhead. */
+/*
+ * For how long CPUs were held for edge windows, or for readings of blocks, which is none of the
+ * overhead.
+ */
 static double overhead_paused_s(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
@@ -26,10 +29,12 @@ void header_overhead_missed_print(FILE *f, const struct view *v, const struct bl
 	size_t n = overhead_cpus_gather(v, b, &cpus);
 
 	if (bound > 0 && overhead_all(cpus, n) > bound)
-		wrap_comment(f, "overhead", "record was asked for %.6g %% at most, which was missed: %s", 100 * bound,
+		wrap_comment(f, "overhead",
+			     "record was asked for %.6g %% at most, which was missed: %s",
+			     100 * bound,
 			     overhead_ticks(cpus, n) > bound ?
-			     "the program's ticks are dearer than the calibration's" :
-			     "the recorder had to share the program's CPUs");
+				     "the program's ticks are dearer than the calibration's" :
+				     "the recorder had to share the program's CPUs");
 	free(cpus);
 }
 
@@ -56,7 +61,8 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 	json_object_object_add(o, "ticks_part", overhead_real_json(overhead_ticks(cpus, n)));
 	json_object_object_add(o, "paused_s", overhead_real_json(overhead_paused_s(v)));
 	json_object_object_add(o, "requested_part", bound > 0 ? overhead_real_json(bound) : NULL);
-	json_object_object_add(o, "met", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
+	json_object_object_add(
+		o, "met", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = json_object_new_object();
 
@@ -66,8 +72,9 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 		json_object_object_add(c, "taken_s", overhead_real_json(cpus[i].taken_s));
 		json_object_object_add(c, "busy_s",
 				       overhead_real_json(cpus[i].time_s - cpus[i].idle_s));
-		json_object_object_add(c, "recorder_awake_s",
-				       overhead_real_json(overhead_cpus_recorder_s(v, cpus[i].cpu)));
+		json_object_object_add(
+			c, "recorder_awake_s",
+			overhead_real_json(overhead_cpus_recorder_s(v, cpus[i].cpu)));
 		json_object_array_add(list, c);
 	}
 	json_object_object_add(o, "cpus", list);

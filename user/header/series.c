@@ -15,8 +15,12 @@
 #include "output/facts.h"
 #include "output/wrap.h"
 
-static const char *const figure_names[] = { [MERGE_TIME] = "time", [MERGE_ENERGY] = "energy", [MERGE_POWER] = "power" };
-static const char *const figure_units[] = { [MERGE_TIME] = "s", [MERGE_ENERGY] = "J", [MERGE_POWER] = "W" };
+static const char *const figure_names[] = {
+	[MERGE_TIME] = "time", [MERGE_ENERGY] = "energy", [MERGE_POWER] = "power"
+};
+static const char *const figure_units[] = {
+	[MERGE_TIME] = "s", [MERGE_ENERGY] = "J", [MERGE_POWER] = "W"
+};
 
 /* "time 8.123 s is +8.2 % off the median of 7.51 s (31 times what runs usually differ by)" */
 static void series_write_difference(FILE *out, const struct merge *m, const struct merge_run *r)
@@ -28,11 +32,12 @@ static void series_write_difference(FILE *out, const struct merge *m, const stru
 
 		if (!o->differs)
 			continue;
-		fprintf(out, "%s%s %.5g %s is %+.2g %% off the median of %.5g %s", between, figure_names[f],
-			r->figures[f],
-			figure_units[f], 100 * o->difference / m->median[f], m->median[f], figure_units[f]);
+		fprintf(out, "%s%s %.5g %s is %+.2g %% off the median of %.5g %s", between,
+			figure_names[f], r->figures[f], figure_units[f],
+			100 * o->difference / m->median[f], m->median[f], figure_units[f]);
 		if (isfinite(o->score))
-			fprintf(out, " (%.3g times what runs usually differ by, bound %.3g)", o->score,
+			fprintf(out,
+				" (%.3g times what runs usually differ by, bound %.3g)", o->score,
 				outliers_bound(m->judged));
 		else
 			fprintf(out, " (the others do not differ)");
@@ -70,10 +75,11 @@ static void series_write_differing(FILE *f, const struct merge *m)
 		free(text);
 	}
 	if (m->has_outliers && m->kept == m->judged)
-		wrap_comment(f, "", "what differs is in the average all the same; --without-outliers leaves it out");
+		wrap_comment(f, "",
+			     "what differs is in the average all the same; --without-outliers leaves it out");
 }
 
-/* The part of the time without readings of a domain, of all runs that count. Return: the mean part */
+/* Of a domain, the part of the time without readings; of all runs that count. Return: the mean */
 static double series_unmeasured_part(const struct merge *m, unsigned int d, double *most,
 				     double *stuck_s)
 {
@@ -108,7 +114,8 @@ static void series_write_unmeasured(FILE *f, const struct merge *m)
 
 /* Counters of all runs that count. */
 struct series_counters {
-	uint64_t samples, records, lost, lost_samples, missed, due, unattributed, interpolated, other_set_ticks;
+	uint64_t samples, records, lost, lost_samples, missed, due, unattributed, interpolated,
+		other_set_ticks;
 	double other_set, off, unattributed_s, overhead;
 	size_t uncalibrated;
 	bool lost_unknown;
@@ -155,18 +162,24 @@ static void series_write_counters(FILE *f, const struct merge *m)
 	struct series_counters b = series_sum_counters(m);
 
 	if (b.lost_samples)
-		wrap_comment(f, "lost", "%" PRIu64 " samples lost: code that ran there is in no figure",
+		wrap_comment(f, "lost",
+			     "%" PRIu64 " samples lost: code that ran there is in no figure",
 			     b.lost_samples);
 	if (series_ticks_are_missing(m, &b))
-		wrap_comment(f, "missed", "%" PRIu64 " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
+		wrap_comment(f, "missed",
+			     "%" PRIu64
+			     " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
 			     b.unattributed, b.unattributed_s);
 	if (b.lost_unknown)
-		wrap_comment(f, "lost", "parts of files are damaged; how many samples they had is not known");
+		wrap_comment(f, "lost",
+			     "parts of files are damaged; how many samples they had is not known");
 	if (b.off > HEADER_NOISY)
-		wrap_comment(f, "cost", "a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
+		wrap_comment(f, "cost",
+			     "a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
 			     100 * b.off);
 	if (b.uncalibrated)
-		wrap_comment(f, "cost", "%zu of the recordings had no calibration, and the intervals are wider for it",
+		wrap_comment(f, "cost",
+			     "%zu of the recordings had no calibration, and the intervals are wider for it",
 			     b.uncalibrated);
 	header_other_sets_print(f, b.other_set_ticks, b.other_set);
 }
@@ -177,11 +190,17 @@ static int series_note_counters(const struct merge *m, const char *label, struct
 	int ret = 0;
 
 	if (b.lost_samples)
-		ret = merge_note(notes, "%s: %" PRIu64 " of %" PRIu64 " samples were lost: what ran there is in no figure; record at a lower rate",
-				 label, b.lost_samples, b.lost_samples + b.samples);
+		ret = merge_note(
+			notes,
+			"%s: %" PRIu64 " of %" PRIu64
+			" samples were lost: what ran there is in no figure; record at a lower rate",
+			label, b.lost_samples, b.lost_samples + b.samples);
 	if (!ret && series_ticks_are_missing(m, &b))
-		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
-				 label, b.unattributed, b.unattributed_s);
+		ret = merge_note(
+			notes,
+			"%s: %" PRIu64
+			" ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
+			label, b.unattributed, b.unattributed_s);
 	if (!ret && b.off > HEADER_NOISY)
 		ret = merge_note(notes, "%s: a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
 				 label, 100 * b.off);
@@ -199,7 +218,8 @@ static int series_note_differing(const struct merge *m, const char *label,
 		if (!m->runs[i].differs)
 			continue;
 		text = series_difference_text(m, &m->runs[i]);
-		ret = merge_note(notes, "%s: %s differs from the other runs: %s", label, m->runs[i].path, text ? text : "");
+		ret = merge_note(notes, "%s: %s differs from the other runs: %s", label,
+				 m->runs[i].path, text ? text : "");
 		free(text);
 	}
 	return ret;
@@ -273,7 +293,8 @@ static void series_print_summary(const struct merge *m, const char *warnings,
 	summary_print(&s);
 }
 
-void header_series_facts_print(const struct merge *m, const struct header_series *h, const char *name)
+void header_series_facts_print(const struct merge *m, const struct header_series *h,
+			       const char *name)
 {
 	struct json_object *facts = header_series_json(m, h);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The short header: what was recorded, of which energy, what kjoule cost, in a line each, and the warnings below; see summary.h.
+ * The short header: what was recorded, of which energy, what kjoule cost, in a line each, and the
+ * warnings below; see summary.h.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -49,7 +50,8 @@ static void summary_write_ticks(FILE *f, const struct summary *s)
 	else if (s->lost_samples)
 		fprintf(f, ", %" PRIu64 " samples lost", s->lost_samples);
 	else if (s->missed)
-		fprintf(f, ", none lost, %" PRIu64 " of %" PRIu64 " ticks missed", s->missed, s->due);
+		fprintf(f,
+			", none lost, %" PRIu64 " of %" PRIu64 " ticks missed", s->missed, s->due);
 	else
 		fprintf(f, ", none lost or missed");
 }
@@ -129,7 +131,8 @@ static void summary_print_cost(const struct summary *s)
 	if (isnan(s->slowdown))
 		snprintf(slowed, sizeof(slowed), "how much kjoule slowed the %s is not known", of);
 	else
-		snprintf(slowed, sizeof(slowed), "kjoule slowed the %s by %.1f %%", of, 100 * s->slowdown);
+		snprintf(slowed, sizeof(slowed),
+			 "kjoule slowed the %s by %.1f %%", of, 100 * s->slowdown);
 	if (s->outside_j > 0)
 		snprintf(outside, sizeof(outside), "%s used %.3g J outside the total",
 			 isnan(s->slowdown) ? "; it" : " and", s->outside_j);

@@ -12,7 +12,8 @@
 
 /**
  * struct summary - what is in them
- * @subject:	the command, its folders left out; or what else was recorded, then @of_command is false
+ * @subject:	the command, its folders left out; or what else was recorded, then @of_command is
+ *		false
  * @runs:	0: it is one recording
  * @counted:	there are counters of ticks
  * @lost_samples: that are known to be lost where no record is counted as lost

@@ -94,9 +94,12 @@ static struct json_object *unattributed_domain_json(const struct others *b)
 	json_object_object_add(o, "readings", json_object_new_uint64(b->readings));
 	json_object_object_add(o, "covered_s", output_json_real(b->seconds));
 	if (b->domain->quantity == KJOULE_QUANTITY_TEMPERATURE) {
-		json_object_object_add(o, "mean_c", b->readings ? output_json_real(b->mean * 1e-3) : NULL);
-		json_object_object_add(o, "min_c", b->readings ? output_json_real(b->least * 1e-3) : NULL);
-		json_object_object_add(o, "max_c", b->readings ? output_json_real(b->most * 1e-3) : NULL);
+		json_object_object_add(o, "mean_c",
+				       b->readings ? output_json_real(b->mean * 1e-3) : NULL);
+		json_object_object_add(o, "min_c",
+				       b->readings ? output_json_real(b->least * 1e-3) : NULL);
+		json_object_object_add(o, "max_c",
+				       b->readings ? output_json_real(b->most * 1e-3) : NULL);
 	} else if (b->domain->quantity == KJOULE_QUANTITY_COUNT) {
 		json_object_object_add(o, "count", b->told ? output_json_real(b->sum) : NULL);
 	} else {
@@ -117,7 +120,8 @@ struct json_object *header_unattributed_json(const struct view *v)
 	for (uint32_t i = 0; i < s->n_sources; i++) {
 		const struct kjoule_source_info *src = &s->sources[i];
 
-		for (uint32_t d = 0; d < src->n_domains && src->kind != KJOULE_KIND_FREQUENCY; d++) {
+		for (uint32_t d = 0; d < src->n_domains && src->kind != KJOULE_KIND_FREQUENCY;
+		     d++) {
 			struct others b;
 
 			if (domain_is_attributed(v, chosen, i, d))
@@ -139,7 +143,8 @@ struct json_object *header_sources_json(const struct view *v)
 		struct json_object *o = json_object_new_object();
 
 		json_object_object_add(o, "name", output_json_str(src->name));
-		json_object_object_add(o, "kind", json_object_new_string(kjoule_kind_name(src->kind)));
+		json_object_object_add(o, "kind",
+				       json_object_new_string(kjoule_kind_name(src->kind)));
 		json_object_object_add(o, "origin", json_object_new_string(
 			kjoule_origin_name(src->origin)));
 		json_object_object_add(o, "period_ns", json_object_new_uint64(src->period_ns));

@@ -46,7 +46,8 @@ const char *columns_text(struct columns *c, const char *fmt, ...)
 	return text;
 }
 
-void columns_add_of(struct columns *c, const char *what, const char *domain, const char *unit, const char *title)
+void columns_add_of(struct columns *c, const char *what, const char *domain, const char *unit,
+		    const char *title)
 {
 	char *name = c->text[c->n_text++];
 
@@ -67,24 +68,29 @@ static bool columns_name_is_before(const char *list, const char *at, size_t len)
 	return false;
 }
 
-int columns_check_domains(const char *show, const char *const *names, size_t n, struct kjoule_error *err)
+int columns_check_domains(const char *show, const char *const *names, size_t n,
+			  struct kjoule_error *err)
 {
 	char list[256] = "";
 
 	if (!show || !strcmp(show, "all"))
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+			 names[i]);
 	for (const char *at = show; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
 		size_t len = strcspn(at, ","), i = 0;
 
 		while (i < n && (strlen(names[i]) != len || strncmp(names[i], at, len)))
 			i++;
 		if (i < n && columns_name_is_before(show, at, len))
-			return kjoule_fail(err, EINVAL, "--domain '%.*s': given twice", (int)(len < 64 ? len : 64), at);
+			return kjoule_fail(err, EINVAL, "--domain '%.*s': given twice",
+					   (int)(len < 64 ? len : 64), at);
 		if (i == n)
-			return kjoule_fail(err, ENOENT, "--domain '%.*s': there is no such domain; there %s %s", (int)(len < 64 ? len : 64),
-					   at, n == 1 ? "is" : "are", n ? list : "none");
+			return kjoule_fail(err, ENOENT,
+					   "--domain '%.*s': there is no such domain; there %s %s",
+					   (int)(len < 64 ? len : 64), at, n == 1 ? "is" : "are",
+					   n ? list : "none");
 	}
 	return 0;
 }
@@ -123,14 +129,17 @@ void columns_add_time(struct columns *c)
 	columns_add(c, "time_hi_s", NULL, false);
 }
 
-const char *columns_domain_title(struct columns *c, const char *domain, bool first, const char *what, const char *unit)
+const char *columns_domain_title(struct columns *c, const char *domain, bool first,
+				 const char *what, const char *unit)
 {
 	if (!columns_shows(c, domain, first))
 		return NULL;
-	return c->show ? columns_text(c, "%.32s %s", domain, unit) : columns_text(c, "%s %s", what, unit);
+	return c->show ? columns_text(c, "%.32s %s", domain, unit) :
+			 columns_text(c, "%s %s", what, unit);
 }
 
-void columns_add_figure(struct columns *c, const char *what, const char *domain, const char *unit, const char *title)
+void columns_add_figure(struct columns *c, const char *what, const char *domain, const char *unit,
+			const char *title)
 {
 	columns_add_of(c, what, domain, unit, title);
 	c->domains[c->n].name = domain;
@@ -150,18 +159,21 @@ void columns_add_domain(struct columns *c, const char *domain, bool runs)
 	columns_field(c, "percent");
 	columns_add_of(c, "energy", domain, "percent", energy ? "%" : NULL);
 	columns_field(c, "power");
-	columns_add_figure(c, "power", domain, "w", columns_domain_title(c, domain, !c->n_domains, "POWER", "W"));
+	columns_add_figure(c, "power", domain, "w",
+			   columns_domain_title(c, domain, !c->n_domains, "POWER", "W"));
 	columns_field(c, NULL);
 	c->n_domains++;
 }
 
 /* Columns of a field, of this domain only where one is given. */
-static size_t columns_add_to_order(const struct columns *c, const char *key, const char *domain, size_t *order, size_t n)
+static size_t columns_add_to_order(const struct columns *c, const char *key, const char *domain,
+				   size_t *order, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const char *of = c->domains[i].name;
 
-		if (c->list[i].title && c->fields[i] && !strcmp(c->fields[i], key) && (!domain || (of && !strcmp(of, domain))))
+		if (c->list[i].title && c->fields[i] && !strcmp(c->fields[i], key) &&
+		    (!domain || (of && !strcmp(of, domain))))
 			order[n++] = i;
 	}
 	return n;
@@ -184,15 +196,18 @@ static bool columns_name_new_domain(const struct columns *c, size_t column)
 }
 
 /* Fields that have each domain and follow each other, domain by domain. */
-static size_t columns_order_domains(const struct columns *c, const char **keys, size_t n_keys, size_t *order, size_t n)
+static size_t columns_order_domains(const struct columns *c, const char **keys, size_t n_keys,
+				    size_t *order, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)
-		for (size_t k = 0; k < n_keys && c->domains[i].name && columns_name_new_domain(c, i); k++)
+		for (size_t k = 0;
+		     k < n_keys && c->domains[i].name && columns_name_new_domain(c, i); k++)
 			n = columns_add_to_order(c, keys[k], c->domains[i].name, order, n);
 	return n;
 }
 
-void columns_layout(const struct columns *c, struct output *out, const struct fields *fields, bool titles)
+void columns_layout(const struct columns *c, struct output *out, const struct fields *fields,
+		    bool titles)
 {
 	size_t order[COLUMNS_MOST], n = 0;
 	const char *keys[FIELDS_MOST];
@@ -231,8 +246,8 @@ static void columns_print_none(struct output *out, const char *why)
 		output_none(out, why == columns_blank ? NULL : why);
 }
 
-void columns_value(struct output *out, const struct value *v, double scale, int digits, const char *why,
-		   const char *why_vague)
+void columns_value(struct output *out, const struct value *v, double scale, int digits,
+		   const char *why, const char *why_vague)
 {
 	if (isnan(v->v)) {
 		for (int i = 0; i < 4; i++)

@@ -14,7 +14,7 @@
 
 #define FACTS_TEXT	512
 
-/* How figures of a unit are printed: times a factor, the sizes "", "k", "M" ... in steps of 1000. */
+/* How figures of a unit are printed: times a factor; "k", "M" ... in steps of 1000. */
 static const struct facts_unit {
 	const char *suffix, *unit;
 	double factor;
@@ -103,7 +103,8 @@ static bool facts_is_list_of_objects(struct json_object *v)
 static void facts_write_label(FILE *out, const char *key)
 {
 	const struct facts_unit *unit = facts_unit_of(key);
-	size_t len = strlen(key) - (unit && strlen(key) > strlen(unit->suffix) ? strlen(unit->suffix) : 0);
+	size_t len = strlen(key) -
+		     (unit && strlen(key) > strlen(unit->suffix) ? strlen(unit->suffix) : 0);
 
 	if (len > 5 && !strncmp(key + len - 5, "_unix", 5))
 		len -= 5;

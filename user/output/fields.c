@@ -27,13 +27,16 @@ static const struct output_field *fields_find(const struct fields *f, const char
 	return NULL;
 }
 
-static int fields_fail(const struct fields *f, const char *key, size_t len, const char *why, struct kjoule_error *err)
+static int fields_fail(const struct fields *f, const char *key, size_t len, const char *why,
+		       struct kjoule_error *err)
 {
 	char list[256] = "";
 
 	for (size_t i = 0; i < f->n; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", f->known[i].key);
-	return kjoule_fail(err, EINVAL, "--fields: '%.*s': %s; there are %s", (int)(len < 64 ? len : 64), key, why, list);
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+			 f->known[i].key);
+	return kjoule_fail(err, EINVAL, "--fields: '%.*s': %s; there are %s",
+			   (int)(len < 64 ? len : 64), key, why, list);
 }
 
 int fields_check(const struct fields *f, struct kjoule_error *err)

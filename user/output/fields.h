@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields of a verb's tables and the choice among them, --fields. CSV and JSON have all columns, whatever is chosen.
+ * The fields of a verb's tables and the choice among them, --fields. CSV and JSON have all columns,
+ * whatever is chosen.
  */
 #ifndef KJOULE_FIELDS_H
 #define KJOULE_FIELDS_H
@@ -23,7 +24,8 @@ struct output_field {
 
 /**
  * struct fields - those of a verb, in the order in which tables have them
- * @chosen:	the value of --fields: "a,b", these in this order; "+a,b", these as well; NULL: those shown by default
+ * @chosen:	the value of --fields: "a,b", these in this order; "+a,b", these as well; NULL:
+ *		those shown by default
  */
 struct fields {
 	const struct output_field *known;
@@ -31,9 +33,15 @@ struct fields {
 	const char *chosen;
 };
 
-/** fields_check() - are those that are chosen known, each once? Return: 0, or -EINVAL with the reason in @err */
+/**
+ * fields_check() - are those that are chosen known, each once? Return: 0, or -EINVAL with the
+ * reason in @err
+ */
 int fields_check(const struct fields *f, struct kjoule_error *err);
-/** fields_list() - keys of the fields of a table, in their order, of fields_check()'s 0. Return: how many */
+/**
+ * fields_list() - keys of the fields of a table, in their order, of fields_check()'s 0. Return: how
+ * many
+ */
 size_t fields_list(const struct fields *f, const char *keys[FIELDS_MOST]);
 
 /** fields_has() - does a value of --fields name the field? NULL: no */

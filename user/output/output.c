@@ -22,7 +22,8 @@ struct output {
 	struct table *table;
 	struct json_object *rows, *row;
 	const struct output_domain *domains;	/* of the columns, or NULL */
-	struct json_object *row_domains, *row_domain;	/* of the row; the one that was written to last */
+	struct json_object *row_domains,
+		*row_domain; /* of the row; the one that was written to last */
 	const char *row_domain_name;
 };
 
@@ -88,7 +89,8 @@ const char *output_half(void)
 void output_identifier(char *text)
 {
 	for (; *text; text++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *text))
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_",
+			    *text))
 			*text = '_';
 }
 
@@ -156,8 +158,8 @@ void output_printf(FILE *file, const char *fmt, ...)
 void output_csv_cell(FILE *file, const char *text)
 {
 	/*
-	 * Quotes do not stop a spreadsheet from evaluating a cell; an apostrophe in front does. One that is
-	 * the name's own gets another, so that it can be taken off again.
+	 * Quotes do not stop a spreadsheet from evaluating a cell; an apostrophe in front does. One
+	 * that is the name's own gets another, so that it can be taken off again.
 	 */
 	bool formula = *text && strchr("=+-@'\t\r\n", *text);
 	char *copy, *rest, *part;
@@ -344,7 +346,8 @@ void output_json(struct output *out, const char *text, struct json_object *value
 
 void output_none(struct output *out, const char *why)
 {
-	if (out->format == OUTPUT_TABLE && out->at < out->n && why && table_shows_column(out->table, out->at))
+	if (out->format == OUTPUT_TABLE && out->at < out->n && why &&
+	    table_shows_column(out->table, out->at))
 		table_reason(out->table, why);
 	/* Records of many kinds share a stream's columns: what does not apply is left out. */
 	if (out->format == OUTPUT_JSON_LINES)
@@ -401,7 +404,8 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 		table_print(out->table, out->file);
 	if (out->format == OUTPUT_JSON) {
 		if (head) {
-			json_object_object_add(head, "format", json_object_new_int(OUTPUT_JSON_FORMAT));
+			json_object_object_add(head, "format",
+					       json_object_new_int(OUTPUT_JSON_FORMAT));
 			json_object_object_add(head, rows_name, out->rows);
 			document = head;
 			head = NULL;

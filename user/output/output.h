@@ -59,8 +59,8 @@ void output_quiet(struct output *out);
 /** output_domains() - of each column, before the first row; without it no column has one */
 void output_domains(struct output *out, const struct output_domain *domains);
 /**
- * output_layout() - which columns a table shows, before the first row; without it all that have a title. Names, which are flush
- * left, are cut where the table is wider than the terminal.
+ * output_layout() - which columns a table shows, before the first row; without it all that have a
+ * title. Names, which are flush left, are cut where the table is wider than the terminal.
  * @order:	their numbers
  * @titles:	begin with a line of titles
  */
@@ -84,7 +84,9 @@ void output_none(struct output *out, const char *why);
 void output_known(struct output *out, double value, int digits, const char *why);
 /** output_json() - a value that is no plain one: @value (taken over) in JSON, @text elsewhere */
 void output_json(struct output *out, const char *text, struct json_object *value);
-/** output_emphasis() - how the row that is being written stands out: by colour, on a terminal only */
+/**
+ * output_emphasis() - how the row that is being written stands out: by colour, on a terminal only
+ */
 void output_emphasis(struct output *out, enum output_emphasis how);
 void output_row(struct output *out);
 /** output_rule() - an empty line in a table, nothing elsewhere */
@@ -98,7 +100,9 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 
 /** output_identifier() - make a column's name of @text: letters, digits, underscores */
 void output_identifier(char *text);
-/** output_clean() - a copy, cleaned by kjoule_text_clean(), the caller's to free; NULL: no memory */
+/**
+ * output_clean() - a copy, cleaned by kjoule_text_clean(), the caller's to free; NULL: no memory
+ */
 char *output_clean(const char *text);
 /** output_text() - write @text, cleaned as by kjoule_text_clean() */
 void output_text(FILE *file, const char *text);

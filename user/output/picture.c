@@ -14,8 +14,10 @@ int picture_open(struct picture *p, const char *path, bool force, struct kjoule_
 {
 	char *data_path = plot_data_path(path);
 
-	*p = (struct picture){ .path = path, .data_path = PLOT_DATA, .files = { { .fd = -1, .folder = -1 },
-										{ .fd = -1, .folder = -1 } } };
+	*p = (struct picture){ .path = path,
+			       .data_path = PLOT_DATA,
+			       .files = { { .fd = -1, .folder = -1 },
+					  { .fd = -1, .folder = -1 } } };
 	p->ret = data_path ? kjoule_output_file_open(&p->files[DATA], AT_FDCWD, data_path,
 						     force ? 0 : KJOULE_OUTPUT_KEEP, err) :
 		 kjoule_fail(err, ENOMEM, "no memory");
@@ -30,8 +32,9 @@ int picture_open(struct picture *p, const char *path, bool force, struct kjoule_
 int picture_check(const char *path, bool force, struct kjoule_error *err)
 {
 	char *data_path = plot_data_path(path);
-	int ret = data_path ? kjoule_output_file_check(data_path, force ? 0 : KJOULE_OUTPUT_KEEP, err) :
-		  kjoule_fail(err, ENOMEM, "no memory");
+	int ret = data_path ?
+			  kjoule_output_file_check(data_path, force ? 0 : KJOULE_OUTPUT_KEEP, err) :
+			  kjoule_fail(err, ENOMEM, "no memory");
 
 	free(data_path);
 	return ret ? ret : kjoule_output_file_check(path, 0, err);
@@ -60,10 +63,13 @@ static void picture_draw_image(struct picture *p, struct kjoule_error *err)
 {
 	char why[256];
 
-	p->ret = plot_draw(p->text, p->len, p->files[IMAGE].fd, p->files[DATA].fd, why, sizeof(why));
+	p->ret =
+		plot_draw(p->text, p->len, p->files[IMAGE].fd, p->files[DATA].fd, why, sizeof(why));
 	if (p->ret == -ENOENT)
-		kjoule_fail(err, ENOENT, "%s: there is no gnuplot to draw it; install gnuplot-nox; the data are in %s", p->path,
-			    p->files[DATA].path);
+		kjoule_fail(
+			err, ENOENT,
+			"%s: there is no gnuplot to draw it; install gnuplot-nox; the data are in %s",
+			p->path, p->files[DATA].path);
 	else if (p->ret)
 		kjoule_fail(err, -p->ret, "%s: gnuplot failed: %s; the data are in %s", p->path,
 			    p->ret == -EIO ? why : strerror(-p->ret), p->files[DATA].path);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A picture and the file of data beside it that it is drawn from: first the data are written, then gnuplot's script, then it
- * is drawn. Both are new files (see lib/base/output_file.h); one with data that the user has not named is replaced with --force only.
+ * A picture and the file of data beside it that it is drawn from: first the data are written, then
+ * gnuplot's script, then it is drawn. Both are new files (see lib/base/output_file.h); one with
+ * data that the user has not named is replaced with --force only.
  */
 #ifndef KJOULE_PICTURE_H
 #define KJOULE_PICTURE_H
@@ -31,11 +32,19 @@ struct picture {
  * Return: 0, or -errno with the reason in @err; picture_close() in any case
  */
 int picture_open(struct picture *p, const char *path, bool force, struct kjoule_error *err);
-/** picture_check() - would picture_open() succeed? For what is drawn long after it was asked for. Return: the same */
+/**
+ * picture_check() - would picture_open() succeed? For what is drawn long after it was asked for.
+ * Return: the same
+ */
 int picture_check(const char *path, bool force, struct kjoule_error *err);
-/** picture_script() - the data are written: the script is next, which begins with plot_begin(). Return: the same */
+/**
+ * picture_script() - the data are written: the script is next, which begins with plot_begin().
+ * Return: the same
+ */
 int picture_script(struct picture *p, struct kjoule_error *err);
-/** picture_close() - draw it, unless something failed before. Return: the first that failed, or 0 */
+/**
+ * picture_close() - draw it, unless something failed before. Return: the first that failed, or 0
+ */
 int picture_close(struct picture *p, struct kjoule_error *err);
 
 #endif /* KJOULE_PICTURE_H */

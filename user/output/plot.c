@@ -68,7 +68,7 @@ void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int
 	fprintf(script, "set linetype cycle %zu\n", PLOT_COLOURS);
 }
 
-/* Files that the other side reads and writes: they have no name and never fill up as a pipe does. */
+/* Files that the other side reads and writes: without a name, and never full as a pipe is. */
 static int plot_make_scratch_file(const char *text, size_t len)
 {
 	char name[] = "/tmp/kjoule-plot-XXXXXX";
@@ -113,7 +113,8 @@ static int plot_run_gnuplot(int in, int picture, int data, int err)
 	if (data >= 0)
 		posix_spawn_file_actions_adddup2(&actions, data, PLOT_DATA_FD);
 	/* what our caller has left open is none of gnuplot's */
-	posix_spawn_file_actions_addclosefrom_np(&actions, data >= 0 ? PLOT_DATA_FD + 1 : PLOT_DATA_FD);
+	posix_spawn_file_actions_addclosefrom_np(&actions,
+						 data >= 0 ? PLOT_DATA_FD + 1 : PLOT_DATA_FD);
 	ret = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (ret)

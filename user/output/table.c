@@ -51,7 +51,8 @@ static void table_push_title(struct table *t, const char *title)
 	bool begins = !strncmp(title, half, strlen(half));
 	char *text;
 
-	if (asprintf(&text, "%s%s", begins ? output_half() : "", title + (begins ? strlen(half) : 0)) < 0)
+	if (asprintf(&text, "%s%s", begins ? output_half() : "",
+		     title + (begins ? strlen(half) : 0)) < 0)
 		text = NULL;
 	if (text)
 		kjoule_text_clean(text);
@@ -199,7 +200,9 @@ static void table_print_row(struct table *t, FILE *file, char *const *cells, con
 			pending += widths[c] ? widths[c] + TABLE_GAP : 0;
 		} else if (t->columns[c].left) {
 			fprintf(file, "%*s", pending, "");
-			table_print_text(file, text, i == last && most - column > widths[c] ? most - column : widths[c]);
+			table_print_text(file, text,
+					 i == last && most - column > widths[c] ? most - column :
+										  widths[c]);
 			pending = pad + TABLE_GAP;
 		} else {
 			fprintf(file, "%*s%s", pending + pad, "", text);

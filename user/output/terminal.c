@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The terminal and the pager; see terminal.h. Used by tables, by verbs with long output, and by main.c at the end.
+ * The terminal and the pager; see terminal.h. Used by tables, by verbs with long output, and by
+ * main.c at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -97,7 +98,8 @@ static void terminal_wait_for_pager(void)
 		;
 	/* of the shell: it cannot be run */
 	if (WIFEXITED(status) && WEXITSTATUS(status) >= 126)
-		fprintf(stderr, "kjoule: the pager failed; choose another with KJOULE_PAGER, or KJOULE_PAGER=cat for none\n");
+		fprintf(stderr,
+			"kjoule: the pager failed; choose another with KJOULE_PAGER, or KJOULE_PAGER=cat for none\n");
 }
 
 /* Ctrl-C reaches the pager as well, which goes on: the terminal is its own until it ends. */
@@ -115,7 +117,8 @@ void terminal_start_pager(void)
 	int ends[2];
 	pid_t child;
 
-	if (refused || pager || !command || !isatty(STDOUT_FILENO) || !terminal_has_command(command) || pipe(ends))
+	if (refused || pager || !command || !isatty(STDOUT_FILENO) ||
+	    !terminal_has_command(command) || pipe(ends))
 		return;
 	fflush(stdout);
 	child = fork();

@@ -18,12 +18,17 @@ bool terminal_has_colour(void);
 /** terminal_refuse_pager() - from now on terminal_start_pager() does nothing */
 void terminal_refuse_pager(void);
 /**
- * terminal_start_pager() - standard output goes through $KJOULE_PAGER, $PAGER or less, if it is a terminal
+ * terminal_start_pager() - standard output goes through $KJOULE_PAGER, $PAGER or less, if it is a
+ * terminal
  *
- * After privileges were dropped. Nothing happens where the pager is empty or "cat", or cannot be started.
+ * After privileges were dropped. Nothing happens where the pager is empty or "cat", or cannot be
+ * started.
  */
 void terminal_start_pager(void);
-/** terminal_stop_pager() - write what is left, and wait until the reader is done. Return: 0, or -1 with errno: as fflush() */
+/**
+ * terminal_stop_pager() - write what is left, and wait until the reader is done. Return: 0, or -1
+ * with errno: as fflush()
+ */
 int terminal_stop_pager(void);
 
 #endif /* KJOULE_TERMINAL_H */

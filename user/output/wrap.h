@@ -13,7 +13,10 @@ void wrap_comment(FILE *file, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /** wrap_line() - "# text" in lines that all begin with # */
 void wrap_line(FILE *file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** wrap_footnote() - an empty line, and "mark : text"; the lines that follow begin below the text; @mark "": none */
+/**
+ * wrap_footnote() - an empty line, and "mark : text"; the lines that follow begin below the text;
+ * @mark "": none
+ */
 void wrap_footnote(FILE *file, const char *mark, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

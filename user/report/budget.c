@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --power-budget: which rows draw more power than that, and how many of them; see report.h. Called by
- * rows.c for rows that are not shown, and by print.c.
+ * report --power-budget: which rows draw more power than that, and how many of them; see report.h.
+ * Called by rows.c for rows that are not shown, and by print.c.
  */
 #include <json-c/json.h>
 #include <math.h>
@@ -17,8 +17,8 @@ enum report_over report_over_power(const struct value *w, double share, double b
 	if (isnan(w->v))
 		return OVER_UNKNOWN;
 	/*
-	 * Without an interval, or with one that knows nothing of what the neighbours have put into it, a power above is a
-	 * hint, and one below is none.
+	 * Without an interval, or with one that knows nothing of what the neighbours have put into
+	 * it, a power above is a hint, and one below is none.
 	 */
 	if (isnan(w->lo) || share < GROUPS_PURE)
 		return w->v > budget_w ? OVER_PERHAPS : OVER_UNKNOWN;
@@ -34,15 +34,20 @@ enum report_over report_over(const struct blocks *b, const struct report_row *r,
 
 const char *report_over_name(enum report_over over)
 {
-	static const char *const names[] = { [OVER_NO] = "no", [OVER_PERHAPS] = "perhaps", [OVER_YES] = "yes" };
+	static const char *const names[] = {
+		[OVER_NO] = "no", [OVER_PERHAPS] = "perhaps", [OVER_YES] = "yes"
+	};
 
 	return over > OVER_YES ? NULL : names[over];
 }
 
 const char *report_over_mark(enum report_over over)
 {
-	static const char *const marks[OVER_KINDS] = { [OVER_NO] = "", [OVER_PERHAPS] = "?", [OVER_YES] = "!",
-						       [OVER_UNKNOWN] = "-", [OVER_NO_QUESTION] = "" };
+	static const char *const marks[OVER_KINDS] = { [OVER_NO] = "",
+						       [OVER_PERHAPS] = "?",
+						       [OVER_YES] = "!",
+						       [OVER_UNKNOWN] = "-",
+						       [OVER_NO_QUESTION] = "" };
 
 	return marks[over];
 }
@@ -63,27 +68,34 @@ static bool report_overs_are_any(const struct report_overs *o)
 	return o->n[OVER_YES] || o->n[OVER_PERHAPS] || o->n[OVER_UNKNOWN];
 }
 
-void report_overs_print(const struct blocks *b, double budget_w, const struct report_overs *o, const struct report_overs *hidden)
+void report_overs_print(const struct blocks *b, double budget_w, const struct report_overs *o,
+			const struct report_overs *hidden)
 {
 	if (!b->n_domains) {
-		wrap_footnote(stdout, "", "without energy there is no power to compare with a budget");
+		wrap_footnote(stdout, "",
+			      "without energy there is no power to compare with a budget");
 		return;
 	}
 	wrap_footnote(stdout, "!", "draws more %s power than the budget of %g W: %zu, for %.4g s",
 		      b->domains[0]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES]);
-	wrap_footnote(stdout, "?", "perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
+	wrap_footnote(stdout, "?",
+		      "perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
 		      o->n[OVER_PERHAPS], o->time_s[OVER_PERHAPS]);
 	if (o->n[OVER_UNKNOWN])
-		wrap_footnote(stdout, "-", "its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s",
+		wrap_footnote(stdout, "-",
+			      "its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s",
 			      o->n[OVER_UNKNOWN], o->time_s[OVER_UNKNOWN]);
 	if (report_overs_are_any(hidden))
-		wrap_footnote(stdout, "", "of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)",
-			      hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
-			      hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN],
-			      hidden->time_s[OVER_UNKNOWN]);
+		wrap_footnote(
+			stdout, "",
+			"of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)",
+			hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
+			hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN],
+			hidden->time_s[OVER_UNKNOWN]);
 }
 
-void report_budget_print(const struct report *r, const struct blocks *b, const struct attribute_options *opt)
+void report_budget_print(const struct report *r, const struct blocks *b,
+			 const struct attribute_options *opt)
 {
 	struct report_overs o = { 0 };
 
@@ -100,13 +112,16 @@ void report_budget_print(const struct report *r, const struct blocks *b, const s
 	}
 	report_overs_print(b, opt->budget_w, &o, &r->hidden_over);
 	if (r->parallel > PARALLEL_LEAST)
-		wrap_footnote(stdout, "", "at %.1f %% of the ticks several CPUs of a package were busy, and a row's power is its share then: --vectors compares what they draw together with a budget",
+		wrap_footnote(stdout, "",
+			      "at %.1f %% of the ticks several CPUs of a package were busy, and a row's power is its share then: --vectors compares what they draw together with a budget",
 			      100 * r->parallel);
 }
 
 struct json_object *report_overs_json(const struct report_overs *hidden)
 {
-	static const char *const names[] = { [OVER_PERHAPS] = "perhaps", [OVER_YES] = "yes", [OVER_UNKNOWN] = "unknown" };
+	static const char *const names[] = {
+		[OVER_PERHAPS] = "perhaps", [OVER_YES] = "yes", [OVER_UNKNOWN] = "unknown"
+	};
 	struct json_object *o = json_object_new_object();
 
 	for (int i = OVER_PERHAPS; i <= OVER_UNKNOWN; i++) {

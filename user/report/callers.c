@@ -91,7 +91,8 @@ static int callers_node_by_weight(const void *a, const void *b)
 {
 	const struct report_row *x = &sorting->by_node[*(const uint32_t *)a];
 	const struct report_row *y = &sorting->by_node[*(const uint32_t *)b];
-	double wx = report_weight_of(x, sorting->total, sorting->b), wy = report_weight_of(y, sorting->total, sorting->b);
+	double wx = report_weight_of(x, sorting->total, sorting->b),
+	       wy = report_weight_of(y, sorting->total, sorting->b);
 
 	if (wx != wy)
 		return wx > wy ? -1 : 1;
@@ -143,7 +144,8 @@ static int callers_show_all(const struct callgraph *c, const struct blocks *b, u
 	for (uint32_t i = 0; i < c->tree.n; i++) {
 		if (node_of[i] == CALLTREE_NONE)
 			continue;
-		for (uint32_t at = node_of[i]; at != CALLTREE_ROOT; at = callers->nodes[at].parent) {
+		for (uint32_t at = node_of[i]; at != CALLTREE_ROOT;
+		     at = callers->nodes[at].parent) {
 			f.samples[at] += c->weight_samples[i];
 			f.time_s[at] += c->time_s[i];
 			for (unsigned int d = 0; d < c->n_domains; d++)
@@ -173,12 +175,14 @@ static int callers_show_all(const struct callgraph *c, const struct blocks *b, u
 }
 
 int report_callers(const struct callgraph *c, const struct blocks *b, uint32_t function,
-		   const struct report_row *total, double limit, struct report_row **rows, size_t *n)
+		   const struct report_row *total, double limit, struct report_row **rows,
+		   size_t *n)
 {
 	struct graph g = { .b = b, .total = total, .limit = limit };
 	uint32_t *node_of = calloc(c->tree.n, sizeof(*node_of));
 	struct calltree callers;
-	int ret = node_of ? calltree_callers(&c->tree, function, DEPTH, &callers, node_of) : -ENOMEM;
+	int ret = node_of ? calltree_callers(&c->tree, function, DEPTH, &callers, node_of) :
+			    -ENOMEM;
 
 	*rows = NULL;
 	*n = 0;
@@ -257,8 +261,9 @@ static int callers_sum_functions(const struct callgraph *c, uint32_t n, struct f
 }
 
 static const struct output_field fields[] = {
-	{ "energy", true }, { "self", true }, { "time", true }, { "samples", false }, { "pid", false }, { "command", false },
-	{ "mode", false }, { "function", true }, { "object", true },
+	{ "energy", true },   { "self", true },	    { "time", true },
+	{ "samples", false }, { "pid", false },	    { "command", false },
+	{ "mode", false },    { "function", true }, { "object", true },
 };
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -268,7 +273,8 @@ int callers_fields_check(const struct attribute_options *opt, struct kjoule_erro
 	return fields_check(&(struct fields){ fields, N_FIELDS, opt->fields }, err);
 }
 
-static void callers_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
+static void callers_add_column(struct columns *c, const char *field, const char *name,
+			       const char *title, bool left)
 {
 	columns_field(c, field);
 	columns_add(c, name, title, left);
@@ -347,9 +353,13 @@ static void callers_print_pair(struct output *out, const struct blocks *b, const
 	output_row(out);
 }
 
-/* Functions of a process, those that only called included. Return: how many of them are below the limit */
-static size_t callers_add_functions(struct pair *pairs, size_t *n, uint32_t process, const struct blocks *b,
-				    const struct figures *self, const struct figures *all, double limit)
+/*
+ * Functions of a process, those that only called included. Return: how many of them are below the
+ * limit
+ */
+static size_t callers_add_functions(struct pair *pairs, size_t *n, uint32_t process,
+				    const struct blocks *b, const struct figures *self,
+				    const struct figures *all, double limit)
 {
 	size_t hidden = 0;
 
@@ -363,13 +373,14 @@ static size_t callers_add_functions(struct pair *pairs, size_t *n, uint32_t proc
 			hidden++;
 			continue;
 		}
-		pairs[(*n)++] = (struct pair){ row, callers_make_row(self, b->n_domains, f, ROW_FUNCTION, process, f) };
+		pairs[(*n)++] = (struct pair){ row, callers_make_row(self, b->n_domains, f,
+								     ROW_FUNCTION, process, f) };
 	}
 	return hidden;
 }
 
-static void callers_print_sorted(struct output *out, struct pair *pairs, size_t n, const struct blocks *b,
-				 const struct style *style)
+static void callers_print_sorted(struct output *out, struct pair *pairs, size_t n,
+				 const struct blocks *b, const struct style *style)
 {
 	qsort(pairs, n, sizeof(*pairs), callers_pair_by_weight);
 	for (size_t i = 0; i < n; i++)
@@ -377,8 +388,9 @@ static void callers_print_sorted(struct output *out, struct pair *pairs, size_t 
 }
 
 /* For programs: each process, and its rows behind it. */
-static void callers_print_process(struct output *out, const struct report_process *p, struct pair *pairs,
-				  const struct blocks *b, const struct figures *self, const struct figures *all,
+static void callers_print_process(struct output *out, const struct report_process *p,
+				  struct pair *pairs, const struct blocks *b,
+				  const struct figures *self, const struct figures *all,
 				  double limit, const struct style *style)
 {
 	size_t n = 0;
@@ -392,15 +404,17 @@ static void callers_print_process(struct output *out, const struct report_proces
 }
 
 /* A table: functions of all processes in one list. Return: how many are below the limit */
-static size_t callers_print_list(struct output *out, const struct report *r, const struct report_row *rows, size_t n_rows,
-				 struct pair *pairs, const struct blocks *b, const struct figures *self,
+static size_t callers_print_list(struct output *out, const struct report *r,
+				 const struct report_row *rows, size_t n_rows, struct pair *pairs,
+				 const struct blocks *b, const struct figures *self,
 				 const struct figures *all, double limit, const struct style *style)
 {
 	size_t n = 0, hidden = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++)
 		if (!r->processes[i].outside)
-			hidden += callers_add_functions(pairs, &n, r->processes[i].total.process, b, self, all, limit);
+			hidden += callers_add_functions(pairs, &n, r->processes[i].total.process, b,
+							self, all, limit);
 	for (size_t i = 0; i < n_rows; i++)
 		if (rows[i].kind == ROW_TICKS || rows[i].kind == ROW_INTERRUPTS)
 			pairs[n++] = (struct pair){ rows[i], rows[i] };
@@ -408,7 +422,8 @@ static size_t callers_print_list(struct output *out, const struct report *r, con
 	return hidden;
 }
 
-static void callers_layout(const struct columns *c, struct output *out, const struct attribute_options *opt, bool several)
+static void callers_layout(const struct columns *c, struct output *out,
+			   const struct attribute_options *opt, bool several)
 {
 	struct output_field known[N_FIELDS];
 
@@ -420,8 +435,9 @@ static void callers_layout(const struct columns *c, struct output *out, const st
 		output_quiet(out);
 }
 
-static int callers_print_all(const struct report *r, const struct blocks *b, const struct attribute_options *opt,
-			     const struct figures *self, const struct figures *all, struct json_object *head)
+static int callers_print_all(const struct report *r, const struct blocks *b,
+			     const struct attribute_options *opt, const struct figures *self,
+			     const struct figures *all, struct json_object *head)
 {
 	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	struct pair *pairs = calloc(b->n_functions + 2 * r->n_processes + 2, sizeof(*pairs));
@@ -431,7 +447,8 @@ static int callers_print_all(const struct report *r, const struct blocks *b, con
 	struct output *out = NULL;
 	size_t hidden = 0, n_rows;
 	bool several;
-	int ret = pairs && columns ? report_rows_list(r, b, opt, &rows, &n_rows, &several) : -ENOMEM;
+	int ret = pairs && columns ? report_rows_list(r, b, opt, &rows, &n_rows, &several) :
+				     -ENOMEM;
 
 	pair_blocks = b;
 	pair_total = &r->total;
@@ -450,13 +467,15 @@ static int callers_print_all(const struct report *r, const struct blocks *b, con
 	}
 	callers_layout(columns, out, opt, several);
 	if (opt->format == OUTPUT_TABLE)
-		hidden = callers_print_list(out, r, rows, n_rows, pairs, b, self, all, limit, &style);
+		hidden = callers_print_list(out, r, rows, n_rows, pairs, b, self, all, limit,
+					    &style);
 	for (size_t i = 0; i < r->n_processes && opt->format != OUTPUT_TABLE; i++)
 		callers_print_process(out, &r->processes[i], pairs, b, self, all, limit, &style);
 	callers_print_pair(out, b, &(struct pair){ r->total, r->total }, &style);
 	output_close(out, head, "rows");
 	if (hidden && opt->format == OUTPUT_TABLE && !opt->quiet)
-		wrap_footnote(stdout, "", "%zu more functions below %g %%", hidden, opt->percent_limit);
+		wrap_footnote(stdout, "",
+			      "%zu more functions below %g %%", hidden, opt->percent_limit);
 out_free:
 	free(columns);
 	free(pairs);

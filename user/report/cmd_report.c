@@ -29,7 +29,10 @@ static const struct options_verb report_verb = {
 /* Rows of fewer samples say next to nothing: a table has their sum. */
 #define LEAST_SAMPLES	3
 
-/* What a recording gives power to is a matter of the recording, and may be several blocks that it does not tell apart. */
+/*
+ * What a recording gives power to is a matter of the recording, and may be several blocks that it
+ * does not tell apart.
+ */
 static bool report_model_is_fitted(const struct attribute_options *opt)
 {
 	return opt->model == MODEL_MIXTURE || opt->model == MODEL_EDGE || opt->model == MODEL_VPM;
@@ -41,20 +44,25 @@ static int report_check_several(const struct attribute_options *opt, const struc
 	size_t files = of->n;
 
 	if (files < 2 && of->without_outliers)
-		return cmd_usage("report", "--without-outliers is of several recordings; there is one");
+		return cmd_usage("report",
+				 "--without-outliers is of several recordings; there is one");
 	if (files < 2)
 		return 0;
 	if (opt->callers)
-		return cmd_usage("report", "-g, --children and --folded are of one recording; there are %zu", files);
+		return cmd_usage("report",
+				 "-g, --children and --folded are of one recording; there are %zu", files);
 	if (opt->vectors)
 		return cmd_usage("report", "--vectors is of one recording; there are %zu", files);
 	if (report_model_is_fitted(opt))
-		return cmd_usage("report", "--model mixture, edge and vpm are for one recording; there are %zu: report each by itself, or take cpm",
+		return cmd_usage("report",
+				 "--model mixture, edge and vpm are for one recording; there are %zu: report each by itself, or take cpm",
 				 files);
 	if (opt->cut)
-		return cmd_usage("report", "--from and --to are of one recording; there are %zu", files);
+		return cmd_usage("report",
+				 "--from and --to are of one recording; there are %zu", files);
 	if (opt->pid)
-		return cmd_usage("report", "--pid is of one recording, other runs have other process ids: take --comm");
+		return cmd_usage("report",
+				 "--pid is of one recording, other runs have other process ids: take --comm");
 	return 0;
 }
 
@@ -68,28 +76,38 @@ static int report_check_options(struct attribute_options *opt, const struct repo
 	if (ret)
 		return ret;
 	if (opt->callers && (opt->units || opt->processes || opt->by_region))
-		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by");
+		return cmd_usage("report",
+				 "-g, --children and --folded are of functions: leave out --by");
 	if (opt->from_ns >= opt->to_ns)
 		return cmd_usage("report", "--to has to be after --from");
 	if (opt->cut && opt->by_region)
-		return cmd_usage("report", "--by region counts the marks of all of a recording: leave out --from and --to, or take --region NAME");
+		return cmd_usage("report",
+				 "--by region counts the marks of all of a recording: leave out --from and --to, or take --region NAME");
 	if ((opt->model == MODEL_EDGE || opt->model == MODEL_VPM) && opt->vectors)
-		return cmd_usage("report", "--model edge and vpm do not go with --vectors: take mixture, or cpm");
+		return cmd_usage("report",
+				 "--model edge and vpm do not go with --vectors: take mixture, or cpm");
 	if (report_model_is_fitted(opt) && opt->raw)
-		return cmd_usage("report", "--model mixture, edge and vpm do not go with --raw, which is cpm as ALEA has it");
+		return cmd_usage("report",
+				 "--model mixture, edge and vpm do not go with --raw, which is cpm as ALEA has it");
 	if (report_model_is_fitted(opt) && opt->convergence)
-		return cmd_usage("report", "--convergence goes with --model cpm only: mixture, edge and vpm need all of a recording");
-	if (opt->model == MODEL_VPM && (opt->callers || opt->by_given || opt->sort_given || opt->region || opt->budget_w ||
-					 opt->worst_case || opt->comm || opt->pid))
-		return cmd_usage("report", "--model vpm is of the blocks that the recording has readings of: of what chooses or orders rows it goes with --block only");
+		return cmd_usage("report",
+				 "--convergence goes with --model cpm only: mixture, edge and vpm need all of a recording");
+	if (opt->model == MODEL_VPM &&
+	    (opt->callers || opt->by_given || opt->sort_given || opt->region || opt->budget_w ||
+	     opt->worst_case || opt->comm || opt->pid))
+		return cmd_usage("report",
+				 "--model vpm is of the blocks that the recording has readings of: of what chooses or orders rows it goes with --block only");
 	if (opt->model == MODEL_AUTO && (opt->raw || opt->convergence))
 		opt->model = MODEL_CPM;
 	if (opt->processes && opt->budget_w && !opt->vectors)
-		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
+		return cmd_usage("report",
+				 "--power-budget is for what is finer than a process: take another --by");
 	if (opt->convergence && opt->processes)
-		return cmd_usage("report", "--convergence is for what is finer than a process: take another --by");
-	ret = opt->vectors ? report_vectors_fields_check(opt, &err) :
-	      opt->callers == CALLERS_CHILDREN ? callers_fields_check(opt, &err) : report_fields_check(opt, &err);
+		return cmd_usage("report",
+				 "--convergence is for what is finer than a process: take another --by");
+	ret = opt->vectors		       ? report_vectors_fields_check(opt, &err) :
+	      opt->callers == CALLERS_CHILDREN ? callers_fields_check(opt, &err) :
+						 report_fields_check(opt, &err);
 	if (ret)
 		return cmd_usage("report", "%s", err.text);
 	if (files->n < 2 && fields_has(opt->fields, "runs"))
@@ -100,7 +118,8 @@ static int report_check_options(struct attribute_options *opt, const struct repo
 	if (ret)
 		return ret;
 	if (opt->callers == CALLERS_FOLDED && opt->percent_limit > 0)
-		return cmd_usage("report", "--percent-limit does not go with --folded: its lines add up to the total");
+		return cmd_usage("report",
+				 "--percent-limit does not go with --folded: its lines add up to the total");
 	opt->callers_limit = opt->percent_limit;
 	if (opt->percent_limit < 0) {
 		opt->callers_limit = table ? CALLERS_LIMIT : 0;

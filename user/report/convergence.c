@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The figures of growing numbers of samples; see convergence.h. What is printed and drawn of them is in
- * convergence_print.c.
+ * The figures of growing numbers of samples; see convergence.h. What is printed and drawn of them
+ * is in convergence_print.c.
  */
 #include <errno.h>
 #include <math.h>
@@ -29,8 +29,8 @@ static bool convergence_block_is_named(const struct blocks *b, uint32_t function
 /* What stands for no code is not followed: it is in the total. */
 static bool convergence_block_is_code(const struct blocks *b, uint32_t function)
 {
-	return b->processes[b->functions[function].process].kind == CPM_BUSY && function != b->other &&
-	       b->functions[function].samples;
+	return b->processes[b->functions[function].process].kind == CPM_BUSY &&
+	       function != b->other && b->functions[function].samples;
 }
 
 /* All together, what the user has named, and then what has most energy. */
@@ -103,8 +103,10 @@ int convergence_of_one(const struct blocks *b, const struct groups *g, struct co
 	ret = convergence_choose_blocks(b, g, c);
 	for (size_t i = 0; i < CONVERGENCE_POINTS && !ret; i++) {
 		/* as many steps from the least to all, each the same times the one before */
-		double n = LEAST_SAMPLES * pow((double)all / LEAST_SAMPLES, (double)i / (CONVERGENCE_POINTS - 1));
-		uint64_t tick = i + 1 < CONVERGENCE_POINTS ? prefix_tick(&b->input, n) : b->input.end_tick;
+		double n = LEAST_SAMPLES *
+			   pow((double)all / LEAST_SAMPLES, (double)i / (CONVERGENCE_POINTS - 1));
+		uint64_t tick = i + 1 < CONVERGENCE_POINTS ? prefix_tick(&b->input, n) :
+							     b->input.end_tick;
 		struct groups groups = { 0 };
 		struct profile *p = NULL;
 		struct prefix prefix;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How sure figures become as samples come in (Mukhanov et al., ACM TACO 14(1), 2017, figure 5): `kjoule report
- * --convergence`. Of one recording its beginning counts, longer and longer; of several, more and more of them.
+ * How sure figures become as samples come in (Mukhanov et al., ACM TACO 14(1), 2017, figure 5):
+ * `kjoule report --convergence`. Of one recording its beginning counts, longer and longer; of
+ * several, more and more of them.
  */
 #ifndef KJOULE_CONVERGENCE_H
 #define KJOULE_CONVERGENCE_H
@@ -55,13 +56,15 @@ void convergence_free(struct convergence *c);
  * @head:	of JSON, taken over; may be NULL
  * Return: 0 or -ENOMEM
  */
-int convergence_write(const struct convergence *c, FILE *file, enum output_format format, struct json_object *head);
+int convergence_write(const struct convergence *c, FILE *file, enum output_format format,
+		      struct json_object *head);
 /**
  * convergence_draw() - the data file beside the picture, and the picture
  * @path:	ends in .svg or .png
  * @force:	see picture_open()
  * Return: 0; -errno with the reason in @err
  */
-int convergence_draw(const struct convergence *c, const char *path, bool force, struct kjoule_error *err);
+int convergence_draw(const struct convergence *c, const char *path, bool force,
+		     struct kjoule_error *err);
 
 #endif /* KJOULE_CONVERGENCE_H */

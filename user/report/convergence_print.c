@@ -77,14 +77,15 @@ static void convergence_print_figure(struct output *out, const struct convergenc
 	convergence_print_cell(out, convergence_off_percent(c, v, last), 3);
 }
 
-int convergence_write(const struct convergence *c, FILE *file, enum output_format format, struct json_object *head)
+int convergence_write(const struct convergence *c, FILE *file, enum output_format format,
+		      struct json_object *head)
 {
 	static const char *const time[] = { "time_s", "time_lo_s", "time_hi_s", "time_half_percent",
 					    "time_off_percent" };
-	static const char *const energy[] = { "energy_j", "energy_lo_j", "energy_hi_j", "energy_half_percent",
-					      "energy_off_percent" };
-	static const char *const power[] = { "power_w", "power_lo_w", "power_hi_w", "power_half_percent",
-					     "power_off_percent" };
+	static const char *const energy[] = { "energy_j", "energy_lo_j", "energy_hi_j",
+					      "energy_half_percent", "energy_off_percent" };
+	static const char *const power[] = { "power_w", "power_lo_w", "power_hi_w",
+					     "power_half_percent", "power_off_percent" };
 	const char *off = c->several ? "OFF %" : NULL;
 	struct columns *cols = columns_new(NULL);
 	struct output *out;
@@ -111,7 +112,8 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 	}
 	for (size_t i = 0; i < c->n_blocks; i++) {
 		const struct convergence_block *b = &c->blocks[i];
-		const struct blocks_function *f = b->function == UINT32_MAX ? NULL : &c->names->functions[b->function];
+		const struct blocks_function *f =
+			b->function == UINT32_MAX ? NULL : &c->names->functions[b->function];
 
 		for (size_t k = 0; k < c->n_points; k++) {
 			const struct profile_group *g = &c->at[k * c->n_blocks + i];
@@ -144,7 +146,9 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 
 static const struct value *convergence_value_of(const struct profile_group *g, const char *what)
 {
-	return !strcmp(what, "time") ? &g->time_s : !strcmp(what, "energy") ? &g->energy[0].j : &g->energy[0].w;
+	return !strcmp(what, "time")   ? &g->time_s :
+	       !strcmp(what, "energy") ? &g->energy[0].j :
+					 &g->energy[0].w;
 }
 
 /* Is there anything above 0, which has a place on a logarithmic axis? */
@@ -162,7 +166,10 @@ static bool convergence_is_drawable(const struct convergence *c, const char *wha
 	return false;
 }
 
-/* One of the panels: half of the interval as lines; of several recordings how far off as points as well. */
+/*
+ * One of the panels: half of the interval as lines; of several recordings how far off as points as
+ * well.
+ */
 static void convergence_write_panel(FILE *s, const struct convergence *c, const char *data,
 				    const char *what, bool drawable, bool key)
 {
@@ -224,7 +231,8 @@ static void convergence_write_script(FILE *s, const struct convergence *c, const
 	fputs("unset multiplot\n", s);
 }
 
-int convergence_draw(const struct convergence *c, const char *path, bool force, struct kjoule_error *err)
+int convergence_draw(const struct convergence *c, const char *path, bool force,
+		     struct kjoule_error *err)
 {
 	struct picture p;
 	int ret = picture_open(&p, path, force, err);

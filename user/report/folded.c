@@ -154,8 +154,8 @@ int report_folded(const struct report *r, const struct blocks *b, const struct c
 		uint32_t process = b->functions[function].process;
 
 		/* the recorder beside a process is not in the total */
-		if (weights[i] != 0 && !blocks_is_unattributed(b, function) && function != b->recorder &&
-		    attribute_is_wanted(&b->processes[process], opt))
+		if (weights[i] != 0 && !blocks_is_unattributed(b, function) &&
+		    function != b->recorder && attribute_is_wanted(&b->processes[process], opt))
 			ret = folded_add_stack(&s, folded_stack_text(b, process, &c->tree, i, ""),
 					       weights[i] * unit);
 	}

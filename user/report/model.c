@@ -10,12 +10,17 @@
 #include "output/wrap.h"
 #include "report/report.h"
 
-const char *report_model_no_energy(const struct power_model *m, const struct report_row *r, unsigned int domain)
+const char *report_model_no_energy(const struct power_model *m, const struct report_row *r,
+				   unsigned int domain)
 {
 	static const char *const whys[] = {
-		[EDGE_SCARCE] = "less than 1 % of the time in edge windows, or in fewer than 30 of them: too little for a power of its own",
-		[EDGE_SHORT] = "runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate",
-		[EDGE_ALIKE] = "about the same part of each edge window as something else: they do not tell the two apart" };
+		[EDGE_SCARCE] =
+			"less than 1 % of the time in edge windows, or in fewer than 30 of them: too little for a power of its own",
+		[EDGE_SHORT] =
+			"runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate",
+		[EDGE_ALIKE] =
+			"about the same part of each edge window as something else: they do not tell the two apart"
+	};
 
 	if (m->used != MODEL_EDGE && m->read & 1u << domain)
 		return "no reading tells the energy of most of its time; see the header's line unmeasured";
@@ -56,30 +61,37 @@ static void report_print_merged(const struct blocks *b, const struct power_model
 	free(names);
 }
 
-void report_model_footnotes(const struct report *r, const struct blocks *b, const struct power_model *m)
+void report_model_footnotes(const struct report *r, const struct blocks *b,
+			    const struct power_model *m)
 {
 	bool little = false, one = false;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
 		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
 			const struct report_row *row = &r->processes[i].rows[k];
-			uint8_t fate = row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates ?
-				       m->fate[row->function] : SEPARABILITY_ALONE;
+			uint8_t fate = row->kind == ROW_FUNCTION && m->fate &&
+						       row->function < m->n_fates ?
+					       m->fate[row->function] :
+					       SEPARABILITY_ALONE;
 
 			little |= fate == SEPARABILITY_LITTLE;
 			one |= fate > SEPARABILITY_LITTLE;
 		}
 	}
 	if (little)
-		wrap_footnote(stdout, "[others]", "blocks of less than 1 %% of the time, too little for a power of their own");
+		wrap_footnote(stdout, "[others]",
+			      "blocks of less than 1 %% of the time, too little for a power of their own");
 	if (!one)
 		return;
-	wrap_footnote(stdout, "(not separable)", "the counter's windows do not separate these, or they run for too few ticks at a time; together they are right");
+	wrap_footnote(
+		stdout, "(not separable)",
+		"the counter's windows do not separate these, or they run for too few ticks at a time; together they are right");
 	for (size_t i = 0; i < r->n_processes; i++) {
 		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
 			const struct report_row *row = &r->processes[i].rows[k];
 
-			if (row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates && m->fate[row->function] > SEPARABILITY_LITTLE)
+			if (row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates &&
+			    m->fate[row->function] > SEPARABILITY_LITTLE)
 				report_print_merged(b, m, row->function);
 		}
 	}

@@ -15,10 +15,11 @@
 #include "report/report.h"
 
 static const struct output_field fields[] = {
-	{ "energy", true }, { "percent", true }, { "power", true }, { "time", true }, { "freq", true },
-	{ "samples", false }, { "readings", false }, { "share", false }, { "precise", false }, { "runs", false },
-	{ "regions", false }, { "pid", false }, { "command", false }, { "mode", false }, { "function", true },
-	{ "object", true }, { "marks", true },
+	{ "energy", true },   { "percent", true },  { "power", true },	   { "time", true },
+	{ "freq", true },     { "samples", false }, { "readings", false }, { "share", false },
+	{ "precise", false }, { "runs", false },    { "regions", false },  { "pid", false },
+	{ "command", false }, { "mode", false },    { "function", true },  { "object", true },
+	{ "marks", true },
 };
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -29,20 +30,23 @@ int report_fields_check(const struct attribute_options *opt, struct kjoule_error
 }
 
 /* @several: the rows are of more than one process */
-static void report_layout(const struct columns *c, struct output *out, const struct attribute_options *opt, bool several)
+static void report_layout(const struct columns *c, struct output *out,
+			  const struct attribute_options *opt, bool several)
 {
 	struct output_field known[N_FIELDS];
 
 	memcpy(known, fields, sizeof(known));
 	for (size_t i = 0; i < N_FIELDS; i++)
-		known[i].shown |= (several && !strcmp(known[i].key, "command")) || (opt->runs && !strcmp(known[i].key, "runs")) ||
+		known[i].shown |= (several && !strcmp(known[i].key, "command")) ||
+				  (opt->runs && !strcmp(known[i].key, "runs")) ||
 				  (opt->by_region && !strcmp(known[i].key, "regions"));
 	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
 	if (opt->quiet)
 		output_quiet(out);
 }
 
-static void report_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
+static void report_add_column(struct columns *c, const char *field, const char *name,
+			      const char *title, bool left)
 {
 	columns_field(c, field);
 	columns_add(c, name, title, left);
@@ -65,9 +69,12 @@ static void report_make_columns(struct columns *c, const struct blocks *b, bool 
 	report_add_column(c, NULL, "kind", NULL, true);
 	report_add_column(c, "pid", "pid", "PID", false);
 	report_add_column(c, "command", "comm", "COMMAND", true);
-	report_add_column(c, "function", opt->by_region ? "region" : "function", report_unit_title(opt), true);
-	report_add_column(c, "object", "object", opt->by_region || opt->processes || report_is_by_object(opt) ?
-			  NULL : "OBJECT", true);
+	report_add_column(c, "function", opt->by_region ? "region" : "function",
+			  report_unit_title(opt), true);
+	report_add_column(c, "object", "object",
+			  opt->by_region || opt->processes || report_is_by_object(opt) ? NULL :
+											 "OBJECT",
+			  true);
 	report_add_column(c, "mode", "mode", "MODE", true);
 	columns_field(c, NULL);
 	if (callers)
@@ -115,16 +122,19 @@ static void report_print_blank(struct output *out)
 		output_none(out, NULL);
 }
 
-void report_names(struct output *out, const struct blocks *b, const struct report_row *r, const char *hidden)
+void report_names(struct output *out, const struct blocks *b, const struct report_row *r,
+		  const char *hidden)
 {
 	const struct blocks_process *p = &b->processes[r->process];
 	const struct blocks_function *f = &b->functions[r->function];
 	static const char *const kinds[] = { "total", "process", "function", "ticks",
 					    "interrupts", "caller", "hidden" };
 	static const char *const units[] = {
-		[CODE_UNIT_FUNCTION] = "function", [CODE_UNIT_OBJECT] = "object", [CODE_UNIT_LINE] = "line",
-		[CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block", [CODE_UNIT_NAMED] = "named",
-		[CODE_UNIT_REGION] = "region" };
+		[CODE_UNIT_FUNCTION] = "function", [CODE_UNIT_OBJECT] = "object",
+		[CODE_UNIT_LINE] = "line",	   [CODE_UNIT_LOOP] = "loop",
+		[CODE_UNIT_BLOCK] = "block",	   [CODE_UNIT_NAMED] = "named",
+		[CODE_UNIT_REGION] = "region"
+	};
 	bool cost = r->kind == ROW_TICKS || r->kind == ROW_INTERRUPTS;
 	char text[64];
 
@@ -158,10 +168,12 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 	} else if (r->kind == ROW_FUNCTION || r->kind == ROW_CALLER) {
 		char indented[224];
 
-		snprintf(indented, sizeof(indented), "%*s%s%.150s", r->kind == ROW_CALLER ? 2 + 3 * (int)r->indent : 0, "",
+		snprintf(indented, sizeof(indented),
+			 "%*s%s%.150s", r->kind == ROW_CALLER ? 2 + 3 * (int)r->indent : 0, "",
 			 r->kind == ROW_CALLER ? r->branch ? "+- " : "<- " : "", f->symbol);
 		output_str(out, output_is_table(out) ? indented : f->symbol);
-		output_str(out, output_is_table(out) && f->object[0] == '/' ? basename(f->object) : f->object);
+		output_str(out, output_is_table(out) && f->object[0] == '/' ? basename(f->object) :
+									      f->object);
 		/* a region is what a program is at, in the kernel or not */
 		if (f->unit && f->unit->kind == CODE_UNIT_REGION)
 			output_none(out, NULL);
@@ -216,13 +228,16 @@ static void report_print_unit(struct output *out, const struct code_unit *u)
 		output_none(out, NULL);
 }
 
-/* Finer than a function, and not all samples tell the very instruction: they may be of what ran before. */
+/*
+ * Finer than a function, and not all samples tell the very instruction: they may be of what ran
+ * before.
+ */
 static bool report_row_is_vague(const struct blocks *b, const struct report_row *r)
 {
 	const struct blocks_function *f = &b->functions[r->function];
 
-	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > CODE_UNIT_OBJECT && f->unit->kind != CODE_UNIT_REGION &&
-	       f->precise < r->g.samples;
+	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > CODE_UNIT_OBJECT &&
+	       f->unit->kind != CODE_UNIT_REGION && f->precise < r->g.samples;
 }
 
 /* How much runs differ, beyond what sampling makes of it. */
@@ -239,8 +254,12 @@ static void report_print_row(struct output *out, const struct blocks *b, const s
 			     const struct power_model *m, bool outside, const char *hidden)
 {
 	const struct profile_group *g = &r->g;
-	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, table = output_is_table(out);
-	const char *vague = function || r->kind == ROW_PROCESS || r->kind == ROW_TOTAL ? no_interval : caller ? columns_blank : NULL;
+	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER,
+	     table = output_is_table(out);
+	const char *vague = function || r->kind == ROW_PROCESS || r->kind == ROW_TOTAL ?
+				    no_interval :
+			    caller ? columns_blank :
+				     NULL;
 	enum report_over over = report_over(b, r, opt->budget_w);
 	char marks[4];
 
@@ -312,25 +331,30 @@ static void report_print_row(struct output *out, const struct blocks *b, const s
 		output_str(out, power_model_note(m, r->function));
 	else
 		output_none(out, NULL);
-	snprintf(marks, sizeof(marks), "%s%s", report_row_is_vague(b, r) ? "*" : "", report_over_mark(over));
+	snprintf(marks, sizeof(marks),
+		 "%s%s", report_row_is_vague(b, r) ? "*" : "", report_over_mark(over));
 	if (over == OVER_YES)
 		output_emphasis(out, OUTPUT_HOT);
 	output_str(out, marks);
 	output_row(out);
 }
 
-const char *report_hidden_name(const struct report *r, const struct attribute_options *opt, char *buf, size_t len)
+const char *report_hidden_name(const struct report *r, const struct attribute_options *opt,
+			       char *buf, size_t len)
 {
 	const char *rows = r->n_hidden == 1 ? "row" : "rows";
 
 	if (r->n_few == r->n_hidden)
-		snprintf(buf, len, "(%zu more %s of fewer than %" PRIu32 " samples)", r->n_hidden, rows,
+		snprintf(buf, len,
+			 "(%zu more %s of fewer than %" PRIu32 " samples)", r->n_hidden, rows,
 			 opt->least_samples);
 	else if (r->n_few)
-		snprintf(buf, len, "(%zu more %s below %g %% or %" PRIu32 " samples)", r->n_hidden, rows,
+		snprintf(buf, len,
+			 "(%zu more %s below %g %% or %" PRIu32 " samples)", r->n_hidden, rows,
 			 opt->percent_limit, opt->least_samples);
 	else
-		snprintf(buf, len, "(%zu more %s below %g %%)", r->n_hidden, rows, opt->percent_limit);
+		snprintf(buf, len,
+			 "(%zu more %s below %g %%)", r->n_hidden, rows, opt->percent_limit);
 	return buf;
 }
 
@@ -351,7 +375,10 @@ static void report_print_misses(const struct blocks *b)
 			samples[b->functions[i].unit->miss] += b->functions[i].samples;
 	for (int i = CODE_UNIT_HIT + 1; i < CODE_UNIT_MISSES; i++)
 		if (samples[i])
-			wrap_footnote(stdout, "", "%" PRIu64 " samples of the recording are counted by function: %s", samples[i], misses[i]);
+			wrap_footnote(stdout, "",
+				      "%" PRIu64
+				      " samples of the recording are counted by function: %s",
+				      samples[i], misses[i]);
 }
 
 static void report_print_footnotes(const struct report *r, const struct blocks *b,
@@ -363,12 +390,13 @@ static void report_print_footnotes(const struct report *r, const struct blocks *
 		for (size_t k = 0; k < r->processes[i].n_rows; k++)
 			vague |= report_row_is_vague(b, &r->processes[i].rows[k]);
 	if (vague && (!opt->fields || *opt->fields == '+' || fields_has(opt->fields, "marks")))
-		wrap_footnote(stdout, "*", "imprecise instruction pointers: some samples may be of the code before");
+		wrap_footnote(stdout, "*",
+			      "imprecise instruction pointers: some samples may be of the code before");
 	report_budget_print(r, b, opt);
 	report_print_misses(b);
 }
 
-/* Digits of a column: two of the narrowest interval, and not more than five of the largest figure. */
+/* Digits of a column: two of the narrowest interval, at most five of the largest figure. */
 static int report_digits_of(double largest, double narrowest)
 {
 	int digits = columns_digits(largest);
@@ -405,7 +433,8 @@ static void report_make_style(struct style *s, const struct report *r, const str
 }
 
 /* A row of a table without figures. */
-static void report_print_name(struct output *out, const struct blocks *b, const struct report_row *r)
+static void report_print_name(struct output *out, const struct blocks *b,
+			      const struct report_row *r)
 {
 	report_names(out, b, r, NULL);
 	output_row(out);
@@ -426,7 +455,8 @@ static int report_print_callers(struct output *out, const struct report *r, cons
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++) {
 		/* of a chain once is enough */
-		if (output_is_table(out) && !rows[i].branch && i && rows[i].g.samples == rows[i - 1].g.samples)
+		if (output_is_table(out) && !rows[i].branch && i &&
+		    rows[i].g.samples == rows[i - 1].g.samples)
 			report_print_name(out, b, &rows[i]);
 		else
 			report_print_row(out, b, &rows[i], style, true, opt, m, false, NULL);
@@ -435,7 +465,7 @@ static int report_print_callers(struct output *out, const struct report *r, cons
 	return ret;
 }
 
-/* A table: one list of all rows, which add up to the total. With -v, what is outside of it below. */
+/* A table: one list of all rows, which add up to the total; with -v, what is outside of it. */
 static int report_print_list(struct output *out, const struct report *r, const struct blocks *b,
 			     const struct callgraph *c, const struct attribute_options *opt,
 			     const struct power_model *m, const struct report_row *rows, size_t n)
@@ -456,14 +486,15 @@ static int report_print_list(struct output *out, const struct report *r, const s
 			 opt->pid || opt->comm || opt->region ? "total of the recording" : NULL);
 	for (size_t i = 0; i < r->n_processes && opt->verbose; i++)
 		if (r->processes[i].outside)
-			report_print_row(out, b, &r->processes[i].total, &style, c, opt, m, true, NULL);
+			report_print_row(out, b, &r->processes[i].total, &style, c, opt, m, true,
+					 NULL);
 	return ret;
 }
 
 /* For programs: each process, and its rows behind it. */
-static int report_print_processes(struct output *out, const struct report *r, const struct blocks *b,
-				  const struct callgraph *c, const struct attribute_options *opt,
-				  const struct power_model *m)
+static int report_print_processes(struct output *out, const struct report *r,
+				  const struct blocks *b, const struct callgraph *c,
+				  const struct attribute_options *opt, const struct power_model *m)
 {
 	struct style style;
 	int ret = 0;
@@ -476,7 +507,8 @@ static int report_print_processes(struct output *out, const struct report *r, co
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
 			report_print_row(out, b, &p->rows[k], &style, c, opt, m, p->outside, NULL);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
-				ret = report_print_callers(out, r, b, c, opt, m, &p->rows[k], &style);
+				ret = report_print_callers(out, r, b, c, opt, m, &p->rows[k],
+							   &style);
 		}
 	}
 	if (r->n_hidden)
@@ -486,7 +518,8 @@ static int report_print_processes(struct output *out, const struct report *r, co
 }
 
 int report_print(const struct report *r, const struct blocks *b, const struct callgraph *c,
-		 const struct attribute_options *opt, const struct power_model *m, struct json_object *head)
+		 const struct attribute_options *opt, const struct power_model *m,
+		 struct json_object *head)
 {
 	struct columns *columns = columns_new(opt->domains);
 	struct report_row *rows = NULL;
@@ -506,7 +539,8 @@ int report_print(const struct report *r, const struct blocks *b, const struct ca
 		return -ENOMEM;
 	}
 	if (head && opt->budget_w)
-		json_object_object_add(head, "hidden_over_budget", report_overs_json(&r->hidden_over));
+		json_object_object_add(head, "hidden_over_budget",
+				       report_overs_json(&r->hidden_over));
 	report_layout(columns, out, opt, several);
 	if (opt->format == OUTPUT_TABLE)
 		ret = report_print_list(out, r, b, c, opt, m, rows, n);

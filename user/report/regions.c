@@ -26,7 +26,8 @@ int report_regions_nobody(const struct view *v, const char *path)
 		entered += r->counts[i].entered;
 		marked_ns += r->counts[i].marked_ns;
 	}
-	cmd_warn("%s: --region %s: entered %" PRIu64 " times, for %.6g s in all, but no sample of what was asked for fell into it: record for longer, or faster (-F)",
+	cmd_warn("%s: --region %s: entered %" PRIu64
+		 " times, for %.6g s in all, but no sample of what was asked for fell into it: record for longer, or faster (-F)",
 		 path, v->region, entered, marked_ns * 1e-9);
 	return -ENOENT;
 }
@@ -55,14 +56,18 @@ void report_regions_cells(struct output *out, const struct report_row *row, int 
 static void report_print_unsampled(const char *name, uint64_t entered, double marked_s,
 				   const char *in)
 {
-	wrap_footnote(stdout, "", "entered %" PRIu64 " times, for %.3g s in %s, and never met by a sample: %s", entered, marked_s, in,
+	wrap_footnote(stdout, "",
+		      "entered %" PRIu64
+		      " times, for %.3g s in %s, and never met by a sample: %s", entered, marked_s, in,
 		      name);
 }
 
 static void report_print_more_unsampled(size_t n)
 {
 	if (n > NAMED)
-		wrap_footnote(stdout, "", "and %zu more regions that were entered and never met by a sample", n - NAMED);
+		wrap_footnote(stdout, "",
+			      "and %zu more regions that were entered and never met by a sample",
+			      n - NAMED);
 }
 
 void report_regions_footnote_of_several(const struct blocks *b, const struct groups *g)

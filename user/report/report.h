@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule report`: rows (rows.c), their printing (print.c), callers (callers.c), stacks
- * for flame graphs (folded.c), vectors (vectors.c), regions (regions.c), budgets of power
+ * The parts of `kjoule report`: rows (rows.c), their printing (print.c), callers (callers.c),
+ * stacks for flame graphs (folded.c), vectors (vectors.c), regions (regions.c), budgets of power
  * (budget.c), notes on the model (model.c) and the command line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
@@ -22,7 +22,10 @@ struct report_files {
 	bool without_outliers;
 };
 
-/** report_one() - of a recording; @path: NULL: no file was named, see kjoule_reader_open(). Return: an exit code */
+/**
+ * report_one() - of a recording; @path: NULL: no file was named, see kjoule_reader_open(). Return:
+ * an exit code
+ */
 int report_one(const char *path, struct attribute_options *opt);
 /** report_several() - of an average run. Return: an exit code */
 int report_several(const struct report_files *files, struct attribute_options *opt);
@@ -40,7 +43,7 @@ struct report_row {
 	/* of a caller */
 	unsigned int depth;		/* how far out, from 1 */
 	unsigned int indent;		/* branches that it is behind */
-	bool branch;			/* one of several callers of the line above, or of a sibling */
+	bool branch; /* one of several callers of the line above, or of a sibling */
 };
 
 /* A process with its functions, both sorted. */
@@ -67,7 +70,7 @@ struct report {
 	struct report_row hidden;	/* the sum of the rows that are below the limit */
 	size_t n_hidden, n_few;			/* of them, for their few samples only */
 	struct report_overs hidden_over;	/* of these */
-	double parallel;			/* part of the busy ticks at which several CPUs of a package were busy */
+	double parallel; /* part of the busy ticks at which several CPUs of a package were busy */
 };
 
 /** report_new() - choose, sort and filter. Return: 0 or -ENOMEM */
@@ -75,27 +78,33 @@ int report_new(const struct blocks *b, const struct groups *g, const struct attr
 	       struct report *r);
 void report_free(struct report *r);
 /**
- * report_rows_list() - the rows of a table: functions of all processes in one list, or processes, then what the measurement took
- * and what is hidden; they add up to the total
+ * report_rows_list() - the rows of a table: functions of all processes in one list, or processes,
+ * then what the measurement took and what is hidden; they add up to the total
  * @several:	out: they are of more than one process
  * Return: 0 or -ENOMEM; *rows is the caller's to free
  */
-int report_rows_list(const struct report *r, const struct blocks *b, const struct attribute_options *opt,
-		     struct report_row **rows, size_t *n, bool *several);
-/** report_row_is_gap() - "[idle]", "[missed]": time that no code is known of, which a table has for what it is */
+int report_rows_list(const struct report *r, const struct blocks *b,
+		     const struct attribute_options *opt, struct report_row **rows, size_t *n,
+		     bool *several);
+/**
+ * report_row_is_gap() - "[idle]", "[missed]": time that no code is known of, which a table has for
+ * what it is
+ */
 bool report_row_is_gap(const struct blocks *b, const struct report_row *row);
 /**
  * report_print() - the rows; @head becomes the JSON document
  * @c:		callers to be shown below each function, or NULL
  */
 int report_print(const struct report *r, const struct blocks *b, const struct callgraph *c,
-		 const struct attribute_options *opt, const struct power_model *m, struct json_object *head);
+		 const struct attribute_options *opt, const struct power_model *m,
+		 struct json_object *head);
 /**
  * report_over() - hold a row's power in the first domain against a budget
  * @budget_w:	Watt; 0: there is none
  *
- * Its 95 % interval decides: OVER_YES if all of it is above, OVER_PERHAPS if a part is. Without an interval, and where it is mixed
- * with its neighbours', a power above is OVER_PERHAPS; one that is not above is OVER_UNKNOWN, as is a power that is not known.
+ * Its 95 % interval decides: OVER_YES if all of it is above, OVER_PERHAPS if a part is. Without an
+ * interval, and where it is mixed with its neighbours', a power above is OVER_PERHAPS; one that is
+ * not above is OVER_UNKNOWN, as is a power that is not known.
  */
 enum report_over report_over(const struct blocks *b, const struct report_row *r, double budget_w);
 /** report_over_power() - the same of any power; @share: see struct profile_energy */
@@ -107,23 +116,30 @@ const char *report_over_mark(enum report_over over);
 /** report_over_count() - one row more, whose interval of --interval worst-case is yet to be made */
 void report_over_count(struct report_overs *o, const struct blocks *b, const struct report_row *r,
 		       const struct attribute_options *opt);
-/** report_budget_print() - below the table, rows that it has not included; nothing without a budget */
-void report_budget_print(const struct report *r, const struct blocks *b, const struct attribute_options *opt);
+/**
+ * report_budget_print() - below the table, rows that it has not included; nothing without a budget
+ */
+void report_budget_print(const struct report *r, const struct blocks *b,
+			 const struct attribute_options *opt);
 /** report_overs_print() - the same of any rows, shown ones and hidden ones */
-void report_overs_print(const struct blocks *b, double budget_w, const struct report_overs *o, const struct report_overs *hidden);
+void report_overs_print(const struct blocks *b, double budget_w, const struct report_overs *o,
+			const struct report_overs *hidden);
 /** report_overs_json() - of the rows that are hidden */
 struct json_object *report_overs_json(const struct report_overs *hidden);
 /** report_model_no_energy() - why a row has no energy in a domain, if it has none; for people */
-const char *report_model_no_energy(const struct power_model *m, const struct report_row *r, unsigned int domain);
+const char *report_model_no_energy(const struct power_model *m, const struct report_row *r,
+				   unsigned int domain);
 /** report_model_footnotes() - below the table */
-void report_model_footnotes(const struct report *r, const struct blocks *b, const struct power_model *m);
+void report_model_footnotes(const struct report *r, const struct blocks *b,
+			    const struct power_model *m);
 /**
  * report_callers() - the rows of a function's callers, in the order in which they are shown
  * @limit:	leave out callers of less weight (see report_weight_of())
  * @rows:	out: the caller's to free
  */
 int report_callers(const struct callgraph *c, const struct blocks *b, uint32_t function,
-		   const struct report_row *total, double limit, struct report_row **rows, size_t *n);
+		   const struct report_row *total, double limit, struct report_row **rows,
+		   size_t *n);
 /** report_children() - functions with all that they called; @head becomes the JSON document */
 int report_children(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		    const struct attribute_options *opt, struct json_object *head);
@@ -134,8 +150,8 @@ int report_children(const struct report *r, const struct blocks *b, const struct
 int report_folded(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		  const struct attribute_options *opt);
 /** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
-int report_vectors(const struct blocks *b, const struct profile *p, const struct attribute_options *opt,
-		   struct json_object *head);
+int report_vectors(const struct blocks *b, const struct profile *p,
+		   const struct attribute_options *opt, struct json_object *head);
 /** report_regions_nobody() - say that the region was entered and not sampled. Return: -ENOENT */
 int report_regions_nobody(const struct view *v, const char *path);
 /** report_vpm_readings() - readings of blocks that a recording has */
@@ -143,11 +159,15 @@ size_t report_vpm_readings(const struct view *v);
 /** report_vpm_has() - are there readings of each of these blocks? */
 bool report_vpm_has(const struct view *v, const struct user_blocks *named);
 /**
- * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in @opt->named
+ * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in
+ * @opt->named
  * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -ENOMEM
  */
 int report_vpm_blocks(struct view *v, struct attribute_options *opt);
-/** report_vpm() - their power. @head is taken over. Return: 0; -EDOM nothing can be told of any; -ENOMEM */
+/**
+ * report_vpm() - their power. @head is taken over. Return: 0; -EDOM nothing can be told of any;
+ * -ENOMEM
+ */
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct attribute_options *opt, struct json_object *head);
 /* Why something is not told; "" if it is. */
@@ -156,37 +176,47 @@ struct report_vpm_why {
 };
 
 /**
- * report_vpm_code() - the very code that there were readings of, addresses [@start, @end) as its object's file counts
+ * report_vpm_code() - the very code that there were readings of, addresses [@start, @end) as its
+ * object's file counts
  *
  * Of a function in a recording that does not have its end: as the file has it.
  *
  * Return: false where it is not known
  */
-bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start, uint64_t *end);
+bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start,
+		     uint64_t *end);
 /**
  * report_vpm_time() - do ticks in its code tell all of the time that its latency and power are of?
- * @why:	out: why they do not: it calls, returns, or goes on in other code, or its code cannot be read
+ * @why:	out: why they do not: it calls, returns, or goes on in other code, or its code
+ *		cannot be read
  * Return: 0 or -ENOMEM
  */
-int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct report_vpm_why *why);
+int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info,
+		    struct report_vpm_why *why);
 /** report_regions_columns() - how often a region was entered, and for how long */
 void report_regions_columns(struct columns *c);
 void report_regions_cells(struct output *out, const struct report_row *row, int digits);
-/** report_regions_footnote() - regions that were entered and have no row, because no sample fell into them */
+/**
+ * report_regions_footnote() - regions that were entered and have no row, because no sample fell
+ * into them
+ */
 void report_regions_footnote(const struct view *v, const struct blocks *b);
 void report_regions_footnote_of_several(const struct blocks *b, const struct groups *g);
 /** report_weight_of() - the same of a row: what limits and orders them */
-double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b);
+double report_weight_of(const struct report_row *r, const struct report_row *total,
+			const struct blocks *b);
 /**
  * report_names() - the cells of a row that say what it is: kind to mode
  * @hidden:	the name of the row of hidden ones
  */
-void report_names(struct output *out, const struct blocks *b, const struct report_row *r, const char *hidden);
+void report_names(struct output *out, const struct blocks *b, const struct report_row *r,
+		  const char *hidden);
 /* The value of --fields, for each kind of table. Return: 0, or -EINVAL with the reason in @err */
 int report_fields_check(const struct attribute_options *opt, struct kjoule_error *err);
 int callers_fields_check(const struct attribute_options *opt, struct kjoule_error *err);
 int report_vectors_fields_check(const struct attribute_options *opt, struct kjoule_error *err);
 /** report_hidden_name() - of the row of those that are hidden: "(81 more rows below 1 %)" */
-const char *report_hidden_name(const struct report *r, const struct attribute_options *opt, char *buf, size_t len);
+const char *report_hidden_name(const struct report *r, const struct attribute_options *opt,
+			       char *buf, size_t len);
 
 #endif /* KJOULE_REPORT_H */

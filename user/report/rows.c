@@ -88,7 +88,8 @@ static struct report_row report_part_new(const struct report_process *p, enum re
 	return row;
 }
 
-double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b)
+double report_weight_of(const struct report_row *r, const struct report_row *total,
+			const struct blocks *b)
 {
 	return groups_weight(&r->g, &total->g, b->n_domains, b->shown_first);
 }
@@ -138,7 +139,9 @@ static void report_finish_hidden(struct report *r, unsigned int n_domains)
 		sum->energy[d].share = NAN;
 		if (isnan(r->total.g.energy[d].j.v))
 			sum->energy[d].j.v = NAN;
-		sum->energy[d].w = (struct value){ sum->time_s.v > 0 ? sum->energy[d].j.v / sum->time_s.v : NAN, NAN, NAN };
+		sum->energy[d].w = (struct value){
+			sum->time_s.v > 0 ? sum->energy[d].j.v / sum->time_s.v : NAN, NAN, NAN
+		};
 	}
 }
 
@@ -221,13 +224,14 @@ static void report_hide_processes(struct report *r, const struct blocks *b,
 		bool small = opt->processes ? report_row_is_small(r, b, &p->total, opt) :
 					      report_row_is_below(r, b, &p->total, opt);
 
-		/* in a table its functions are hidden one by one; its ticks have a row with others' */
+		/* in a table its functions are hidden one by one, and ticks share a row */
 		if (opt->format == OUTPUT_TABLE && !opt->processes &&
 		    opt->callers != CALLERS_FOLDED)
 			small = false;
 		/* -v is there to see it, however little it is */
 		small &= !(p->outside && opt->verbose);
-		if (small && !opt->pid && !opt->comm && !opt->region && !report_process_has_named(b, p)) {
+		if (small && !opt->pid && !opt->comm && !opt->region &&
+		    !report_process_has_named(b, p)) {
 			for (size_t k = 0; k < p->n_rows; k++)
 				report_over_count(&r->hidden_over, b, &p->rows[k], opt);
 			for (size_t k = 0; k < p->n_rows && !p->outside; k++)
@@ -293,16 +297,22 @@ int report_new(const struct blocks *b, const struct groups *g, const struct attr
 	sort_blocks = b;
 	sort_key = opt->sort;
 	sort_total = &r->total;
-	r->total = (struct report_row){ .kind = ROW_TOTAL, .g = g->total[0], .between = g->total_between };
+	r->total = (struct report_row){ .kind = ROW_TOTAL,
+					.g = g->total[0],
+					.between = g->total_between };
 	r->processes = calloc(b->n_processes + 1, sizeof(*r->processes));
 	ret = r->processes ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < b->n_processes && !ret; i++) {
 		if (!(g->processes[i].time_s.v > 0) || !attribute_is_wanted(&b->processes[i], opt))
 			continue;
 		r->processes[r->n_processes++] = (struct report_process){
-			.total = { .kind = ROW_PROCESS, .process = i, .g = g->processes[i],
-				   .between = g->processes_between ? &g->processes_between[i] : NULL },
-			.outside = blocks_process_is_outside(&b->processes[i]) };
+			.total = { .kind = ROW_PROCESS,
+				   .process = i,
+				   .g = g->processes[i],
+				   .between = g->processes_between ? &g->processes_between[i] :
+								     NULL },
+			.outside = blocks_process_is_outside(&b->processes[i])
+		};
 	}
 	if (!ret)
 		ret = report_sort_functions(r, b, g);
@@ -321,7 +331,8 @@ int report_new(const struct blocks *b, const struct groups *g, const struct attr
 }
 
 /* What the ticks and interrupts of all processes took, as one row each. */
-static void report_add_cost(struct report_row *sum, const struct report_row *row, unsigned int n_domains)
+static void report_add_cost(struct report_row *sum, const struct report_row *row,
+			    unsigned int n_domains)
 {
 	if (sum->kind != row->kind) {
 		*sum = *row;
@@ -336,8 +347,9 @@ static void report_add_cost(struct report_row *sum, const struct report_row *row
 	}
 }
 
-int report_rows_list(const struct report *r, const struct blocks *b, const struct attribute_options *opt,
-		     struct report_row **rows, size_t *n, bool *several)
+int report_rows_list(const struct report *r, const struct blocks *b,
+		     const struct attribute_options *opt, struct report_row **rows, size_t *n,
+		     bool *several)
 {
 	struct report_row cost[2] = { { .kind = ROW_TOTAL }, { .kind = ROW_TOTAL } };
 	uint32_t process = UINT32_MAX;
@@ -359,13 +371,15 @@ int report_rows_list(const struct report *r, const struct blocks *b, const struc
 			(*rows)[(*n)++] = p->total;
 		for (size_t k = 0; k < p->n_rows; k++) {
 			if (p->rows[k].kind != ROW_FUNCTION) {
-				report_add_cost(&cost[p->rows[k].kind == ROW_INTERRUPTS], &p->rows[k], b->n_domains);
+				report_add_cost(&cost[p->rows[k].kind == ROW_INTERRUPTS],
+						&p->rows[k], b->n_domains);
 				continue;
 			}
 			(*rows)[(*n)++] = p->rows[k];
 			/* lost samples and idle CPUs are nothing to tell apart by a command */
 			if (!b->processes[p->total.process].pid &&
-			    !strcmp(b->processes[p->total.process].comm, b->functions[p->rows[k].function].symbol))
+			    !strcmp(b->processes[p->total.process].comm,
+				    b->functions[p->rows[k].function].symbol))
 				continue;
 			*several |= process != UINT32_MAX && process != p->total.process;
 			process = p->total.process;

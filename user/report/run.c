@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the report that was asked for: of one recording, or of several as an average run; see report.h. Called by
- * cmd_report.c.
+ * Makes the report that was asked for: of one recording, or of several as an average run; see
+ * report.h. Called by cmd_report.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -47,10 +47,12 @@ static int report_explain_no_process(const struct blocks *b, const struct groups
 		free(there);
 		there = NULL;
 	}
-	snprintf(asked, sizeof(asked), "%s%.64s%s", opt->comm ? "--comm " : "", opt->comm ? opt->comm : "",
+	snprintf(asked, sizeof(asked),
+		 "%s%.64s%s", opt->comm ? "--comm " : "", opt->comm ? opt->comm : "",
 		 opt->comm && opt->pid ? " " : "");
 	if (opt->pid)
-		snprintf(asked + strlen(asked), sizeof(asked) - strlen(asked), "--pid %u", opt->pid);
+		snprintf(asked + strlen(asked), sizeof(asked) - strlen(asked), "--pid %u",
+			 opt->pid);
 	cmd_warn("%s: %s: no such process in this recording; it has %s", path, asked,
 		 !all.n_processes ? "none" : there ? there : "others");
 	free(there);
@@ -65,8 +67,8 @@ static bool report_block_is_part(const struct blocks *b, const struct power_mode
 	for (uint32_t i = 0; m->merged && i < m->n_merged; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
-		if (m->merged[i] == row && f->unit && f->unit->kind == CODE_UNIT_NAMED && f->samples &&
-		    !strcmp(f->symbol, name))
+		if (m->merged[i] == row && f->unit && f->unit->kind == CODE_UNIT_NAMED &&
+		    f->samples && !strcmp(f->symbol, name))
 			return true;
 	}
 	return false;
@@ -92,7 +94,10 @@ static bool report_has_block_row(const struct report *r, const struct blocks *b,
 	return false;
 }
 
-/* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
+/*
+ * What the user has named and nothing ran of is no block without energy: it was not measured.
+ * Return: -ENOENT
+ */
 static int report_blocks_are_sampled(const struct report *r, const struct blocks *b,
 				     const struct power_model *m, const struct user_blocks *named)
 {
@@ -102,7 +107,8 @@ static int report_blocks_are_sampled(const struct report *r, const struct blocks
 		const struct user_block *block = &named->blocks[i];
 
 		if (!report_has_block_row(r, b, m, block->name)) {
-			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
+			cmd_warn("--block %s: no sample of what was asked for fell into it",
+				 block->name);
 			ret = -ENOENT;
 			continue;
 		}
@@ -110,9 +116,12 @@ static int report_blocks_are_sampled(const struct report *r, const struct blocks
 			const struct user_blocks_part *p = &block->parts[k];
 
 			if (!p->samples)
-				cmd_warn("--block %s: no sample fell into %s%s", block->name, p->where,
+				cmd_warn("--block %s: no sample fell into %s%s", block->name,
+					 p->where,
 					 p->kind == USER_BLOCKS_LINES ? ", these lines of it" :
-					 p->kind == USER_BLOCKS_ADDRESSES ? ", these addresses of it" : "");
+					 p->kind == USER_BLOCKS_ADDRESSES ?
+									", these addresses of it" :
+									"");
 		}
 	}
 	return ret;
@@ -126,8 +135,11 @@ static int report_show_convergence(const struct convergence *c, const struct att
 	int ret = convergence_draw(c, opt->convergence, opt->force, &err);
 
 	if (opt->format == OUTPUT_TABLE && !opt->quiet)
-		output_printf(stdout, "# %s of %s: half of the 95 %% interval (%s %%)%s\n\n", opt->convergence,
-			      c->several ? "more and more recordings" : "longer and longer beginnings of the recording", output_half(),
+		output_printf(stdout, "# %s of %s: half of the 95 %% interval (%s %%)%s\n\n",
+			      opt->convergence,
+			      c->several ? "more and more recordings" :
+					   "longer and longer beginnings of the recording",
+			      output_half(),
 			      c->several ? ", and how far off the estimate of all (OFF %)" : "");
 	if (convergence_write(c, stdout, opt->format, head) && !ret)
 		ret = kjoule_fail(&err, ENOMEM, "%s", strerror(ENOMEM));
@@ -141,7 +153,8 @@ static double report_outside_j(const struct blocks *b, const struct groups *g)
 	       g->functions[b->recorder].energy[b->shown_first].j.v;
 }
 
-static int report_choose_domain(struct blocks *b, const struct attribute_options *opt, const char *path)
+static int report_choose_domain(struct blocks *b, const struct attribute_options *opt,
+				const char *path)
 {
 	const char *names[PROFILE_DOMAINS];
 	size_t n = blocks_domain_names(b, names);
@@ -236,13 +249,17 @@ static int report_make_and_print(struct view *v, const char *path, struct attrib
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
 		      report_print(&r, &b, c, opt, &model, head);
-		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE && !opt->quiet)
+		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE &&
+		    !opt->quiet)
 			report_regions_footnote(v, &b);
 		if (!ret && opt->model != MODEL_VPM)
 			ret = report_blocks_are_sampled(&r, &b, &model, &opt->named);
 		if (!ret && model.used == MODEL_EDGE && !model.solved) {
-			cmd_warn("%s: the edge windows tell nothing, so no energy is known; %s, or see --model cpm", path,
-				 model.too_many ? "--from and --to take a part of the recording" : "record for longer");
+			cmd_warn(
+				"%s: the edge windows tell nothing, so no energy is known; %s, or see --model cpm",
+				path,
+				model.too_many ? "--from and --to take a part of the recording" :
+						 "record for longer");
 			ret = -EDOM;
 		}
 	}
@@ -260,8 +277,13 @@ out:
 /* Why there is no reading of a block. */
 static const char *report_rounds_text(const struct kjoule_vpm_info *vpm, char *buf, size_t len)
 {
-	snprintf(buf, len, "%" PRIu64 " trials without a hit of the breakpoint, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
-		 vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
+	snprintf(buf, len,
+		 "%" PRIu64 " trials without a hit of the breakpoint, %" PRIu64
+		 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64
+		 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64
+		 " it was only seen where it returns to, %" PRIu64 " the recording ended",
+		 vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt,
+		 vpm->cut);
 	return buf;
 }
 
@@ -269,15 +291,16 @@ static const char *report_rounds_text(const struct kjoule_vpm_info *vpm, char *b
 static int report_choose_vpm(struct view *v, const char *path, struct attribute_options *opt)
 {
 	size_t n = report_vpm_readings(v);
-	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->by_given &&
-		     !opt->sort_given && !opt->region && !opt->budget_w && !opt->worst_case && !opt->comm && !opt->pid &&
-		     report_vpm_has(v, &opt->named);
+	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers &&
+		     !opt->by_given && !opt->sort_given && !opt->region && !opt->budget_w &&
+		     !opt->worst_case && !opt->comm && !opt->pid && report_vpm_has(v, &opt->named);
 	char text[512];
 	int ret;
 
 	if (opt->model == MODEL_VPM && !n) {
 		if (v->rec.meta.session.vpm.readings && opt->cut)
-			return cmd_failed("%s: --model vpm: no reading of a block was made between --from and --to; there are %" PRIu64 " in all of it",
+			return cmd_failed("%s: --model vpm: no reading of a block was made between --from and --to; there are %" PRIu64
+					  " in all of it",
 					  path, v->rec.meta.session.vpm.readings);
 		if (v->rec.meta.session.vpm.interval_ns)
 			return cmd_failed("%s: --model vpm: it has no reading of a block: %s", path,
@@ -286,7 +309,8 @@ static int report_choose_vpm(struct view *v, const char *path, struct attribute_
 		return cmd_failed("%s: --model vpm: it needs a recording with readings of a block: `kjoule record --vpm BLOCK`", path);
 	}
 	/* who had blocks met wanted their readings, and is to know why this is something else */
-	if (!n && !opt->model_given && v->rec.meta.session.vpm.interval_ns && !v->rec.meta.session.vpm.readings)
+	if (!n && !opt->model_given && v->rec.meta.session.vpm.interval_ns &&
+	    !v->rec.meta.session.vpm.readings)
 		cmd_warn("%s: has no reading of a block, so the model is cpm: %s", path,
 			 report_rounds_text(&v->rec.meta.session.vpm, text, sizeof(text)));
 	if (n && plain && (opt->model == MODEL_AUTO || !opt->model_given))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --vectors: what ran together, and what was spent meanwhile; see report.h and analysis/profile/corunning.h.
+ * report --vectors: what ran together, and what was spent meanwhile; see report.h and
+ * analysis/profile/corunning.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,12 +14,16 @@
 #include "output/wrap.h"
 #include "report/report.h"
 
-/* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
+/*
+ * Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of
+ * any length.
+ */
 #define MOST	4096
 
 static const struct output_field fields[] = {
-	{ "energy", true }, { "percent", true }, { "power", true }, { "time", true }, { "ticks", false }, { "share", false },
-	{ "package", false }, { "idle", false }, { "corunning", true }, { "marks", true },
+	{ "energy", true },    { "percent", true }, { "power", true },	  { "time", true },
+	{ "ticks", false },    { "share", false },  { "package", false }, { "idle", false },
+	{ "corunning", true }, { "marks", true },
 };
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -28,8 +33,8 @@ int report_vectors_fields_check(const struct attribute_options *opt, struct kjou
 	return fields_check(&(struct fields){ fields, N_FIELDS, opt->fields }, err);
 }
 
-static void report_vectors_layout(const struct columns *c, struct output *out, const struct blocks *b,
-				  const struct attribute_options *opt)
+static void report_vectors_layout(const struct columns *c, struct output *out,
+				  const struct blocks *b, const struct attribute_options *opt)
 {
 	struct output_field known[N_FIELDS];
 
@@ -42,7 +47,8 @@ static void report_vectors_layout(const struct columns *c, struct output *out, c
 		output_quiet(out);
 }
 
-static void report_vectors_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
+static void report_vectors_add_column(struct columns *c, const char *field, const char *name,
+				      const char *title, bool left)
 {
 	columns_field(c, field);
 	columns_add(c, name, title, left);
@@ -83,7 +89,8 @@ static int report_vectors_print_members(struct output *out, const struct blocks 
 		return -ENOMEM;
 	}
 	if (v->other_set_ticks && v->others)
-		fprintf(f, "[%" PRIu32 " others, and all that were too many to be kept]", v->others);
+		fprintf(f,
+			"[%" PRIu32 " others, and all that were too many to be kept]", v->others);
 	else if (v->other_set_ticks)
 		fputs("[others: too many to be kept]", f);
 	else if (v->others)
@@ -103,7 +110,8 @@ static int report_vectors_print_members(struct output *out, const struct blocks 
 		json_object_object_add(one, "function", output_json_str(function->symbol));
 		json_object_object_add(one, "object", output_json_str(function->object));
 		json_object_object_add(one, "comm", output_json_str(process->comm));
-		json_object_object_add(one, "pid", process->pid ? json_object_new_int64(process->pid) : NULL);
+		json_object_object_add(one, "pid",
+				       process->pid ? json_object_new_int64(process->pid) : NULL);
 		json_object_array_add(list, one);
 	}
 	if (fclose(f)) {
@@ -199,8 +207,8 @@ static int report_vector_by_weight(const void *a, const void *b)
 	return (v->ticks < w->ticks) - (v->ticks > w->ticks);
 }
 
-int report_vectors(const struct blocks *b, const struct profile *p, const struct attribute_options *opt,
-		   struct json_object *head)
+int report_vectors(const struct blocks *b, const struct profile *p,
+		   const struct attribute_options *opt, struct json_object *head)
 {
 	double all = 0, time = 0;
 	struct columns *columns;
@@ -258,12 +266,15 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		json_object_put(head);
 	if (!ret && opt->format == OUTPUT_TABLE && !opt->quiet) {
 		if (mixed)
-			wrap_footnote(stdout, "~", "for too short between two updates of the energy counter: its power is mixed with its neighbours'");
+			wrap_footnote(stdout, "~",
+				      "for too short between two updates of the energy counter: its power is mixed with its neighbours'");
 		if (opt->budget_w)
 			report_overs_print(b, opt->budget_w, &shown, &unseen);
-		wrap_footnote(stdout, "", "what interrupts took is in these figures: nothing is taken out, and nothing is shared out");
+		wrap_footnote(stdout, "",
+			      "what interrupts took is in these figures: nothing is taken out, and nothing is shared out");
 		if (hidden)
-			wrap_footnote(stdout, "", "vectors below the limit, not shown: %zu (--percent-limit)", hidden);
+			wrap_footnote(stdout, "",
+				      "vectors below the limit, not shown: %zu (--percent-limit)", hidden);
 	}
 	corunning_free(&t);
 	free(columns);

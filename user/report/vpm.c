@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --model vpm: the power of the blocks that there are readings of; see report.h and analysis/vpm/vpm.h. Their times are
- * those of their ticks, as with every model, where these tell all of it (vpm_code.c).
+ * report --model vpm: the power of the blocks that there are readings of; see report.h and
+ * analysis/vpm/vpm.h. Their times are those of their ticks, as with every model, where these tell
+ * all of it (vpm_code.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +17,9 @@
 #include "output/wrap.h"
 #include "report/report.h"
 
+/* Part of what ticks draw by which other interrupts may differ: 4 % on the virtual chip. */
+#define OTHERS_POWER	0.15
 /* The kernel's clock tick at CONFIG_HZ=250, its default; no recording says what it was. */
-#define OTHERS_POWER	0.15	/* of what ticks draw, by which other interrupts may draw more or less: 4 % on the virtual chip */
 #define KERNEL_TICK_S	4e-3
 
 /* Readings of a block, and what they tell. */
@@ -29,7 +31,7 @@ struct block {
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;
-	double off_s;			/* of the time, as far as calibration knows what interrupts took */
+	double off_s; /* of the time, as far as calibration knows what interrupts took */
 	struct report_vpm_why no_time;	/* why the time, and with it the energy, is not told */
 };
 
@@ -50,7 +52,8 @@ static bool report_vpm_has_readings(const struct view *v, const char *name)
 		const struct timeline_cpu *c = &v->tl.cpus[i];
 
 		for (size_t k = 0; k < c->n_readings; k++)
-			if (c->readings[k].block < vpm->n_blocks && !strcmp(vpm->block[c->readings[k].block].name, name))
+			if (c->readings[k].block < vpm->n_blocks &&
+			    !strcmp(vpm->block[c->readings[k].block].name, name))
 				return true;
 	}
 	return false;
@@ -97,7 +100,9 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 		for (uint32_t k = 0; k < vpm->n_blocks; k++)
 			known |= !strcmp(vpm->block[k].name, asked.blocks[i].name);
 		if (!known) {
-			cmd_warn("--block %s: there are no readings of it; the recording has those of %s", asked.blocks[i].name, there);
+			cmd_warn(
+				"--block %s: there are no readings of it; the recording has those of %s",
+				asked.blocks[i].name, there);
 			return -ENOENT;
 		}
 	}
@@ -111,7 +116,8 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 		/* what is not known has no sample */
 		if (!report_vpm_code(v, &vpm->block[k], &start, &end))
 			start = end = 0;
-		ret = user_blocks_add_code(&opt->named, vpm->block[k].name, vpm->block[k].object, start, end);
+		ret = user_blocks_add_code(&opt->named, vpm->block[k].name, vpm->block[k].object,
+					   start, end);
 	}
 	user_blocks_free(&asked);
 	opt->units = true;
@@ -119,13 +125,15 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 }
 
 /*
- * Whatever the recorder spends while the meter senses is in the reading, on any CPU, and on the block's own one it keeps
- * the block waiting. When it wakes up has nothing to do with how long the block runs, so that the readings without
- * it are no choice of these; that is why it is the meter's interval that is looked at, which always takes as long.
+ * Whatever the recorder spends while the meter senses is in the reading, on any CPU, and on the
+ * block's own one it keeps the block waiting. When it wakes up has nothing to do with how long the
+ * block runs, so that the readings without it are no choice of these; that is why it is the meter's
+ * interval that is looked at, which always takes as long.
  */
 static int report_vpm_add_reading(struct block *blocks, size_t n,
 				  const struct kjoule_vpm_reading *r, struct block *held,
-				  const struct recorder_wakeups *recorder_wakeups, uint64_t interval_ns)
+				  const struct recorder_wakeups *recorder_wakeups,
+				  uint64_t interval_ns)
 {
 	uint8_t flags = r->rec.flags;
 	struct vpm_reading *to;
@@ -175,8 +183,8 @@ static int report_vpm_add_paused(struct block *b, const struct block *held)
 }
 
 /*
- * Time that the ticks have seen in them, without interrupts. A process that had two names is two here, and what it ran
- * under either of them is the block's.
+ * Time that the ticks have seen in them, without interrupts. A process that had two names is two
+ * here, and what it ran under either of them is the block's.
  */
 static int report_vpm_find_times(const struct blocks *b, const struct profile *p,
 				 struct block *blocks, uint32_t n)
@@ -190,13 +198,15 @@ static int report_vpm_find_times(const struct blocks *b, const struct profile *p
 
 		group_of[i] = UINT32_MAX;
 		for (uint32_t k = 0; k < n && f->unit && f->unit->kind == CODE_UNIT_NAMED; k++)
-			if (!strcmp(f->symbol, blocks[k].info->name) && b->processes[f->process].pid == blocks[k].info->pid)
+			if (!strcmp(f->symbol, blocks[k].info->name) &&
+			    b->processes[f->process].pid == blocks[k].info->pid)
 				group_of[i] = k;
 	}
 	if (!ret)
 		ret = profile_groups(p, group_of, n, groups);
 	for (uint32_t k = 0; k < n && !ret; k++) {
-		blocks[k].time_s = groups[k].samples ? groups[k].net_s : (struct value){ NAN, NAN, NAN };
+		blocks[k].time_s = groups[k].samples ? groups[k].net_s :
+						       (struct value){ NAN, NAN, NAN };
 		blocks[k].off_s = groups[k].off_s;
 	}
 	free(groups);
@@ -239,7 +249,8 @@ static int report_vpm_judge_times(struct view *v, const struct attribute_options
 			goto none;
 		other = report_vpm_find_overlap(v, opt, k);
 		if (other)
-			snprintf(b->no_time.text, sizeof(b->no_time.text), "some of its code is that of %.100s as well, which has the ticks: ask for it alone (--block %.100s=%.100s)",
+			snprintf(b->no_time.text, sizeof(b->no_time.text),
+				 "some of its code is that of %.100s as well, which has the ticks: ask for it alone (--block %.100s=%.100s)",
 				 other->name, b->info->name, b->info->name);
 		else if (isnan(b->time_s.v))
 			snprintf(b->no_time.text, sizeof(b->no_time.text), "no tick fell into it");
@@ -285,22 +296,45 @@ static const char *report_vpm_why_not(const struct block *b)
 }
 
 static const struct output_column columns[] = {
-	{ "kind", NULL, true }, { "function", "BLOCK", true }, { "pid", NULL, false },
-	{ "readings", "READINGS", false }, { "delayed", NULL, false }, { "undelayed", NULL, false },
-	{ "held", NULL, false }, { "left_out", "LEFT OUT", false }, { "left_out_delayed", NULL, false },
-	{ "left_out_undelayed", NULL, false }, { "left_out_held", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
+	{ "kind", NULL, true },
+	{ "function", "BLOCK", true },
+	{ "pid", NULL, false },
+	{ "readings", "READINGS", false },
+	{ "delayed", NULL, false },
+	{ "undelayed", NULL, false },
+	{ "held", NULL, false },
+	{ "left_out", "LEFT OUT", false },
+	{ "left_out_delayed", NULL, false },
+	{ "left_out_undelayed", NULL, false },
+	{ "left_out_held", NULL, false },
+	{ "late", NULL, false },
+	{ "moved", NULL, false },
 	{ "beside", "BESIDE", false },
-	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false },
-	{ "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
-	{ "time_s", "TIME s", false }, { NULL, "\xc2\xb1", false },
-	{ "time_lo_s", NULL, false }, { "time_hi_s", NULL, false },
-	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false },
-	{ "power_lo_w", NULL, false }, { "power_hi_w", NULL, false }, { "bounded", NULL, false }, { "scattered", NULL, false },
-	{ "energy_j", "ENERGY J", false }, { NULL, "\xc2\xb1", false },
-	{ "energy_lo_j", NULL, false }, { "energy_hi_j", NULL, false },
-	{ "execution_uj", "EXECUTION uJ", false }, { NULL, "\xc2\xb1", false },
-	{ "execution_lo_uj", NULL, false }, { "execution_hi_uj", NULL, false },
-	{ "why", NULL, true }, { "time_why", NULL, true }, { "object", NULL, true },
+	{ "latency_us", "LATENCY us", false },
+	{ NULL, "\xc2\xb1", false },
+	{ "latency_lo_us", NULL, false },
+	{ "latency_hi_us", NULL, false },
+	{ "time_s", "TIME s", false },
+	{ NULL, "\xc2\xb1", false },
+	{ "time_lo_s", NULL, false },
+	{ "time_hi_s", NULL, false },
+	{ "power_w", "POWER W", false },
+	{ NULL, "\xc2\xb1", false },
+	{ "power_lo_w", NULL, false },
+	{ "power_hi_w", NULL, false },
+	{ "bounded", NULL, false },
+	{ "scattered", NULL, false },
+	{ "energy_j", "ENERGY J", false },
+	{ NULL, "\xc2\xb1", false },
+	{ "energy_lo_j", NULL, false },
+	{ "energy_hi_j", NULL, false },
+	{ "execution_uj", "EXECUTION uJ", false },
+	{ NULL, "\xc2\xb1", false },
+	{ "execution_lo_uj", NULL, false },
+	{ "execution_hi_uj", NULL, false },
+	{ "why", NULL, true },
+	{ "time_why", NULL, true },
+	{ "object", NULL, true },
 };
 
 static void report_vpm_print_row(struct output *out, const struct block *b)
@@ -351,22 +385,35 @@ static void report_vpm_print_header(const struct kjoule_vpm_info *vpm, const str
 			 paused_w->v, report_vpm_half_interval(paused_w));
 	if (!isnan(in->peak_w))
 		snprintf(peak, sizeof(peak), "; no more than %.3f W", in->peak_w);
-	wrap_comment(stdout, "source", "%s, ready after %.3f ms; %.3f W when the session was made%s%s",
+	wrap_comment(stdout, "source",
+		     "%s, ready after %.3f ms; %.3f W when the session was made%s%s",
 		     vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6, paused, peak);
-	wrap_comment(stdout, "readings", "%" PRIu64 ", %" PRIu64 " of them of no use; %" PRIu64 " trials without a hit of the breakpoint, %" PRIu64 " where the block did not end, %" PRIu64 " where it was called from elsewhere, %" PRIu64 " where its end was passed too often, %" PRIu64 " that failed",
-		     vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded,
-		     vpm->failed);
+	wrap_comment(stdout, "readings",
+		     "%" PRIu64 ", %" PRIu64 " of them of no use; %" PRIu64
+		     " trials without a hit of the breakpoint, %" PRIu64
+		     " where the block did not end, %" PRIu64
+		     " where it was called from elsewhere, %" PRIu64
+		     " where its end was passed too often, %" PRIu64 " that failed",
+		     vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere,
+		     vpm->crowded, vpm->failed);
 	/* a recording of before they were counted has none */
 	if (vpm->rounds)
-		wrap_comment(stdout, "trials", "%" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off",
+		wrap_comment(stdout, "trials",
+			     "%" PRIu64 ": these, %" PRIu64
+			     " that only looked where a block returns to, %" PRIu64
+			     " that the end cut off",
 			     vpm->rounds, vpm->learnt, vpm->cut);
 	if (vpm->skipped)
-		wrap_comment(stdout, "", "%" PRIu64 " more were not begun: no CPU of the recording was online, one was on its way, or the program ended",
+		wrap_comment(stdout, "",
+			     "%" PRIu64
+			     " more were not begun: no CPU of the recording was online, one was on its way, or the program ended",
 			     vpm->skipped);
-	wrap_comment(stdout, "paused", "the CPU for %.2f s, %.3f ms at a time at most; that is in no figure",
+	wrap_comment(stdout, "paused",
+		     "the CPU for %.2f s, %.3f ms at a time at most; that is in no figure",
 		     vpm->held_ns * 1e-9, vpm->longest_ns * 1e-6);
 	if (cut)
-		wrap_comment(stdout, "", "these counts are of all of the recording, what is below of the part that was asked for");
+		wrap_comment(stdout, "",
+			     "these counts are of all of the recording, what is below of the part that was asked for");
 }
 
 static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *vpm,
@@ -382,9 +429,11 @@ static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *
 	json_object_object_add(o, "held_w", output_json_real(paused_w->v));
 	json_object_object_add(o, "held_lo_w", output_json_real(paused_w->lo));
 	json_object_object_add(o, "held_hi_w", output_json_real(paused_w->hi));
-	json_object_object_add(o, "rounds", vpm->rounds ? json_object_new_uint64(vpm->rounds) : NULL);
+	json_object_object_add(o, "rounds",
+			       vpm->rounds ? json_object_new_uint64(vpm->rounds) : NULL);
 	json_object_object_add(o, "readings", json_object_new_uint64(vpm->readings));
-	json_object_object_add(o, "learnt", vpm->rounds ? json_object_new_uint64(vpm->learnt) : NULL);
+	json_object_object_add(o, "learnt",
+			       vpm->rounds ? json_object_new_uint64(vpm->learnt) : NULL);
 	json_object_object_add(o, "spoilt", json_object_new_uint64(vpm->spoilt));
 	json_object_object_add(o, "unmet", json_object_new_uint64(vpm->unmet));
 	json_object_object_add(o, "unended", json_object_new_uint64(vpm->unended));
@@ -392,7 +441,8 @@ static struct json_object *report_vpm_header_json(const struct kjoule_vpm_info *
 	json_object_object_add(o, "crowded", json_object_new_uint64(vpm->crowded));
 	json_object_object_add(o, "failed", json_object_new_uint64(vpm->failed));
 	json_object_object_add(o, "cut", vpm->rounds ? json_object_new_uint64(vpm->cut) : NULL);
-	json_object_object_add(o, "skipped", vpm->rounds ? json_object_new_uint64(vpm->skipped) : NULL);
+	json_object_object_add(o, "skipped",
+			       vpm->rounds ? json_object_new_uint64(vpm->skipped) : NULL);
 	json_object_object_add(o, "paused_s", output_json_real(vpm->held_ns * 1e-9));
 	json_object_object_add(o, "longest_s", output_json_real(vpm->longest_ns * 1e-9));
 	return o;
@@ -407,7 +457,8 @@ static int report_vpm_print_blocks(const struct block *blocks, size_t n,
 	struct output *out;
 
 	for (size_t i = 0; i < n; i++)
-		paused_w = isnan(blocks[i].result.paused_w.v) ? paused_w : &blocks[i].result.paused_w;
+		paused_w = isnan(blocks[i].result.paused_w.v) ? paused_w :
+								&blocks[i].result.paused_w;
 	if (opt->format == OUTPUT_TABLE)
 		report_vpm_print_header(vpm, in, paused_w, opt->cut);
 	if (head)
@@ -428,10 +479,12 @@ static int report_vpm_print_blocks(const struct block *blocks, size_t n,
 			output_printf(stdout, "\n%s : %s\n", blocks[i].info->name,
 				      report_vpm_why_not(&blocks[i]));
 		else if (blocks[i].result.scattered)
-			output_printf(stdout, "\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what all of them together would tell\n",
+			output_printf(stdout,
+				      "\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what all of them together would tell\n",
 				      blocks[i].info->name);
 		if (!report_vpm_why_not(&blocks[i]) && blocks[i].result.bounded)
-			output_printf(stdout, "\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
+			output_printf(stdout,
+				      "\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
 				      blocks[i].info->name);
 		if (blocks[i].no_time.text[0])
 			output_printf(stdout, "\n%s : without time and energy: %s\n",
@@ -441,13 +494,15 @@ static int report_vpm_print_blocks(const struct block *blocks, size_t n,
 }
 
 /*
- * What ticks and other interrupts take of all that runs, as far as it was calibrated, and how far off that may be. Only the
- * power of ticks was calibrated; that others draw as much is an assumption.
+ * What ticks and other interrupts take of all that runs, as far as it was calibrated, and how far
+ * off that may be. Only the power of ticks was calibrated; that others draw as much is an
+ * assumption.
  */
 static void report_vpm_find_interrupts(const struct view *v, const struct blocks *b,
 				       struct vpm_input *in)
 {
-	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR), error_w = NAN, others;
+	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR),
+	       error_w = NAN, others;
 	int d = b->n_domains ? b->meters.calibrated[0] : -1;
 
 	for (size_t i = 0; i < b->input.n_streams; i++)
@@ -459,7 +514,8 @@ static void report_vpm_find_interrupts(const struct view *v, const struct blocks
 	if (d >= 0)
 		error_w = 2 * v->rec.cal.irq_error_uw[d] * 1e-6;
 	others = in->irq_part > 0 ? (1 - tick) * b->input.other / in->irq_part : 0;
-	in->irq_w_error = isfinite(error_w) ? hypot(error_w, OTHERS_POWER * others * in->irq_w) : OTHERS_POWER * in->irq_w;
+	in->irq_w_error = isfinite(error_w) ? hypot(error_w, OTHERS_POWER * others * in->irq_w) :
+					      OTHERS_POWER * in->irq_w;
 }
 
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
@@ -482,8 +538,8 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
 			ret = report_vpm_add_reading(blocks, vpm->n_blocks,
-						     &v->tl.cpus[i].readings[k], &held, &recorder_wakeups,
-						     vpm->ready_ns);
+						     &v->tl.cpus[i].readings[k], &held,
+						     &recorder_wakeups, vpm->ready_ns);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++) {
 		struct block *block = &blocks[i];
 
@@ -506,7 +562,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	if (!ret) {
 		ret = report_vpm_print_blocks(blocks, vpm->n_blocks, vpm, &in, opt, head);
 		if (!ret && !told)
-			ret = -EDOM;	/* what was asked for cannot be told; why is in the output */
+			ret = -EDOM; /* what was asked for cannot be told; why is in the output */
 	} else {
 		json_object_put(head);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --model vpm: the code of a block that there are readings of, and whether the ticks that fall into it are all
- * of its time: latency and power are from its first instruction to its end with all that runs in between, ticks are of
- * its own code. See report.h. Called by vpm.c.
+ * report --model vpm: the code of a block that there are readings of, and whether the ticks that
+ * fall into it are all of its time: latency and power are from its first instruction to its end
+ * with all that runs in between, ticks are of its own code. See report.h. Called by vpm.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,10 @@
 
 #define NOT_OWN	"latency and power are with all that runs there, and ticks tell the block's own code only (--model cpm)"
 
-/* Of a function, in a recording of before that was recorded: as its file has it, if it is the same one. */
+/*
+ * Of a function, in a recording of before that was recorded: as its file has it, if it is the same
+ * one.
+ */
 static uint64_t report_vpm_block_end(struct view *v, const struct kjoule_vpm_block *info)
 {
 	const struct kjoule_symbol *symbol;
@@ -28,12 +31,14 @@ static uint64_t report_vpm_block_end(struct view *v, const struct kjoule_vpm_blo
 		return info->end;
 	if (info->code_end)
 		return info->code_end;
-	if (view_code(v, info->object, info->start, &file, &symbol) || !symbol || symbol->start != info->start)
+	if (view_code(v, info->object, info->start, &file, &symbol) || !symbol ||
+	    symbol->start != info->start)
 		return 0;
 	return symbol->end;
 }
 
-bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start, uint64_t *end)
+bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start,
+		     uint64_t *end)
 {
 	*start = info->start;
 	*end = report_vpm_block_end(v, info);
@@ -52,9 +57,12 @@ static int report_vpm_explain_calls(enum calls_out_kind kind, uint64_t at, const
 	};
 
 	if (kind == CALLS_OUT_UNREADABLE)
-		snprintf(why->text, sizeof(why->text), "it cannot be told whether it runs other code: at 0x%" PRIx64 " of %.200s there is no instruction that is known", at, file);
+		snprintf(why->text, sizeof(why->text),
+			 "it cannot be told whether it runs other code: at 0x%" PRIx64
+			 " of %.200s there is no instruction that is known", at, file);
 	else if (kind != CALLS_OUT_NOT)
-		snprintf(why->text, sizeof(why->text), "%s 0x%" PRIx64 " of %.200s: " NOT_OWN, what[kind], at, file);
+		snprintf(why->text, sizeof(why->text),
+			 "%s 0x%" PRIx64 " of %.200s: " NOT_OWN, what[kind], at, file);
 	return 0;
 }
 
@@ -91,12 +99,15 @@ int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct 
 
 	why->text[0] = '\0';
 	if (!info->start || !info->object[0]) {
-		snprintf(why->text, sizeof(why->text), "the recording does not say where its code is, so that nobody knows whether it runs other code");
+		snprintf(why->text, sizeof(why->text),
+			 "the recording does not say where its code is, so that nobody knows whether it runs other code");
 		return 0;
 	}
 	ret = view_code(v, info->object, info->start, &file, &symbol);
 	if (!ret && !report_vpm_code(v, info, &start, &end)) {
-		snprintf(why->text, sizeof(why->text), "nobody knows where its code ends, and so whether it runs other code: at 0x%" PRIx64 " of %.200s there is no function that begins there",
+		snprintf(why->text, sizeof(why->text),
+			 "nobody knows where its code ends, and so whether it runs other code: at 0x%" PRIx64
+			 " of %.200s there is no function that begins there",
 			 info->start, info->object);
 		return 0;
 	}
@@ -104,7 +115,12 @@ int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct 
 		ret = report_vpm_check_calls(info, file, start, end, why);
 	if (ret == -ENOMEM || !ret)
 		return ret;
-	snprintf(why->text, sizeof(why->text), "its code cannot be read, so that nobody knows whether it runs other code: %.200s: %s", info->object,
-		 ret == -ENODATA ? "it has none there, or no symbols" : ret == -EOPNOTSUPP ? "it is of no machine that is known" : view_why_missing(ret));
+	snprintf(
+		why->text, sizeof(why->text),
+		"its code cannot be read, so that nobody knows whether it runs other code: %.200s: %s",
+		info->object,
+		ret == -ENODATA	   ? "it has none there, or no symbols" :
+		ret == -EOPNOTSUPP ? "it is of no machine that is known" :
+				     view_why_missing(ret));
 	return 0;
 }

@@ -131,7 +131,9 @@ static void a_list_of_sources_has_no_empty_name(void **state)
 {
 	static const char *const good[] = { "vchip", "powercap,vchip", "perf:cpu/event=1,umask=2/",
 					    "perf:cpu/event=1,umask=2/,vchip" };
-	static const char *const bad[] = { "", ",", "vchip,", ",vchip", "a,,b", "perf:cpu/event=1/," };
+	static const char *const bad[] = {
+		"", ",", "vchip,", ",vchip", "a,,b", "perf:cpu/event=1/,"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -154,7 +156,8 @@ static void lists_of_numbers_and_frequencies(void **state)
 	assert_int_equal(args_list("1,", 8, &list, &n), -EINVAL);
 	assert_int_equal(args_list("3-1", 8, &list, &n), -EINVAL);
 	assert_int_equal(args_list("", 8, &list, &n), -EINVAL);
-	assert_int_equal(args_frequencies("1.2GHz,800MHz,50000,max,min", 100, 2000000, &list, &n), 0);
+	assert_int_equal(args_frequencies("1.2GHz,800MHz,50000,max,min", 100, 2000000, &list, &n),
+			 0);
 	assert_true(n == 5 && list[0] == 100 && list[1] == 50000 && list[2] == 800000);
 	assert_true(list[3] == 1200000 && list[4] == 2000000);
 	free(list);

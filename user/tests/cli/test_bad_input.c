@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a recording cannot tell is said plainly, by every view of it and never as a number that looks measured: a
- * block that was never sampled or hardly ever, no source of energy or one that stood still, samples lost in the middle,
- * recordings of different programs, a program that is gone or another one by now.
+ * What a recording cannot tell is said plainly, by every view of it and never as a number that
+ * looks measured: a block that was never sampled or hardly ever, no source of energy or one that
+ * stood still, samples lost in the middle, recordings of different programs, a program that is gone
+ * or another one by now.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -36,12 +37,13 @@ struct recipe {
 	const char *exe;		/* NULL: one that is not there */
 	const char *build_id;
 	bool no_source, still, lost;
-	uint32_t stops, stands;		/* from this tick on the counter is not read any more, or does not move; 0: never */
+	/* from this tick on the counter is not read any more, or does not move; 0: never */
+	uint32_t stops, stands;
 	bool noise;			/* windows differ a little */
 	unsigned int few;		/* samples of a third block */
 	uint64_t at;			/* where the code is; 0: usual */
 	const char *then;		/* @exe only begins this program, by an exec */
-	const char *later;		/* lies at the same addresses from the middle of the recording on */
+	const char *later; /* lies at the same addresses from the middle of the recording on */
 };
 
 static const char *record(const char *name, const struct recipe *r)
@@ -68,7 +70,11 @@ static const char *record(const char *name, const struct recipe *r)
 			uj[1] += 300 * 1000;
 			continue;
 		}
-		put_sample(&b, k, rare ? base + 0x3000 : hot ? base + 0x1000 : base, KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		put_sample(&b, k,
+			   rare ? base + 0x3000 :
+			   hot	? base + 0x1000 :
+				  base,
+			   KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		noise = r->noise ? rnd(&seed) % 200 : 0;
 		if (r->stands && k >= r->stands)
 			continue;
@@ -80,7 +86,8 @@ static const char *record(const char *name, const struct recipe *r)
 	if (r->later) {
 		struct buffer more = { 0 };
 
-		put_map(&more, 100, meta.session.t0_ns + TICKS / 2 * 1000000ull, 0x10000000, 0x10000000, 0, r->later);
+		put_map(&more, 100, meta.session.t0_ns + TICKS / 2 * 1000000ull, 0x10000000,
+			0x10000000, 0, r->later);
 		put_regions(&(struct buffer){ 0 }, &more);
 		free(more.data);
 	}
@@ -99,8 +106,17 @@ static const char *record(const char *name, const struct recipe *r)
 
 /* Every way of looking at one recording that gives figures. */
 static const char *const views[] = {
-	"report", "report --raw", "report --by block", "report --by line", "report --by process", "report --vectors",
-	"report --interval worst-case", "report --model mixture", "report --model edge", "report --model auto", "annotate",
+	"report",
+	"report --raw",
+	"report --by block",
+	"report --by line",
+	"report --by process",
+	"report --vectors",
+	"report --interval worst-case",
+	"report --model mixture",
+	"report --model edge",
+	"report --model auto",
+	"annotate",
 	"annotate --by line",
 };
 
@@ -167,7 +183,8 @@ static void without_a_source_there_is_no_energy(void **state)
 static void a_source_that_stood_still_is_no_zero(void **state)
 {
 	(void)state;
-	no_energy_anywhere(record("still", &(struct recipe){ .still = true }), "the energy is not known");
+	no_energy_anywhere(record("still", &(struct recipe){ .still = true }),
+			   "the energy is not known");
 	kjoule("report %s", temp_path("still"));
 	told(says(out, "# unmeasured package, core: not seen to change twice"));
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("still")), 1);
@@ -186,13 +203,17 @@ static double figure(const char *view, const char *kind, const char *key, const 
 static double untold_part(const char *key, const char *path)
 {
 	struct json_object *doc = look("report", path);
-	double v = number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), key);
+	double v =
+		number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), key);
 
 	json_object_put(doc);
 	return v;
 }
 
-/* Energy that no reading tells is made up: a little of it with wider intervals, most of it not at all. */
+/*
+ * Energy that no reading tells is made up: a little of it with wider intervals, most of it not at
+ * all.
+ */
 static void what_a_counter_that_stopped_did_not_tell(void **state)
 {
 	double whole[2], part[2], j;
@@ -224,15 +245,18 @@ static void what_a_counter_that_stopped_did_not_tell(void **state)
 	record("again", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
 	assert_true(near(untold_part("unmeasured_part", path), 0.905, 0.02));
 	for (size_t v = 0; v < VIEWS; v++) {
-		if (strstr(views[v], "--model") || strstr(views[v], "vectors") || strstr(views[v], "annotate"))
+		if (strstr(views[v], "--model") || strstr(views[v], "vectors") ||
+		    strstr(views[v], "annotate"))
 			continue;
 		j = figure(views[v], "total", "energy_package_j", path);
 		told(isnan(j));
 		kjoule("%s %s", views[v], path);
-		told(says(out, "# unmeasured package, core: of 90.") && says(out, "no reading tells the energy of most of its time"));
+		told(says(out, "# unmeasured package, core: of 90.") &&
+		     says(out, "no reading tells the energy of most of its time"));
 	}
 	kjoule("report %s %s", path, again);
-	told(says(out, "its energy is not known") && says(out, "# unmeasured package, core: of 90."));
+	told(says(out, "its energy is not known") &&
+	     says(out, "# unmeasured package, core: of 90."));
 	told(says(out, "no reading tells the energy of most of its time"));
 }
 
@@ -242,8 +266,10 @@ static void a_counter_that_stands_still_at_the_end_is_told(void **state)
 	char path[300], again[300];
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s", record("stands", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
-	snprintf(again, sizeof(again), "%s", record("again", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
+	snprintf(path, sizeof(path),
+		 "%s", record("stands", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
+	snprintf(again, sizeof(again),
+		 "%s", record("again", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
 	assert_true(near(untold_part("stuck_s", path), 3.6, 0.02));
 	kjoule("report %s", path);
 	told(says(out, "# stuck      package, core: the counter did not change in the last 3.590 s, though it was read"));
@@ -267,7 +293,8 @@ static void no_false_sureness(const char *view, struct json_object *row)
 			continue;
 		if (!(number(row, keys[i][1]) < number(row, keys[i][0]) &&
 		      number(row, keys[i][0]) < number(row, keys[i][2])))
-			fail_msg("%s: %s is told for sure: %s", view, keys[i][0], json_object_to_json_string(row));
+			fail_msg("%s: %s is told for sure: %s", view, keys[i][0],
+				 json_object_to_json_string(row));
 	}
 }
 
@@ -280,11 +307,16 @@ static void a_block_of_few_samples_is_not_sure(void **state)
 	(void)state;
 	looped_setup(NULL);
 	/* addresses count as the file has them: it has to be there */
-	snprintf(block, sizeof(block), " --block few=%s:0x%lx-0x%lx", looped_path(), looped.loop + 0x3000, looped.loop + 0x3010);
+	snprintf(block, sizeof(block), " --block few=%s:0x%lx-0x%lx", looped_path(),
+		 looped.loop + 0x3000, looped.loop + 0x3010);
 	for (unsigned int few = 1; few <= 5; few += step) {
-		record("few", &(struct recipe){ .few = few, .noise = true, .exe = looped_path(), .at = 0x10000000 + looped.loop_offset });
+		record("few", &(struct recipe){ .few = few,
+						.noise = true,
+						.exe = looped_path(),
+						.at = 0x10000000 + looped.loop_offset });
 		for (size_t v = 0; v < VIEWS; v++) {
-			bool named = !strncmp(views[v], "report", 6) && !strstr(views[v], "vectors") && !strstr(views[v], "process");
+			bool named = !strncmp(views[v], "report", 6) &&
+				     !strstr(views[v], "vectors") && !strstr(views[v], "process");
 			struct json_object *doc, *rows;
 			unsigned int seen = 0;
 			char view[500];
@@ -297,12 +329,14 @@ static void a_block_of_few_samples_is_not_sure(void **state)
 			for (size_t i = 0; i < json_object_array_length(rows); i++) {
 				struct json_object *row = json_object_array_get_idx(rows, i);
 
-				if (is_number(row, "samples") && number(row, "samples") > 0 && number(row, "samples") <= 5) {
+				if (is_number(row, "samples") && number(row, "samples") > 0 &&
+				    number(row, "samples") <= 5) {
 					no_false_sureness(view, row);
 					seen++;
 				}
 				/* one window tells nothing of how much windows differ */
-				if (few == 1 && is_number(row, "samples") && number(row, "samples") == 1)
+				if (few == 1 && is_number(row, "samples") &&
+				    number(row, "samples") == 1)
 					told(!is_number(row, "power_lo_package_w"));
 			}
 			/* the mixture, which fits here, has it among others */
@@ -315,7 +349,8 @@ static void a_block_of_few_samples_is_not_sure(void **state)
 
 static void a_block_that_never_ran_has_no_row(void **state)
 {
-	static const char *const ways[] = { "", "--model mixture", "--model auto", "--raw", "--by line", "--interval worst-case" };
+	static const char *const ways[] = { "",	     "--model mixture", "--model auto",
+					    "--raw", "--by line",	"--interval worst-case" };
 	char a[300], b[300];
 
 	(void)state;
@@ -325,8 +360,10 @@ static void a_block_that_never_ran_has_no_row(void **state)
 		for (int files = 1; files <= 2; files++) {
 			if (files == 2 && strstr(ways[i], "--model"))
 				continue;
-			assert_int_equal(kjoule("report --json %s --block cold=program:0x9000-0x9100 %s %s", ways[i], a,
-						files == 2 ? b : ""), 1);
+			assert_int_equal(
+				kjoule("report --json %s --block cold=program:0x9000-0x9100 %s %s",
+				       ways[i], a, files == 2 ? b : ""),
+				1);
 			told(says(err, "--block cold: no sample of what was asked for fell into it"));
 			told(!says(out, "\"function\": \"cold\""));
 		}
@@ -346,7 +383,8 @@ static void lost_samples_are_told_and_nobodys(void **state)
 	(void)state;
 	record("lost", &(struct recipe){ .lost = true });
 	for (size_t v = 0; v < VIEWS; v++) {
-		if (strncmp(views[v], "report", 6) || strstr(views[v], "edge") || strstr(views[v], "mixture"))
+		if (strncmp(views[v], "report", 6) || strstr(views[v], "edge") ||
+		    strstr(views[v], "mixture"))
 			continue;
 		asked = views[v];
 		kjoule("%s %s", views[v], temp_path("lost"));
@@ -359,7 +397,8 @@ static void lost_samples_are_told_and_nobodys(void **state)
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (strcmp(json_object_get_string(member(row, "kind")), "function") || says(json_object_get_string(row), "[lost]"))
+		if (strcmp(json_object_get_string(member(row, "kind")), "function") ||
+		    says(json_object_get_string(row), "[lost]"))
 			continue;
 		time += number(row, "time_s");
 		energy += number(row, "energy_package_j");
@@ -376,13 +415,17 @@ static void lost_samples_are_told_and_nobodys(void **state)
 	}
 }
 
-/* A library that was unloaded leaves its addresses to the next one: what was found there before is not asked again, but does not hold. */
+/*
+ * A library that was unloaded leaves its addresses to the next one: what was found there before is
+ * not asked again, but does not hold.
+ */
 static void code_that_another_library_has_taken_the_place_of(void **state)
 {
 	char path[300];
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s", record("later", &(struct recipe){ .later = "/nonexistent/library" }));
+	snprintf(path, sizeof(path),
+		 "%s", record("later", &(struct recipe){ .later = "/nonexistent/library" }));
 	for (size_t v = 0; v < 4; v++) {
 		struct json_object *doc = look(views[v], path);
 		double first = 0, second = 0;
@@ -394,8 +437,12 @@ static void code_that_another_library_has_taken_the_place_of(void **state)
 			if (!strcmp(json_object_get_string(member(row, "kind")), "process") ||
 			    !strcmp(json_object_get_string(member(row, "kind")), "total"))
 				continue;
-			first += object && !strcmp(object, "/nonexistent/program") ? number(row, "time_s") : 0;
-			second += object && !strcmp(object, "/nonexistent/library") ? number(row, "time_s") : 0;
+			first += object && !strcmp(object, "/nonexistent/program") ?
+					 number(row, "time_s") :
+					 0;
+			second += object && !strcmp(object, "/nonexistent/library") ?
+					  number(row, "time_s") :
+					  0;
 		}
 		told(near(first, second, 0.01 * first) && first > 0);
 		json_object_put(doc);
@@ -416,12 +463,18 @@ static void different_programs_are_not_averaged(void **state)
 	told(says(err, "program") || says(out, "program"));
 
 	/* what began them is the same */
-	snprintf(a, sizeof(a), "%s", record("one", &(struct recipe){ .exe = "/usr/bin/taskset", .then = "/nonexistent/one" }));
-	snprintf(b, sizeof(b), "%s", record("two", &(struct recipe){ .exe = "/usr/bin/taskset", .then = "/nonexistent/two" }));
+	snprintf(a, sizeof(a), "%s",
+		 record("one",
+			&(struct recipe){ .exe = "/usr/bin/taskset", .then = "/nonexistent/one" }));
+	snprintf(b, sizeof(b), "%s",
+		 record("two",
+			&(struct recipe){ .exe = "/usr/bin/taskset", .then = "/nonexistent/two" }));
 	assert_int_equal(kjoule("report %s %s", a, b), 1);
 	told(says(err, "/nonexistent/one") && says(err, "/nonexistent/two"));
 	/* and is not what they are */
-	snprintf(b, sizeof(b), "%s", record("two", &(struct recipe){ .exe = "/usr/bin/nice", .then = "/nonexistent/one" }));
+	snprintf(b, sizeof(b), "%s",
+		 record("two",
+			&(struct recipe){ .exe = "/usr/bin/nice", .then = "/nonexistent/one" }));
 	assert_int_equal(kjoule("report %s %s", a, b), 0);
 }
 
@@ -431,8 +484,11 @@ static void a_program_that_is_gone_or_another_one_is_named(void **state)
 		struct recipe r;
 		const char *words;
 	} cases[] = {
-		{ { .exe = "/nonexistent/program" }, "/nonexistent/program: no symbols: No such file" },
-		{ { .exe = "/proc/self/exe", .build_id = "00112233445566778899aabbccddeeff00112233" }, "no symbols: " },
+		{ { .exe = "/nonexistent/program" },
+		  "/nonexistent/program: no symbols: No such file" },
+		{ { .exe = "/proc/self/exe",
+		    .build_id = "00112233445566778899aabbccddeeff00112233" },
+		  "no symbols: " },
 		{ { .exe = "/bin/sh", .build_id = "00112233445566778899aabbccddeeff00112233" },
 		  "/bin/sh: no symbols: it is not the file that was recorded, or others were called so as well, in a container for one: its build id is another one" },
 	};
@@ -463,7 +519,9 @@ extern char __executable_start;
 static void a_stripped_program_is_told_how_to_get_names(void **state)
 {
 	char command[900], path[300], own[300] = "";
-	struct recipe r = { .exe = path, .at = 0x10000000 + ((char *)different_programs_are_not_averaged - &__executable_start) };
+	struct recipe r = { .exe = path,
+			    .at = 0x10000000 + ((char *)different_programs_are_not_averaged -
+						&__executable_start) };
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s", temp_path("stripped"));

@@ -14,18 +14,23 @@
 
 static void the_advice_fits_the_refusal(void **state)
 {
-	static const char locked[] = "none integrity [confidentiality]\n", not[] = "[none] integrity confidentiality\n";
+	static const char locked[] = "none integrity [confidentiality]\n",
+			  not [] = "[none] integrity confidentiality\n";
 	static const struct {
 		int code;
 		const char *said, *lockdown, *text;
 	} cases[] = {
-		{ EPERM, NULL, not, "x: Operation not permitted; it needs CAP_PERFMON: run it with sudo" },
-		{ EACCES, NULL, NULL, "x: Permission denied; it needs CAP_PERFMON: run it with sudo" },
-		{ EPERM, "CAP_PERFMON is needed", NULL, "x: CAP_PERFMON is needed; run it with sudo" },
+		{ EPERM, NULL, not,
+		  "x: Operation not permitted; it needs CAP_PERFMON: run it with sudo" },
+		{ EACCES, NULL, NULL,
+		  "x: Permission denied; it needs CAP_PERFMON: run it with sudo" },
+		{ EPERM, "CAP_PERFMON is needed", NULL,
+		  "x: CAP_PERFMON is needed; run it with sudo" },
 		{ EPERM, "the kernel is locked down", locked, "x: the kernel is locked down" },
 		{ EPERM, NULL, locked,
 		  "x: Operation not permitted; the kernel is locked down: boot without lockdown=confidentiality" },
-		{ EPERM, "the session is another socket's", not, "x: the session is another socket's" },
+		{ EPERM, "the session is another socket's", not,
+		  "x: the session is another socket's" },
 	};
 	struct kjoule_error err;
 

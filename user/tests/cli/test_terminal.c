@@ -114,7 +114,8 @@ static void what_is_read_is_clean(void **state)
 	char text[24];
 
 	(void)state;
-	json_object_object_add(o, "a", json_object_new_string("x\033\xc2\x9b\x9b\xff\xe2\x80\xae\xe2\x80\x8f"));
+	json_object_object_add(
+		o, "a", json_object_new_string("x\033\xc2\x9b\x9b\xff\xe2\x80\xae\xe2\x80\x8f"));
 	kjoule_json_get_str(o, "a", text, sizeof(text));
 	assert_string_equal(text, "x???????????");
 	/* and is not cut within a character */

@@ -69,12 +69,21 @@ static void a_recording_that_was_cut_short_says_so(void **state)
 	assert_true(says(out, "# cut short  the recording has no end"));
 }
 
-/* The mean power of ticks, and half of the interval of the program's energy beside them. Each takes 2 us by its own clock. */
+/*
+ * The mean power of ticks, and half of the interval of the program's energy beside them. Each takes
+ * 2 us by its own clock.
+ */
 static double ticks_w(double handler_ns, double idle_w, double *half_j)
 {
-	const struct kjoule_calibration cal = {
-		.ticks = 100, .tick_ns = handler_ns + 1000, .handler_ns = handler_ns, .entry_ns = 1000, .freq_khz = 1000000,
-		.n_domains = 1, .irq_uw = { 2e6 }, .idle_uw = { idle_w * 1e6 }, .idle_uj = { NAN } };
+	const struct kjoule_calibration cal = { .ticks = 100,
+						.tick_ns = handler_ns + 1000,
+						.handler_ns = handler_ns,
+						.entry_ns = 1000,
+						.freq_khz = 1000000,
+						.n_domains = 1,
+						.irq_uw = { 2e6 },
+						.idle_uw = { idle_w * 1e6 },
+						.idle_uj = { NAN } };
 	struct json_object *doc, *row;
 	double w;
 
@@ -85,12 +94,17 @@ static double ticks_w(double handler_ns, double idle_w, double *half_j)
 	row = find_row(doc, "function", NULL);
 	*half_j = (number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j")) / 2;
 	w = number(find_row(doc, "ticks", NULL), "power_package_w");
-	assert_true(near(json_object_get_double(json_object_array_get_idx(member(member(doc, "cost"), "ticks_w"), 0)), w, 1e-6));
+	assert_true(near(json_object_get_double(json_object_array_get_idx(
+				 member(member(doc, "cost"), "ticks_w"), 0)),
+			 w, 1e-6));
 	json_object_put(doc);
 	return w;
 }
 
-/* Ticks that take longer than in the calibration wait, or do more: the middle, and the interval is wider. */
+/*
+ * Ticks that take longer than in the calibration wait, or do more: the middle, and the interval is
+ * wider.
+ */
 static void what_ticks_take_longer_may_be_waiting(void **state)
 {
 	double usual_j, half_j;
@@ -109,10 +123,16 @@ static void what_ticks_take_longer_may_be_waiting(void **state)
 /* A tick's power is that of the source that the column is of; which are not calibrated is said. */
 static void each_source_has_its_own_cost_of_ticks(void **state)
 {
-	const struct kjoule_calibration cal = {
-		.ticks = 100, .tick_ns = 3000, .handler_ns = 2000, .entry_ns = 1000, .freq_khz = 1000000,
-		.n_domains = 3, .source = { 0, 0, 5 }, .domain = { 0, 1, 0 },
-		.irq_uw = { 2e6, NAN, 7e6 }, .idle_uj = { NAN, NAN, NAN } };
+	const struct kjoule_calibration cal = { .ticks = 100,
+						.tick_ns = 3000,
+						.handler_ns = 2000,
+						.entry_ns = 1000,
+						.freq_khz = 1000000,
+						.n_domains = 3,
+						.source = { 0, 0, 5 },
+						.domain = { 0, 1, 0 },
+						.irq_uw = { 2e6, NAN, 7e6 },
+						.idle_uj = { NAN, NAN, NAN } };
 	static struct kjoule_meta meta;
 	struct buffer b = { 0 };
 	struct json_object *doc, *w;
@@ -121,8 +141,10 @@ static void each_source_has_its_own_cost_of_ticks(void **state)
 	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
 	add_source(&meta, "hwmon:board/power1", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_POWER, "board");
 	for (int i = 0; i < 3; i++)
-		add_source(&meta, "thermal:thermal_zone0", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_TEMPERATURE, "x");
-	add_source(&meta, "perf:power/energy-pkg/", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, "pmu");
+		add_source(&meta, "thermal:thermal_zone0", KJOULE_KIND_GAUGE,
+			   KJOULE_QUANTITY_TEMPERATURE, "x");
+	add_source(&meta, "perf:power/energy-pkg/", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY,
+		   "pmu");
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 1000; k++) {
 		if (k % 20 == 0) {
@@ -152,9 +174,15 @@ static void each_source_has_its_own_cost_of_ticks(void **state)
 static void a_noisy_calibration_is_told(void **state)
 {
 	static const char note[] = "the calibration was noisy: what ticks took is known to 40 % only";
-	struct kjoule_calibration cal = {
-		.ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_ns = 2000, .entry_ns = 1000,
-		.freq_khz = 1000000, .n_domains = 2, .source = { 0, 1 }, .irq_uw = { 2e6, 2e6 } };
+	struct kjoule_calibration cal = { .ticks = 100,
+					  .tick_ns = 3000,
+					  .tick_error_ns = 30,
+					  .handler_ns = 2000,
+					  .entry_ns = 1000,
+					  .freq_khz = 1000000,
+					  .n_domains = 2,
+					  .source = { 0, 1 },
+					  .irq_uw = { 2e6, 2e6 } };
 	struct json_object *doc;
 
 	(void)state;
@@ -180,9 +208,14 @@ static void a_noisy_calibration_is_told(void **state)
 /* What nobody has found out is less sure than what was found out badly. */
 static void no_calibration_is_wider_than_a_noisy_one(void **state)
 {
-	struct kjoule_calibration cal = {
-		.ticks = 100, .tick_ns = 2000, .tick_error_ns = 400, .handler_ns = 2000, .freq_khz = 1000000,
-		.n_domains = 1, .irq_uw = { 2e6 }, .irq_error_uw = { 0.02e6 } };
+	struct kjoule_calibration cal = { .ticks = 100,
+					  .tick_ns = 2000,
+					  .tick_error_ns = 400,
+					  .handler_ns = 2000,
+					  .freq_khz = 1000000,
+					  .n_domains = 1,
+					  .irq_uw = { 2e6 },
+					  .irq_error_uw = { 0.02e6 } };
 	struct json_object *doc, *row;
 	double width[2], time[2];
 
@@ -197,7 +230,8 @@ static void no_calibration_is_wider_than_a_noisy_one(void **state)
 		assert_int_equal(kjoule("report --json %s", temp_path("none")), 0);
 		doc = json_tokener_parse(out);
 		row = json_object_array_get_idx(member(doc, "rows"), 0);
-		width[none] = number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
+		width[none] =
+			number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
 		time[none] = number(row, "time_hi_s") - number(row, "time_lo_s");
 		json_object_put(doc);
 	}
@@ -221,9 +255,15 @@ static void noisy_other_interrupts_are_told(void **state)
 		{ -0.5, 0.01, "what other interrupts took is not known, at most 52.0 %" },
 	};
 	static const double told[] = { 0.0008, 0.008, 0.04, 0.0008, 0.32, 0, 0.52 };
-	struct kjoule_calibration cal = {
-		.ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_ns = 2000, .entry_ns = 1000,
-		.freq_khz = 1000000, .n_domains = 2, .source = { 0, 1 }, .irq_uw = { 2e6, 2e6 } };
+	struct kjoule_calibration cal = { .ticks = 100,
+					  .tick_ns = 3000,
+					  .tick_error_ns = 30,
+					  .handler_ns = 2000,
+					  .entry_ns = 1000,
+					  .freq_khz = 1000000,
+					  .n_domains = 2,
+					  .source = { 0, 1 },
+					  .irq_uw = { 2e6, 2e6 } };
 	double width[7], joule[7];
 
 	(void)state;
@@ -243,16 +283,19 @@ static void noisy_other_interrupts_are_told(void **state)
 				 i == 1);
 		assert_int_equal(kjoule("report --json %s", temp_path("others")), 0);
 		doc = json_tokener_parse(out);
-		assert_true(near(number(member(doc, "cost"), "other_interrupts_error"), told[i], 1e-9));
+		assert_true(
+			near(number(member(doc, "cost"), "other_interrupts_error"), told[i], 1e-9));
 		row = find_row(doc, "function", "/nonexistent/program");
 		width[i] = number(row, "time_hi_s") - number(row, "time_lo_s");
 		joule[i] = number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
 		json_object_put(doc);
 	}
 	/* at 2 W */
-	assert_true(joule[2] > 0.99 * 2 * 2 * 0.02 * 0.2 * 2 && joule[2] < joule[3] + 2.2 * 2 * 0.02 * 0.2 * 2);
+	assert_true(joule[2] > 0.99 * 2 * 2 * 0.02 * 0.2 * 2 &&
+		    joule[2] < joule[3] + 2.2 * 2 * 0.02 * 0.2 * 2);
 	/* two standard errors of a fifth of a second, both ways */
-	assert_true(width[1] > 0.99 * 2 * 2 * 0.004 * 0.2 && width[1] < 1.2 * width[0] + 2 * 2 * 0.004 * 0.2);
+	assert_true(width[1] > 0.99 * 2 * 2 * 0.004 * 0.2 &&
+		    width[1] < 1.2 * width[0] + 2 * 2 * 0.004 * 0.2);
 	assert_true(width[2] > 0.99 * 2 * 2 * 0.02 * 0.2);
 	assert_true(width[3] < width[1]);
 }
@@ -290,7 +333,9 @@ static void domains_without_a_column_are_named(void **state)
 	assert_int_equal(json_object_array_length(member(member(doc, "energy"), "domains")), 8);
 	list = member(member(doc, "energy"), "left_out");
 	assert_int_equal(json_object_array_length(list), 2);
-	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 0), "name")), "rail8");
+	assert_string_equal(
+		json_object_get_string(member(json_object_array_get_idx(list, 0), "name")),
+		"rail8");
 	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 1), "source")),
 			    "hwmon:board/power1");
 	json_object_put(doc);
@@ -305,9 +350,12 @@ static void domains_without_a_column_are_named(void **state)
 /* Gaps that are too long to tell whose they were leave the figures too low: how far is said. */
 static void what_is_nobody_s_is_told(void **state)
 {
-	static const enum kjoule_target_kind whom[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };
-	struct kjoule_gap offline = { .rec = { KJOULE_RECORD_GAP, KJOULE_GAP_OFFLINE, sizeof(offline) },
-				      .tick = 300, .count = 40 };
+	static const enum kjoule_target_kind whom[] = { KJOULE_TARGET_PROCESS,
+							KJOULE_TARGET_SYSTEM };
+	struct kjoule_gap offline = { .rec = { KJOULE_RECORD_GAP, KJOULE_GAP_OFFLINE,
+					       sizeof(offline) },
+				      .tick = 300,
+				      .count = 40 };
 	static struct kjoule_meta meta;
 
 	(void)state;
@@ -330,7 +378,8 @@ static void what_is_nobody_s_is_told(void **state)
 				}
 				put_sample(&b, k, 0x10001000, 0, 0, 0);
 			}
-			write_recording(temp_path("gap"), &meta, &b, 1, "/nonexistent/program", 500);
+			write_recording(temp_path("gap"), &meta, &b, 1, "/nonexistent/program",
+					500);
 			free(b.data);
 			doc = report("", "gap");
 			assert_true(near(number(doc, "missed_unattributed"), nobody_s ? length : 0, 0));
@@ -353,7 +402,10 @@ static void children_that_were_not_followed_are_told(void **state)
 	for (int lost = 0; lost <= 7; lost += 7) {
 		record_without("orphans", lost);
 		assert_int_equal(kjoule("report %s", temp_path("orphans")), 0);
-		assert_int_equal(strstr(out, "\n# children   7 could not be followed for want of memory") != NULL, lost != 0);
+		assert_int_equal(
+			strstr(out, "\n# children   7 could not be followed for want of memory") !=
+				NULL,
+			lost != 0);
 		assert_int_equal(strstr(out, "could not be followed") != NULL, lost != 0);
 		doc = report("", "orphans");
 		assert_true(near(number(doc, "children_lost"), lost, 0));

@@ -61,7 +61,8 @@ static void record_many(const char *name)
 			  "core")->meter, "powercap");
 	strcpy(meta.session.sources[2].inside, "powercap:intel-rapl:0");
 	add_source(&meta, "hwmon:board/power1", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_POWER, "board");
-	add_source(&meta, "thermal:thermal_zone0", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_TEMPERATURE, "pkg");
+	add_source(&meta, "thermal:thermal_zone0", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_TEMPERATURE,
+		   "pkg");
 	add_source(&meta, "perf:cpu/instructions/", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_COUNT,
 		   "instructions");
 	put_task(&b, 100, 100);
@@ -96,8 +97,11 @@ static void other_sources_stand_beside_and_are_not_added(void **state)
 	record_many("many");
 	doc = report("", "many");
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 4, 0.03));
-	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"), 1, 0.01));
-	assert_false(json_object_object_get_ex(find_row(doc, "total", NULL), "energy_board_j", NULL));
+	assert_true(
+		near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"),
+		     1, 0.01));
+	assert_false(
+		json_object_object_get_ex(find_row(doc, "total", NULL), "energy_board_j", NULL));
 	assert_null(others(doc, "test"));
 	assert_int_equal(json_object_array_length(member(doc, "unattributed")), 5);
 	assert_true(near(number(others(doc, "powercap:intel-rapl:0"), "energy_j"), 2 * 3.85, 1e-6));
@@ -191,7 +195,8 @@ static void another_source_can_be_attributed(void **state)
 	doc = report("--source hwmon:board/power1", "many");
 	o = find_row(doc, "function", "[kernel]");
 	assert_true(near(number(o, "power_board_w"), 7, 0.01));
-	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_board_w"), 5, 0.01));
+	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_board_w"),
+			 5, 0.01));
 	json_object_put(doc);
 
 	/* two at once: columns of their own, with names that differ */
@@ -238,9 +243,9 @@ static void record_packages(const char *name, bool scoped)
 	meta.session.n_sources = 1;	/* the frequency source in the place of the other one */
 	meta.session.sources[0] = meta.session.sources[1];
 	for (uint32_t p = 0; p < 2; p++) {
-		struct kjoule_source_info *src = add_source(
-			&meta, p ? "powercap:intel-rapl:1" : "powercap:intel-rapl:0", KJOULE_KIND_ENERGY,
-			KJOULE_QUANTITY_ENERGY, "package");
+		struct kjoule_source_info *src =
+			add_source(&meta, p ? "powercap:intel-rapl:1" : "powercap:intel-rapl:0",
+				   KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, "package");
 
 		strcpy(src->meter, "powercap");
 		if (scoped)
@@ -251,8 +256,8 @@ static void record_packages(const char *name, bool scoped)
 		for (uint32_t k = 0; k < 1000; k++) {
 			if (k % 20 == 0)
 				put_value(&b[!p], p, T0 + k * MS, k * (p ? 1000 : 5000));
-			put_sample(&b[p], k, p ? 0x10002000 : 0x10001000, p ? KJOULE_SAMPLE_KERNEL : 0,
-				   1000000, 0);
+			put_sample(&b[p], k, p ? 0x10002000 : 0x10001000,
+				   p ? KJOULE_SAMPLE_KERNEL : 0, 1000000, 0);
 		}
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 1000);
@@ -269,9 +274,11 @@ static void zones_of_packages_charge_their_own_cpus(void **state)
 	(void)state;
 	record_packages("two", true);
 	doc = report("", "two");
-	assert_true(near(number(find_row(doc, "function", "[kernel]"), "power_package_w"), 1, 0.01));
-	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"), 5,
-			 0.05));
+	assert_true(
+		near(number(find_row(doc, "function", "[kernel]"), "power_package_w"), 1, 0.01));
+	assert_true(
+		near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"),
+		     5, 0.05));
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 6, 0.1));
 	assert_false(json_object_object_get_ex(find_row(doc, "total", NULL),
 					       "energy_powercap_intel_rapl_1_package_j", NULL));
@@ -307,9 +314,10 @@ static void scopes_of_a_source_charge_their_own_cpus(void **state)
 		put_task(&b[p], 100, 100);
 		for (uint32_t k = 0; k < 1000; k++) {
 			if (k % 20 == 0)
-				put_energy_of(&b[p], 0, p, k, 0, 1, &(uint64_t){ k * (p ? 1000 : 5000) });
-			put_sample(&b[p], k, p ? 0x10002000 : 0x10001000, p ? KJOULE_SAMPLE_KERNEL : 0,
-				   1000000, 0);
+				put_energy_of(&b[p], 0, p, k, 0, 1,
+					      &(uint64_t){ k * (p ? 1000 : 5000) });
+			put_sample(&b[p], k, p ? 0x10002000 : 0x10001000,
+				   p ? KJOULE_SAMPLE_KERNEL : 0, 1000000, 0);
 		}
 	}
 	write_recording(temp_path("scopes"), &meta, b, 2, "/nonexistent/program", 1000);
@@ -317,9 +325,11 @@ static void scopes_of_a_source_charge_their_own_cpus(void **state)
 	free(b[0].data);
 	free(b[1].data);
 	doc = report("", "scopes");
-	assert_true(near(number(find_row(doc, "function", "[kernel]"), "power_package_w"), 1, 0.01));
-	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"), 5,
-			 0.05));
+	assert_true(
+		near(number(find_row(doc, "function", "[kernel]"), "power_package_w"), 1, 0.01));
+	assert_true(
+		near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"),
+		     5, 0.05));
 	json_object_put(doc);
 	/* script says whose each one is, and CPU 0 is no exception */
 	assert_int_equal(kjoule("script %s", temp_path("scopes")), 0);
@@ -328,8 +338,8 @@ static void scopes_of_a_source_charge_their_own_cpus(void **state)
 }
 
 /*
- * Four fifths of the program run on CPU 0, whose counter tells 5 W; CPU 1 has one of its own, of which there is nothing, and
- * runs the rest of it, then the kernel, and is idle then.
+ * Four fifths of the program run on CPU 0, whose counter tells 5 W; CPU 1 has one of its own, of
+ * which there is nothing, and runs the rest of it, then the kernel, and is idle then.
  */
 static void record_one_of_two(const char *name, bool still)
 {
@@ -342,9 +352,14 @@ static void record_one_of_two(const char *name, bool still)
 		put_task(&b[p], 100, 100);
 		for (uint32_t k = 0; k < 2000; k++) {
 			if (k % 20 == 0 && (!p || still))
-				put_energy_of(&b[p], 0, p, k, 0, 1, &(uint64_t){ p ? 7000 : k * 5000 });
+				put_energy_of(&b[p], 0, p, k, 0, 1,
+					      &(uint64_t){ p ? 7000 : k * 5000 });
 			if (p)
-				put_sample(&b[p], k, k < 500 ? 0x10001000 : 0x10002000, k < 500 ? 0 : k < 1500 ? KJOULE_SAMPLE_KERNEL : KJOULE_SAMPLE_IDLE, 1000000, 0);
+				put_sample(&b[p], k, k < 500 ? 0x10001000 : 0x10002000,
+					   k < 500  ? 0 :
+					   k < 1500 ? KJOULE_SAMPLE_KERNEL :
+						      KJOULE_SAMPLE_IDLE,
+					   1000000, 0);
 			else
 				put_sample(&b[p], k, 0x10001000, 0, 1000000, 0);
 		}
@@ -366,23 +381,32 @@ static void code_on_cpus_without_a_counter_has_no_energy(void **state)
 		doc = report("", "one");
 		row = find_row(doc, "function", "[kernel]");
 		assert_true(near(number(row, "time_s"), 1, 0.01));
-		assert_true(isnan(number(row, "energy_package_j")) && isnan(number(row, "power_package_w")));
+		assert_true(isnan(number(row, "energy_package_j")) &&
+			    isnan(number(row, "power_package_w")));
 		/* nor has what its idle time spent, which is not that of CPU 0 */
 		row = find_named(doc, "[idle]");
-		assert_true(near(number(row, "time_s"), 0.5, 0.01) && isnan(number(row, "energy_package_j")));
+		assert_true(near(number(row, "time_s"), 0.5, 0.01) &&
+			    isnan(number(row, "energy_package_j")));
 		/* 10 J were told of 4/7 of what ran, which the total has at the power of that */
-		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 10 * 3.5 / 2, 0.2));
+		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"),
+				 10 * 3.5 / 2, 0.2));
 		row = find_row(doc, "function", "/nonexistent/program");
 		assert_true(near(number(row, "time_s"), 2.5, 0.01));
 		assert_true(near(number(row, "power_package_w"), 5, 0.05));
-		assert_true(near(number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), "unmeasured_part"), 1 - 0.98 * 2 / 3.5, 0.001));
+		assert_true(near(number(json_object_array_get_idx(
+						member(member(doc, "energy"), "domains"), 0),
+					"unmeasured_part"),
+				 1 - 0.98 * 2 / 3.5, 0.001));
 		json_object_put(doc);
 		assert_int_equal(kjoule("report --raw %s", temp_path("one")), 0);
 		assert_true(says(out, "# unmeasured package: of 44.0 %"));
 	}
 }
 
-/* Where all CPUs of the recording share a counter script says nothing of it, whichever is the lowest. */
+/*
+ * Where all CPUs of the recording share a counter script says nothing of it, whichever is the
+ * lowest.
+ */
 static void shared_counters_are_nobody_s_in_particular(void **state)
 {
 	static struct kjoule_meta meta;
@@ -445,7 +469,8 @@ static void the_recorder_pays_for_itself(void **state)
 		doc = json_tokener_parse(out);
 		assert_true(near(number(find_row(doc, "function", "/nonexistent/program"),
 					"power_package_w"), 2, 0.02));
-		assert_true(near(number(find_row(doc, "function", ""), "power_package_w"), 3, 0.03));
+		assert_true(
+			near(number(find_row(doc, "function", ""), "power_package_w"), 3, 0.03));
 		json_object_put(doc);
 	}
 }
@@ -458,8 +483,9 @@ static void a_recorder_on_another_package_pays_nothing(void **state)
 	(void)state;
 	record_beside_recorder("elsewhere", 1);
 	doc = report("", "elsewhere");
-	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"), 3.5,
-			 0.02));
+	assert_true(
+		near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"),
+		     3.5, 0.02));
 	json_object_put(doc);
 }
 
@@ -539,7 +565,8 @@ static void long_idle_times_take_no_memory(void **state)
 	free(b.data);
 	doc = report("", "long");
 	assert_true(near(number(find_named(doc, "[idle]"), "time_s"), (ticks - 50) * 1e-3, 1e-3));
-	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), ticks * 1e-3, 1));
+	assert_true(
+		near(number(find_row(doc, "total", NULL), "energy_package_j"), ticks * 1e-3, 1));
 	json_object_put(doc);
 }
 
@@ -593,7 +620,8 @@ static void script_shows_every_source(void **state)
 	while (end > out && end[-1] != '\n')
 		end--;
 	line = json_tokener_parse(end);
-	assert_string_equal(json_object_get_string(member(line, "source")), "powercap:intel-rapl:0");
+	assert_string_equal(json_object_get_string(member(line, "source")),
+			    "powercap:intel-rapl:0");
 	assert_true(near(number(line, "powercap_intel_rapl_0_package_uj"), 0, 0));
 	assert_true(near(number(line, "duration_ns"), 1000, 0));
 	json_object_put(line);

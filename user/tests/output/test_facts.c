@@ -51,9 +51,11 @@ static void what_follows_begins_below_the_text(void **state)
 	FILE *f = begin();
 
 	(void)state;
-	wrap_comment(f, "key", "%s %s", "the first line has ninety characters with what is before it, which is "
+	wrap_comment(f, "key", "%s %s",
+		     "the first line has ninety characters with what is before it, which is "
 		     "the key and", "the_second_one_the_rest");
-	wrap_footnote(f, "**", "%s", "as wide as it may be, this begins with a mark that has its place in front "
+	wrap_footnote(f, "**", "%s",
+		      "as wide as it may be, this begins with a mark that has its place in front "
 		      "of all the lines it is of");
 	expect(f, "# key        the first line has ninety characters with what is before it, which is the key and\n"
 		  "#            the_second_one_the_rest\n"
@@ -62,7 +64,10 @@ static void what_follows_begins_below_the_text(void **state)
 		  "     is of\n");
 }
 
-/* Two bytes that are one character, a word wider than any line, and a name that would steer the terminal. */
+/*
+ * Two bytes that are one character, a word wider than any line, and a name that would steer the
+ * terminal.
+ */
 static void odd_texts_stay_lines(void **state)
 {
 	char word[160], expected[400];
@@ -73,7 +78,8 @@ static void odd_texts_stay_lines(void **state)
 	word[150] = '\0';
 	wrap_comment(f, "key", "%s a\nb\033[2J", word);
 	wrap_comment(f, "key", "%s", "");
-	snprintf(expected, sizeof(expected), "# key        %s\n#            a?b?[2J\n# key        \n", word);
+	snprintf(expected, sizeof(expected),
+		 "# key        %s\n#            a?b?[2J\n# key        \n", word);
 	expect(f, expected);
 	/* 49 characters of two bytes each, and as many again behind the word that fills the line */
 	f = begin();
@@ -106,13 +112,16 @@ static void units_are_in_the_names(void **state)
 	facts_of("{\"a_khz\": 2400000, \"b_part\": 0.015, \"part\": 1.5, \"c_bytes\": 163216, \"d_hz\": 1000, \"e_c\": 45.5, \"s_s\": 86400}",
 		 "# all        a 2400 MHz, b 1.5 %, part 150 %, c 163.22 kB, d 1000 Hz, e 45.5 C, s 86400 s\n");
 	setenv("TZ", "UTC", 1);
-	facts_of("{\"start_unix_ns\": 1700000000000000000}", "# all        start 2023-11-14 22:13:20\n");
+	facts_of("{\"start_unix_ns\": 1700000000000000000}",
+		 "# all        start 2023-11-14 22:13:20\n");
 }
 
 static void what_is_not_known_is_left_out(void **state)
 {
 	(void)state;
-	facts_of("{\"a\": null, \"b\": 0, \"c\": false, \"d\": \"\", \"e\": [], \"f\": [null, 0], \"g\": {\"h\": 0}}", "");
+	facts_of(
+		"{\"a\": null, \"b\": 0, \"c\": false, \"d\": \"\", \"e\": [], \"f\": [null, 0], \"g\": {\"h\": 0}}",
+		"");
 	facts_of("{\"is_so\": true, \"text\": \"two words\", \"word\": \"one\", \"list\": [1, 2], \"minus\": -3}",
 		 "# all        is so, text \"two words\", word one, list 1 2, minus -3\n");
 }

@@ -13,7 +13,8 @@
 #include "output/fields.h"
 
 static const struct output_field known[] = {
-	{ "energy", true }, { "power", false }, { "time", true }, { "pid", false }, { "function", true },
+	{ "energy", true }, { "power", false },	  { "time", true },
+	{ "pid", false },   { "function", true },
 };
 
 static struct fields fields_of(const char *chosen)
@@ -51,7 +52,8 @@ static void a_choice_has_its_own_order(void **state)
 	assert_string_equal(fields_listed("function,energy"), "function,energy");
 	assert_string_equal(fields_listed("energy,function"), "energy,function");
 	assert_string_equal(fields_listed("pid"), "pid");
-	assert_string_equal(fields_listed("function,pid,time,power,energy"), "function,pid,time,power,energy");
+	assert_string_equal(fields_listed("function,pid,time,power,energy"),
+			    "function,pid,time,power,energy");
 }
 
 /* What is added stands where the verb has it; what is shown already may be named. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What standard output is shown on: who gets the output when it is a terminal, how wide lines are, and when there are colours.
+ * What standard output is shown on: who gets the output when it is a terminal, how wide lines are,
+ * and when there are colours.
  */
 #include <ctype.h>
 #include <setjmp.h>
@@ -74,7 +75,9 @@ static void a_pager_gets_the_output(void **state)
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		size_t all, n;
 
-		assert_int_equal(kjoule_on_terminal(100, "%s %s %s", verbs[i], path, i == 3 ? other : ""), 0);
+		assert_int_equal(
+			kjoule_on_terminal(100, "%s %s %s", verbs[i], path, i == 3 ? other : ""),
+			0);
 		n = lines_beginning("paged: ", &all);
 		assert_true(all >= 5);
 		assert_int_equal(n, all);
@@ -91,7 +94,8 @@ static void a_pager_gets_the_output(void **state)
 
 static void none_is_between_where_none_is_wanted(void **state)
 {
-	static const char *const none[] = { "cat", "", "/nonexistent/pager", "nosuchpager --of-it" };
+	static const char *const none[] = { "cat", "", "/nonexistent/pager",
+					    "nosuchpager --of-it" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {

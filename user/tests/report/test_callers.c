@@ -48,7 +48,8 @@ static void a_recursion_is_counted_once(void **state)
 	weights[PATH(&t, 0)] = 1000;
 	assert_int_equal(PATH(&t, 0, 1, 2), PATH(&t, 0, 1, 2));
 	assert_int_equal(calltree_cumulate(&t, weights, 5, sums), 0);
-	assert_true(sums[0] == 1111 && sums[1] == 111 && sums[2] == 11 && sums[3] == 100 && sums[4] == 0);
+	assert_true(sums[0] == 1111 && sums[1] == 111 && sums[2] == 11 && sums[3] == 100 &&
+		    sums[4] == 0);
 	calltree_free(&t);
 }
 
@@ -88,11 +89,13 @@ static void a_large_tree_finds_all_again(void **state)
 	(void)state;
 	assert_int_equal(calltree_init(&t), 0);
 	for (uint32_t i = 0; i < N; i++)
-		assert_int_equal(calltree_child(&t, i ? nodes[rnd(&seed) % i] : 0, i, &nodes[i]), 0);
+		assert_int_equal(calltree_child(&t, i ? nodes[rnd(&seed) % i] : 0, i, &nodes[i]),
+				 0);
 	assert_int_equal(t.n, N + 1);
 	for (uint32_t i = 1; i <= N; i++) {
 		assert_true(t.nodes[i].parent < i);
-		assert_int_equal(calltree_child(&t, t.nodes[i].parent, t.nodes[i].function, &again), 0);
+		assert_int_equal(calltree_child(&t, t.nodes[i].parent, t.nodes[i].function, &again),
+				 0);
 		assert_int_equal(again, i);
 	}
 	calltree_free(&t);
@@ -100,15 +103,19 @@ static void a_large_tree_finds_all_again(void **state)
 }
 
 /* cpm_solve() of a counter that moves every @period ticks, 0: as it is at the tick. */
-static void solve(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds, const struct cpm_reading *readings,
-		  size_t n, uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, double period, struct cpm_vectors *v,
-		  struct cpm_domain *d)
+static void solve(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds,
+		  const struct cpm_reading *readings, size_t n, uint64_t end_tick,
+		  unsigned int steps, const struct cpm_irq *irq, double period,
+		  struct cpm_vectors *v, struct cpm_domain *d)
 {
 	struct cpm_edges edges = cpm_edges_of(period);
 	struct cpm_making *m;
 
-	assert_int_equal(cpm_making_new(v, readings, n, end_tick, irq, period > 0 ? &edges : NULL, d, &m), 0);
-	assert_int_equal(cpm_making_end(m, cpm_vectors_collect(streams, n_streams, kinds, 0, v, &m, 1)), 0);
+	assert_int_equal(
+		cpm_making_new(v, readings, n, end_tick, irq, period > 0 ? &edges : NULL, d, &m),
+		0);
+	assert_int_equal(
+		cpm_making_end(m, cpm_vectors_collect(streams, n_streams, kinds, 0, v, &m, 1)), 0);
 	assert_int_equal(cpm_solve_windows(v, steps, NAN, d), 0);
 }
 
@@ -167,7 +174,8 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		group_of[i] = i;
 	for (unsigned int i = 0; i < 3 * CPM_STEPS; i++) {
-		solve(plain, 3, kinds, readings, TICKS / 10, TICKS, i % CPM_STEPS + 1, &irq, periods[i / CPM_STEPS], &v, &d);
+		solve(plain, 3, kinds, readings, TICKS / 10, TICKS, i % CPM_STEPS + 1, &irq,
+		      periods[i / CPM_STEPS], &v, &d);
 		assert_int_equal(cpm_groups(&v, &d, group_of, BLOCKS - 1, BLOCKS, groups), 0);
 		memset(sums, 0, sizeof(sums));
 		assert_int_equal(cpm_labels(&v, &d, streams, 3, (BLOCKS - 1) * 4, sums), 0);
@@ -280,7 +288,8 @@ static void record(const char *name)
 
 		if (k % 10 == 0)
 			put_energy(&b, k, 3, uj);
-		put_sample(&b, k, phase < 2 ? at(work_shared) + 4 : at(work_alone) + 4, 0, 1000000, 0);
+		put_sample(&b, k, phase < 2 ? at(work_shared) + 4 : at(work_alone) + 4, 0, 1000000,
+			   0);
 		if (phase == 0)
 			put_chain(&b, 0, 0, 2, first);
 		else if (phase == 1)
@@ -377,18 +386,21 @@ static void children_have_what_they_called(void **state)
 	/* the functions' own figures are those of the plain report */
 	assert_true(within(number(find(doc, "function", "work_shared"), self_j), shared, 1e-6));
 	assert_true(within(number(find(doc, "function", "work_shared"), children_j), shared, 1e-6));
-	assert_true(within(number(find(doc, "function", "call_outer"), children_j), shared + alone, 1e-6));
+	assert_true(within(number(find(doc, "function", "call_outer"), children_j), shared + alone,
+			   1e-6));
 	assert_true(within(number(find(doc, "function", "call_again"), children_j), alone, 1e-6));
 	assert_true(number(find(doc, "function", "call_outer"), self_j) == 0);
 	/* who calls what draws more has more, though it is as long */
 	j = number(find(doc, "function", "call_second"), children_j);
 	assert_true(within(j, 0.75 * shared, 0.02));
-	assert_true(within(number(find(doc, "function", "call_first"), children_j) + j, shared, 1e-6));
+	assert_true(
+		within(number(find(doc, "function", "call_first"), children_j) + j, shared, 1e-6));
 	assert_true(within(number(find(doc, "function", "call_second"), "children_time_s"),
 			 number(find(plain, "function", "work_shared"), "time_s") / 2, 0.01));
 	assert_int_equal(number(find(doc, "function", "call_outer"), "children_samples"),
 			 ROUND * ROUNDS);
-	assert_int_equal(number(find(doc, "function", "call_first"), "children_samples"), 100 * ROUNDS);
+	assert_int_equal(number(find(doc, "function", "call_first"), "children_samples"),
+			 100 * ROUNDS);
 	assert_int_equal(number(find(doc, "function", "call_first"), "self_samples"), 0);
 	json_object_put(plain);
 	json_object_put(doc);
@@ -467,7 +479,10 @@ static void what_the_limit_hides_is_told(void **state)
 	assert_int_equal(run("report --children --percent-limit 5", "two"), 0);
 	assert_non_null(strstr(output, "\n3 more functions below 5 %\n"));
 	for (int children = 0; children < 2; children++) {
-		assert_int_equal(run(children ? "report --children --percent-limit 0" : "report --percent-limit 0", "two"), 0);
+		assert_int_equal(run(children ? "report --children --percent-limit 0" :
+						"report --percent-limit 0",
+				     "two"),
+				 0);
 		assert_null(strstr(output, " more "));
 		assert_null(strstr(output, "samples)"));
 	}
@@ -537,7 +552,8 @@ static void rounding_takes_nothing_from_the_total(void **state)
 	free(b.data);
 	plain = report("report --json");
 	assert_int_equal(run("report --folded", "calls"), 0);
-	assert_true(fabs(folded("") - number(find(plain, "total", NULL), "energy_package_j") * 1e6) <= 1);
+	assert_true(fabs(folded("") -
+			 number(find(plain, "total", NULL), "energy_package_j") * 1e6) <= 1);
 	assert_true(folded("") > 900);
 	json_object_put(plain);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How sure figures become with more samples: beginnings of a recording, more and more recordings, and the files.
+ * How sure figures become with more samples: beginnings of a recording, more and more recordings,
+ * and the files.
  */
 #include <errno.h>
 #include <math.h>
@@ -36,14 +37,23 @@ static size_t entries(const struct cpm_stream *stream, struct cpm_tick *last)
 
 static void a_beginning_has_what_was_before_its_end(void **state)
 {
-	static const struct cpm_tick busy[] = { { .tick = 0, .block = 0 }, { .tick = 1, .block = 0 },
+	static const struct cpm_tick busy[] = { { .tick = 0, .block = 0 },
+						{ .tick = 1, .block = 0 },
 						{ .tick = 5, .block = 1 },
 						{ .tick = 9, .block = 0 } };
-	static const struct cpm_tick idle[] = { { .tick = 0, .block = 2, .skipped = 1, .more = 9 } };
-	static const struct cpm_reading readings[] = { { 0, 10 }, { 4, 20 }, { 6, 30 }, { 10, 40 } };
-	const struct profile_stream streams[] = { { .stream = { .ticks = busy, .n = 4 } }, { .stream = { .ticks = idle, .n = 1 } } };
+	static const struct cpm_tick idle[] = {
+		{ .tick = 0, .block = 2, .skipped = 1, .more = 9 }
+	};
+	static const struct cpm_reading readings[] = {
+		{ 0, 10 }, { 4, 20 }, { 6, 30 }, { 10, 40 }
+	};
+	const struct profile_stream streams[] = { { .stream = { .ticks = busy, .n = 4 } },
+						  { .stream = { .ticks = idle, .n = 1 } } };
 	const struct profile_package package = { .readings = { readings }, .n_readings = { 4 } };
-	const struct profile_input in = { .end_tick = 10, .n_streams = 2, .streams = streams, .n_packages = 1,
+	const struct profile_input in = { .end_tick = 10,
+					  .n_streams = 2,
+					  .streams = streams,
+					  .n_packages = 1,
 					  .packages = &package,
 					  .n_domains = 1 };
 	struct cpm_tick last = { 0 };
@@ -65,7 +75,9 @@ static void a_beginning_has_what_was_before_its_end(void **state)
 	assert_int_equal(last.more, 9);
 	prefix_free(&p);
 	assert_int_equal(prefix_new(&in, 0, &p), 0);
-	assert_int_equal(entries(&p.in.streams[0].stream, &last) + entries(&p.in.streams[1].stream, &last), 0);
+	assert_int_equal(entries(&p.in.streams[0].stream, &last) +
+				 entries(&p.in.streams[1].stream, &last),
+			 0);
 	prefix_free(&p);
 	/* made up and parked ticks are no samples */
 	assert_int_equal(prefix_samples(&in, 10), 4);
@@ -82,7 +94,8 @@ static struct json_object *at(struct json_object *doc, const char *function, siz
 
 	while (i--) {
 		row = json_object_array_get_idx(rows, i);
-		if (!strcmp(json_object_get_string(member(row, "function")), function) && !from_end--)
+		if (!strcmp(json_object_get_string(member(row, "function")), function) &&
+		    !from_end--)
 			return row;
 	}
 	return NULL;
@@ -135,7 +148,8 @@ static void more_samples_are_surer(void **state)
 	(void)state;
 	if (no_gnuplot())
 		skip();
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "long", .ticks = 40000,
+	snprintf(file, sizeof(file),
+		 "%s", series_record(&(struct series_run){ .name = "long", .ticks = 40000,
 									       .watt = 1 }));
 	doc = convergence("long.svg", file);
 	last = at(doc, "total", 0);
@@ -146,17 +160,21 @@ static void more_samples_are_surer(void **state)
 	while (quarter && number(quarter, "samples") > 10000);
 	assert_non_null(quarter);
 	assert_true(number(quarter, "samples") > 8000);
-	assert_true(near(number(quarter, "energy_half_percent") / number(last, "energy_half_percent"),
-			 sqrt(40000 / number(quarter, "samples")), 0.5));
+	assert_true(
+		near(number(quarter, "energy_half_percent") / number(last, "energy_half_percent"),
+		     sqrt(40000 / number(quarter, "samples")), 0.5));
 	assert_true(near(number(last, "energy_half_percent"),
-			 50 * (number(last, "energy_hi_j") - number(last, "energy_lo_j")) / number(last, "energy_j"),
+			 50 * (number(last, "energy_hi_j") - number(last, "energy_lo_j")) /
+				 number(last, "energy_j"),
 			 1e-6));
 	/* a beginning is not the whole: off what it is cannot be told */
 	assert_null(member(quarter, "energy_off_percent"));
 	json_object_put(doc);
 	assert_true(is_file_with("long.svg", "<?xml"));
-	assert_true(is_file_with("long.csv", "block,comm,function,object,runs,samples,block_samples,time_s,"));
-	assert_int_equal(kjoule("report --convergence %s --force %s", temp_path("long.png"), file), 0);
+	assert_true(is_file_with("long.csv",
+				 "block,comm,function,object,runs,samples,block_samples,time_s,"));
+	assert_int_equal(kjoule("report --convergence %s --force %s", temp_path("long.png"), file),
+			 0);
 	assert_true(says(out, "longer and longer beginnings"));
 	assert_true(is_file_with("long.png", "\x89PNG"));
 }
@@ -172,18 +190,19 @@ static void more_runs_come_nearer(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "many.%zu", i + 1);
-		series_record(&(struct series_run){ .name = name, .ticks = 4000 + 100 * (i % 2), .watt = 1,
-						    .phase = 19 * i });
+		series_record(&(struct series_run){
+			.name = name, .ticks = 4000 + 100 * (i % 2), .watt = 1, .phase = 19 * i });
 	}
 	doc = convergence("it's.svg", series_files("many", 8));
 	assert_int_equal(number(at(doc, "total", 0), "runs"), 8);
 	assert_true(number(at(doc, "total", 0), "time_off_percent") == 0);
 	assert_int_equal(number(at(doc, "total", 7), "runs"), 1);
 	assert_int_equal(number(at(doc, "total", 7), "samples"), 4000);
-	assert_true(near(number(at(doc, "total", 7), "time_off_percent"), 100 * (4.0 / 4.05 - 1), 1e-6));
+	assert_true(near(number(at(doc, "total", 7), "time_off_percent"), 100 * (4.0 / 4.05 - 1),
+			 1e-6));
 	assert_true(fabs(number(at(doc, "total", 1), "time_off_percent")) < 0.2);
-	assert_true(number(at(doc, "total", 0), "time_half_percent") < number(at(doc, "total", 5),
-									      "time_half_percent") / 1.5);
+	assert_true(number(at(doc, "total", 0), "time_half_percent") <
+		    number(at(doc, "total", 5), "time_half_percent") / 1.5);
 	json_object_put(doc);
 	/* a quote in a name ends no string */
 	assert_true(is_file_with("it's.svg", "<?xml"));
@@ -198,7 +217,7 @@ static void without_gnuplot_there_are_the_data(void **state)
 	(void)state;
 	series_record(&(struct series_run){ .name = "plain", .ticks = 4000, .watt = 1 });
 	snprintf(svg, sizeof(svg), "%s", temp_path("none.svg"));
-	/* as a shell tells of a command that there is not: the tool itself may need the rest of the path */
+	/* as a shell reports a missing command: the tool itself may need the rest of the path */
 	write_file(temp_path("gnuplot"), nothing, strlen(nothing));
 	assert_int_equal(chmod(temp_path("gnuplot"), 0755), 0);
 	snprintf(path, sizeof(path), "%s:%s", temp_path(""), before);
@@ -240,8 +259,13 @@ static void panels_have_one_title_and_one_key(void **state)
 static void what_can_not_be_drawn_is_said(void **state)
 {
 	static const char *const wrong[] = {
-		"report --convergence x.pdf", "report --convergence svg", "report --convergence x.svg --sort time",
-		"report --force", "report --convergence x.svg -g", "report --convergence x.svg --percent-limit 1", "report --convergence x.svg --vectors",
+		"report --convergence x.pdf",
+		"report --convergence svg",
+		"report --convergence x.svg --sort time",
+		"report --force",
+		"report --convergence x.svg -g",
+		"report --convergence x.svg --percent-limit 1",
+		"report --convergence x.svg --vectors",
 	};
 	char file[300];
 
@@ -250,17 +274,20 @@ static void what_can_not_be_drawn_is_said(void **state)
 		assert_int_equal(kjoule("%s", wrong[i]), 2);
 		assert_string_equal(out, "");
 	}
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "short", .ticks = 10,
+	snprintf(file, sizeof(file),
+		 "%s", series_record(&(struct series_run){ .name = "short", .ticks = 10,
 									       .watt = 1 }));
 	assert_int_equal(kjoule("report --convergence %s %s", temp_path("few.svg"), file), 1);
 	assert_true(says(err, "too few samples"));
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "enough", .ticks = 1000,
+	snprintf(file, sizeof(file),
+		 "%s", series_record(&(struct series_run){ .name = "enough", .ticks = 1000,
 									       .watt = 1 }));
 	assert_int_equal(kjoule("report --convergence /nonexistent/x.svg %s", file), 1);
 	assert_true(says(err, "cannot write '/nonexistent/x.csv': No such file or directory; name another file"));
 	/* without energy there is still time */
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "dark", .ticks = 1000, .watt = 1,
-									       .no_energy = true }));
+	snprintf(file, sizeof(file), "%s",
+		 series_record(&(struct series_run){
+			 .name = "dark", .ticks = 1000, .watt = 1, .no_energy = true }));
 	if (no_gnuplot())
 		return;
 	assert_int_equal(kjoule("report --convergence %s %s", temp_path("dark.svg"), file), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports of a recording with edge windows: blocks whose power they do not tell, why, and where among the others these
- * stand; and energy of another source than the one that the windows are of.
+ * Reports of a recording with edge windows: blocks whose power they do not tell, why, and where
+ * among the others these stand; and energy of another source than the one that the windows are of.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -47,7 +47,8 @@ struct program {
 
 static unsigned int step(struct program *p)
 {
-	static const unsigned int turns[] = { LOW, HIGH, ONE, OTHER, ONE, OTHER, ONE, OTHER, ONE, OTHER, ONE, OTHER };
+	static const unsigned int turns[] = { LOW, HIGH,  ONE, OTHER, ONE, OTHER,
+					      ONE, OTHER, ONE, OTHER, ONE, OTHER };
 	static const unsigned int n = sizeof(turns) / sizeof(turns[0]);
 
 	while (!p->left) {
@@ -58,12 +59,23 @@ static unsigned int step(struct program *p)
 	return rnd(&p->seed) % 500 ? turns[p->at] : RARE;
 }
 
-static void put_window(struct buffer *b, uint32_t j, uint64_t b_ns, bool spin, uint64_t a_uj, uint64_t c_uj)
+static void put_window(struct buffer *b, uint32_t j, uint64_t b_ns, bool spin, uint64_t a_uj,
+		       uint64_t c_uj)
 {
-	uint64_t a_ns = 1000000000ull + j * PERIOD * TICK_NS - TICK_NS / 2, c_ns = a_ns + PERIOD * TICK_NS;
-	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW, KJOULE_WINDOW_LEADER | (spin ? KJOULE_WINDOW_SPIN : 0), sizeof(w) },
-				   .tick = (j + 1) * PERIOD, .number = j, .poll_ns = a_ns, .begin_ns = a_ns, .run_ns = a_ns,
-				   .pause_ns = spin ? a_ns : b_ns, .end_ns = c_ns, .begin_uj = a_uj, .end_uj = c_uj };
+	uint64_t a_ns = 1000000000ull + j * PERIOD * TICK_NS - TICK_NS / 2,
+		 c_ns = a_ns + PERIOD * TICK_NS;
+	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW,
+					    KJOULE_WINDOW_LEADER | (spin ? KJOULE_WINDOW_SPIN : 0),
+					    sizeof(w) },
+				   .tick = (j + 1) * PERIOD,
+				   .number = j,
+				   .poll_ns = a_ns,
+				   .begin_ns = a_ns,
+				   .run_ns = a_ns,
+				   .pause_ns = spin ? a_ns : b_ns,
+				   .end_ns = c_ns,
+				   .begin_uj = a_uj,
+				   .end_uj = c_uj };
 
 	put_bytes(b, &w, sizeof(w));
 }
@@ -108,13 +120,16 @@ static void record(const char *name, uint32_t windows)
 			const struct block *now = &blocks[k < from + runs ? step(&p) : LOW];
 
 			/* what stands where it was held is not looked at */
-			put_sample(&b, k, now->ip, now->flags | KJOULE_SAMPLE_PRECISE |
-				   (is_idle(k, from + runs) ? KJOULE_SAMPLE_IDLE : 0), 1000000, 100);
+			put_sample(&b, k, now->ip,
+				   now->flags | KJOULE_SAMPLE_PRECISE |
+					   (is_idle(k, from + runs) ? KJOULE_SAMPLE_IDLE : 0),
+				   1000000, 100);
 			uj += (k < from + runs ? now->watt : SPIN_W) * TICK_NS * 1e-3;
 		}
 		noise = 100. * (rnd(&p.seed) % 2000);
 		if (j <= windows)
-			put_window(&b, j, 1000000000ull + (from + runs) * TICK_NS - TICK_NS / 2, !runs, before, uj + noise);
+			put_window(&b, j, 1000000000ull + (from + runs) * TICK_NS - TICK_NS / 2,
+				   !runs, before, uj + noise);
 		before = uj + noise;
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, (WINDOWS + 1) * PERIOD);
@@ -146,9 +161,11 @@ static int place_of(struct json_object *doc, unsigned int block)
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (!strcmp(text(row, "kind"), "function") && !strcmp(text(row, "function"), blocks[block].function) &&
+		if (!strcmp(text(row, "kind"), "function") &&
+		    !strcmp(text(row, "function"), blocks[block].function) &&
 		    !strcmp(text(row, "object"), blocks[block].object) &&
-		    !strcmp(text(row, "mode"), blocks[block].flags & KJOULE_SAMPLE_KERNEL ? "kernel" : "user"))
+		    !strcmp(text(row, "mode"),
+			    blocks[block].flags & KJOULE_SAMPLE_KERNEL ? "kernel" : "user"))
 			return i;
 	}
 	return -1;
@@ -170,7 +187,8 @@ static void long_blocks_have_a_power(void **state)
 	(void)state;
 	assert_string_equal(text(member(doc, "model"), "name"), "edge");
 	for (unsigned int i = LOW; i <= HIGH; i++) {
-		assert_true(fabs(number(row_of(doc, i), "power_package_w") / blocks[i].watt - 1) < 0.03);
+		assert_true(fabs(number(row_of(doc, i), "power_package_w") / blocks[i].watt - 1) <
+			    0.03);
 		assert_null(member(row_of(doc, i), "model_note"));
 	}
 	json_object_put(doc);
@@ -183,9 +201,11 @@ static void what_is_not_told_has_a_reason(void **state)
 		unsigned int block;
 		const char *note, *reason;
 	} unmeasured[] = {
-		{ ONE, "runs too short for the rate", "- : runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate" },
+		{ ONE, "runs too short for the rate",
+		  "- : runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate" },
 		{ OTHER, "runs too short for the rate", "" },
-		{ RARE, "too little time, or in too few windows, for a power of its own", "- : less than 1 % of the time in edge windows" },
+		{ RARE, "too little time, or in too few windows, for a power of its own",
+		  "- : less than 1 % of the time in edge windows" },
 	};
 	struct json_object *doc = report("--percent-limit 0", 0);
 
@@ -209,7 +229,10 @@ static void what_is_not_told_has_a_reason(void **state)
 	assert_true(says(out, "- : edge windows tell of the domain only that they are of"));
 }
 
-/* A quarter of the time is no thousandth of the energy because it is fewer seconds than all are joules. */
+/*
+ * A quarter of the time is no thousandth of the energy because it is fewer seconds than all are
+ * joules.
+ */
 static void what_is_not_told_stands_by_its_time(void **state)
 {
 	struct json_object *doc = report("--percent-limit 5", 0);
@@ -218,12 +241,16 @@ static void what_is_not_told_stands_by_its_time(void **state)
 	/* at the mean power they are between the others */
 	assert_true(place_of(doc, HIGH) >= 0 && place_of(doc, ONE) > place_of(doc, HIGH));
 	assert_true(place_of(doc, OTHER) > place_of(doc, HIGH));
-	assert_true(place_of(doc, LOW) > place_of(doc, ONE) && place_of(doc, LOW) > place_of(doc, OTHER));
+	assert_true(place_of(doc, LOW) > place_of(doc, ONE) &&
+		    place_of(doc, LOW) > place_of(doc, OTHER));
 	assert_int_equal(place_of(doc, RARE), -1);
 	json_object_put(doc);
 }
 
-/* A tick of a held CPU is taken when it is let go, and no sample of what runs then: of those all are exact, and not more than all. */
+/*
+ * A tick of a held CPU is taken when it is let go, and no sample of what runs then: of those all
+ * are exact, and not more than all.
+ */
 static void samples_of_held_ticks_are_nobodys(void **state)
 {
 	struct json_object *doc = report("", 0), *rows = member(doc, "rows");
@@ -233,7 +260,8 @@ static void samples_of_held_ticks_are_nobodys(void **state)
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (strcmp(text(row, "kind"), "function") || !strcmp(text(row, "function"), "[held]"))
+		if (strcmp(text(row, "kind"), "function") ||
+		    !strcmp(text(row, "function"), "[held]"))
 			continue;
 		assert_true(near(number(row, "precise_percent"), 100, 1e-9));
 		n++;
@@ -257,9 +285,11 @@ static void for_how_long_it_was_held_is_told(void **state)
 	struct json_object *doc = report("", 0), *holds = member(doc, "pauses");
 
 	(void)state;
-	assert_true(number(holds, "windows") == WINDOWS - WINDOWS / 8 && number(holds, "spins") == WINDOWS / 8);
+	assert_true(number(holds, "windows") == WINDOWS - WINDOWS / 8 &&
+		    number(holds, "spins") == WINDOWS / 8);
 	assert_true(number(holds, "failed") == 3 && number(holds, "paused") == 0);
-	assert_true(near(number(holds, "paused_s"), 12.34, 1e-9) && near(number(holds, "longest_s"), 0.0215, 1e-9));
+	assert_true(near(number(holds, "paused_s"), 12.34, 1e-9) &&
+		    near(number(holds, "longest_s"), 0.0215, 1e-9));
 	json_object_put(doc);
 	kjoule("report -v %s", temp_path("edge"));
 	assert_true(says(out, "failed 3, paused 12.34 s, longest 21.5 ms"));
@@ -296,7 +326,10 @@ static void windows_that_tell_nothing_are_a_failure(void **state)
 	assert_false(says(err, "edge windows") || says(err, "no energy"));
 }
 
-/* Energy of one source by windows of another one: the model that fits, and why it is not that of the windows. */
+/*
+ * Energy of one source by windows of another one: the model that fits, and why it is not that of
+ * the windows.
+ */
 static void another_source_has_another_model(void **state)
 {
 	static const char *const ways[] = { "--source other", "--source other --model auto" };
@@ -307,7 +340,9 @@ static void another_source_has_another_model(void **state)
 
 		assert_string_not_equal(text(model, "name"), "edge");
 		assert_string_equal(text(model, "requested"), "auto");
-		assert_true(says(text(model, "reason"), "not edge: the windows are of the recording's first source, and another one was asked for; "));
+		assert_true(says(
+			text(model, "reason"),
+			"not edge: the windows are of the recording's first source, and another one was asked for; "));
 		assert_true(number(find_row(doc, "total", NULL), "energy_machine_j") > 0);
 		json_object_put(doc);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a report's table promises: its rows add up to the total to the last digit that is shown, whatever is hidden; what is
- * outside of the total has no share of it; the choice of columns; its width.
+ * What a report's table promises: its rows add up to the total to the last digit that is shown,
+ * whatever is hidden; what is outside of the total has no share of it; the choice of columns; its
+ * width.
  */
 #include <ctype.h>
 #include <locale.h>
@@ -26,9 +27,9 @@
 #define SEED	5
 
 /*
- * Three processes with OBJECTS objects each, of which each is half as long as the one before in turns of some ticks, so that the
- * last have few samples; the kernel between them. @system: the machine, with a second CPU that is idle. Kjoule's recorder runs now
- * and then.
+ * Three processes with OBJECTS objects each, of which each is half as long as the one before in
+ * turns of some ticks, so that the last have few samples; the kernel between them. @system: the
+ * machine, with a second CPU that is idle. Kjoule's recorder runs now and then.
  */
 static void record_several(const char *name, bool system)
 {
@@ -46,7 +47,8 @@ static void record_several(const char *name, bool system)
 		snprintf(text, sizeof(text), "worker%u", p);
 		put_name_event(&side, 0, 100 * p, 100 * p, text, true);
 		for (unsigned int i = 0; i < OBJECTS; i++) {
-			snprintf(text, sizeof(text), "/nonexistent/worker%u/lib_with_a_name_of_its_own_%02u.so", p, i);
+			snprintf(text, sizeof(text),
+				 "/nonexistent/worker%u/lib_with_a_name_of_its_own_%02u.so", p, i);
 			put_map(&side, 100 * p, 0, 0x40000000 + (i << 20), 1 << 20, 0, text);
 		}
 	}
@@ -68,13 +70,15 @@ static void record_several(const char *name, bool system)
 		if (rnd(&dice) % 50)
 			put_sample(&b[0], k, 0x40000000 + (object << 20) + 16, 0, 2000000, 100);
 		else
-			put_sample(&b[0], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 2000000, 100);
+			put_sample(&b[0], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 2000000,
+				   100);
 		uj += 1000 * (1 + object % 5 + 0.3 * rnd_unit(&dice));
 	}
 	if (system)
 		put_task(&b[1], 0, 0);
 	for (uint32_t k = 0; k < TICKS && system; k++)
-		put_sample(&b[1], k, 0xffffffff81200000, KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_KERNEL, 0, 100);
+		put_sample(&b[1], k, 0xffffffff81200000, KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_KERNEL,
+			   0, 100);
 	put_regions(&none, &side);
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", TICKS);
 	free(b[0].data);
@@ -88,9 +92,12 @@ static int record_all(void **state)
 	record_several("several", false);
 	record_several("system", true);
 	series_record(&(struct series_run){ .name = "one", .ticks = 10000, .watt = 1.3 });
-	series_record(&(struct series_run){ .name = "mixed", .ticks = 10000, .turn = 2, .watt = 1 });
-	series_record(&(struct series_run){ .name = "dark", .ticks = 3000, .watt = 1, .no_source = true });
-	series_record(&(struct series_run){ .name = "paused", .ticks = 10000, .watt = 1, .paused = true });
+	series_record(
+		&(struct series_run){ .name = "mixed", .ticks = 10000, .turn = 2, .watt = 1 });
+	series_record(&(struct series_run){
+		.name = "dark", .ticks = 3000, .watt = 1, .no_source = true });
+	series_record(&(struct series_run){
+		.name = "paused", .ticks = 10000, .watt = 1, .paused = true });
 	return 0;
 }
 
@@ -107,7 +114,10 @@ struct table_row {
 	char name[200];
 };
 
-/* The figures at the beginning of a row, and the rest of it, which is a name. Return: false: it is no row */
+/*
+ * The figures at the beginning of a row, and the rest of it, which is a name. Return: false: it is
+ * no row
+ */
 static bool row_read(const char *line, size_t n_figures, struct table_row *row)
 {
 	for (size_t i = 0; i < n_figures; i++) {
@@ -123,7 +133,8 @@ static bool row_read(const char *line, size_t n_figures, struct table_row *row)
 		if (!isdigit((unsigned char)*line))
 			return false;
 		row->figures[i].v = strtod(line, NULL);
-		row->figures[i].digits = memchr(line, '.', len) ? line + len - 1 - strchr(line, '.') : 0;
+		row->figures[i].digits =
+			memchr(line, '.', len) ? line + len - 1 - strchr(line, '.') : 0;
 		line += len;
 	}
 	line += strspn(line, " ");
@@ -151,10 +162,12 @@ static size_t table_adds_up(const char *what, size_t n_figures, const size_t *at
 		} else if (row_read(line, n_figures, &row)) {
 			for (size_t i = 0; i < n_at; i++) {
 				struct figure total = row.figures[at[i]];
-				double rounded = (n + 1) * 0.5 * pow(10, -total.digits) * (1 + 1e-9);
+				double rounded =
+					(n + 1) * 0.5 * pow(10, -total.digits) * (1 + 1e-9);
 
 				if (!(fabs(sums[i] - total.v) <= rounded))
-					fail_msg("%s: rows add up to %.9g, the total is %.9g:\n%s", what, sums[i], total.v, out);
+					fail_msg("%s: rows add up to %.9g, the total is %.9g:\n%s",
+						 what, sums[i], total.v, out);
 			}
 			return n;
 		}
@@ -172,16 +185,33 @@ static const char *const recordings[] = { "one", "mixed", "several", "system", "
 /* Of a recording with few edge windows the model has to be named. */
 static int report(const char *options, const char *name)
 {
-	return kjoule("report %s %s %s", options, strcmp(name, "paused") ? "" : "--model cpm", temp_path(name));
+	return kjoule("report %s %s %s", options, strcmp(name, "paused") ? "" : "--model cpm",
+		      temp_path(name));
 }
 
 static void rows_add_up_to_the_total(void **state)
 {
 	static const char *const options[] = {
-		"", "-v", "-q", "--percent-limit 0", "--percent-limit 0 --min-samples 1", "--percent-limit 0 --min-samples 40",
-		"--percent-limit 7.5", "--percent-limit 100", "--min-samples 1000000", "--by object", "--by process",
-		"--by process --percent-limit 36", "--raw", "--raw --percent-limit 3", "--sort name", "--sort time --min-samples 100",
-		"--model mixture", "--interval worst-case", "--by line", "--from 1s --to 2.5s",
+		"",
+		"-v",
+		"-q",
+		"--percent-limit 0",
+		"--percent-limit 0 --min-samples 1",
+		"--percent-limit 0 --min-samples 40",
+		"--percent-limit 7.5",
+		"--percent-limit 100",
+		"--min-samples 1000000",
+		"--by object",
+		"--by process",
+		"--by process --percent-limit 36",
+		"--raw",
+		"--raw --percent-limit 3",
+		"--sort name",
+		"--sort time --min-samples 100",
+		"--model mixture",
+		"--interval worst-case",
+		"--by line",
+		"--from 1s --to 2.5s",
 	};
 	/* energy, percent and time of: energy ± % power ± time ± MHz */
 	static const size_t at[] = { 0, 2, 5 };
@@ -209,7 +239,9 @@ static void rows_of_each_domain_add_up(void **state)
 
 	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
-		assert_int_equal(report("--domain all --fields energy,percent,time,function", recordings[r]), 0);
+		assert_int_equal(
+			report("--domain all --fields energy,percent,time,function", recordings[r]),
+			0);
 		table_adds_up(recordings[r], 8, at, 5);
 		assert_int_equal(report("--domain package,core --fields energy,percent,time,function --percent-limit 5",
 					recordings[r]), 0);
@@ -222,7 +254,8 @@ static void rows_of_each_domain_add_up(void **state)
 /* A program that reads the whole, and a table: the same rows, however many of them are one. */
 static void hidden_rows_are_counted(void **state)
 {
-	static const char *const limits[] = { "", "--percent-limit 0 --min-samples 40", "--percent-limit 7.5", "--percent-limit 100" };
+	static const char *const limits[] = { "", "--percent-limit 0 --min-samples 40",
+					      "--percent-limit 7.5", "--percent-limit 100" };
 
 	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
@@ -236,15 +269,17 @@ static void hidden_rows_are_counted(void **state)
 			struct json_object *row = json_object_array_get_idx(rows, i);
 			const char *comm = json_object_get_string(member(row, "comm"));
 
-			functions += !strcmp(json_object_get_string(member(row, "kind")), "function") &&
-				     strcmp(comm, "[kjoule record]") && strcmp(comm, "[held]");
+			functions +=
+				!strcmp(json_object_get_string(member(row, "kind")), "function") &&
+				strcmp(comm, "[kjoule record]") && strcmp(comm, "[held]");
 		}
 		for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 			const char *hidden;
 			char options[100];
 			size_t n, counted = 0;
 
-			snprintf(options, sizeof(options), "--raw --fields time,function %s", limits[i]);
+			snprintf(options, sizeof(options),
+				 "--raw --fields time,function %s", limits[i]);
 			assert_int_equal(report(options, recordings[r]), 0);
 			n = table_adds_up(limits[i], 2, (size_t[]){ 0 }, 1);
 			hidden = strchr(out, '\n') ? strstr(strstr(out, "FUNCTION"), " (") : NULL;
@@ -254,17 +289,20 @@ static void hidden_rows_are_counted(void **state)
 				n--;
 			}
 			if (n + counted != functions)
-				fail_msg("%s %s: %zu shown, %zu hidden, of %zu:\n%s", recordings[r], limits[i], n, counted, functions,
-					 out);
+				fail_msg("%s %s: %zu shown, %zu hidden, of %zu:\n%s", recordings[r],
+					 limits[i], n, counted, functions, out);
 		}
 		json_object_put(doc);
 	}
 	assert_int_equal(report("--fields time,function --min-samples 400", "several"), 0);
 	assert_true(says(out, " more rows below 1 % or 400 samples)"));
-	assert_int_equal(kjoule("report --fields time,function --min-samples 1 %s", temp_path("several")), 0);
+	assert_int_equal(
+		kjoule("report --fields time,function --min-samples 1 %s", temp_path("several")),
+		0);
 	assert_true(says(out, " more rows below 1 %)"));
 	/* the total is the same, whatever is hidden; and of all that programs read */
-	assert_int_equal(kjoule("report --percent-limit 0 --min-samples 1 %s", temp_path("several")), 0);
+	assert_int_equal(
+		kjoule("report --percent-limit 0 --min-samples 1 %s", temp_path("several")), 0);
 	assert_null(strstr(out, " more rows"));
 	assert_null(strstr(out, " samples)"));
 }
@@ -305,7 +343,8 @@ static void what_is_outside_the_total_has_no_share(void **state)
 		found = find_named(doc, outside[i].name);
 		assert_non_null(found);
 		assert_true(isnan(number(found, "energy_package_percent")));
-		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_percent"), 100, 1e-6));
+		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_percent"),
+				 100, 1e-6));
 		json_object_put(doc);
 	}
 }
@@ -316,7 +355,8 @@ static void squeeze(char *text)
 	char *to = text;
 
 	for (const char *p = text; *p; p++)
-		if (*p != ' ' || (to != text && to[-1] != '\n' && p[1] != ' ' && p[1] != '\n' && p[1]))
+		if (*p != ' ' ||
+		    (to != text && to[-1] != '\n' && p[1] != ' ' && p[1] != '\n' && p[1]))
 			*to++ = *p;
 	*to = '\0';
 }
@@ -342,19 +382,24 @@ static void fields_are_chosen_and_ordered(void **state)
 		{ "--fields time,function", "TIME s +- FUNCTION" },
 		{ "--fields energy", "ENERGY J +-" },
 		{ "--fields +pid", "ENERGY J +- % POWER W +- TIME s +- MHz PID FUNCTION OBJECT" },
-		{ "--fields +samples,mode", "ENERGY J +- % POWER W +- TIME s +- MHz SAMPLES MODE FUNCTION OBJECT" },
+		{ "--fields +samples,mode",
+		  "ENERGY J +- % POWER W +- TIME s +- MHz SAMPLES MODE FUNCTION OBJECT" },
 		{ "--domain core", "core J +- % core W +- TIME s +- MHz FUNCTION OBJECT" },
 		{ "--domain all --fields energy,function", "package J +- core J +- FUNCTION" },
-		{ "--domain core,package --fields power,function", "package W +- core W +- FUNCTION" },
-		{ "--domain all --fields percent,time,energy", "% % TIME s +- package J +- core J +-" },
+		{ "--domain core,package --fields power,function",
+		  "package W +- core W +- FUNCTION" },
+		{ "--domain all --fields percent,time,energy",
+		  "% % TIME s +- package J +- core J +-" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		assert_string_equal(titles_of(choices[i].args, "one"), choices[i].titles);
 	/* of several processes each row says of which it is */
-	assert_string_equal(titles_of("", "several"), "ENERGY J +- % POWER W +- TIME s +- MHz COMMAND FUNCTION OBJECT");
-	assert_string_equal(titles_of("--by process", "several"), "ENERGY J +- % POWER W +- TIME s +- MHz PROCESS");
+	assert_string_equal(titles_of("", "several"),
+			    "ENERGY J +- % POWER W +- TIME s +- MHz COMMAND FUNCTION OBJECT");
+	assert_string_equal(titles_of("--by process", "several"),
+			    "ENERGY J +- % POWER W +- TIME s +- MHz PROCESS");
 }
 
 /* Refused before anything is printed, with those that there are. */
@@ -364,12 +409,15 @@ static void wrong_choices_are_refused(void **state)
 		const char *args, *says;
 		int code;
 	} wrong[] = {
-		{ "--fields colour", "--fields: 'colour': no such field; there are energy, percent, power", 2 },
+		{ "--fields colour",
+		  "--fields: 'colour': no such field; there are energy, percent, power", 2 },
 		{ "--fields time,time", "--fields: 'time': given twice", 2 },
 		{ "--fields ''", "--fields", 2 },
 		{ "--fields +", "--fields: '': no field", 2 },
-		{ "--domain dram", "--domain 'dram': there is no such domain; there are package, core", 1 },
-		{ "--domain core,nothing", "--domain 'nothing': there is no such domain; there are package, core", 1 },
+		{ "--domain dram",
+		  "--domain 'dram': there is no such domain; there are package, core", 1 },
+		{ "--domain core,nothing",
+		  "--domain 'nothing': there is no such domain; there are package, core", 1 },
 		{ "--domain ''", "--domain", 2 },
 		{ "--json --fields time", "--fields", 2 },
 		{ "--csv --domain core", "--domain", 2 },
@@ -439,11 +487,15 @@ static void tables_have_a_hundred_columns_in_a_pipe(void **state)
 	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-			assert_int_equal(kjoule("report %s %s %s | cat", options[i], r == RECORDINGS - 1 ? "--model cpm" : "",
-						temp_path(recordings[r])), 0);
+			assert_int_equal(kjoule("report %s %s %s | cat", options[i],
+						r == RECORDINGS - 1 ? "--model cpm" : "",
+						temp_path(recordings[r])),
+					 0);
 			for (const char *line = out; *line; line = strchr(line, '\n') + 1)
-				if (columns_of(line, strcspn(line, "\n")) > 100 && strncmp(line, "- : ", 4))
-					fail_msg("report %s: %.*s", options[i], (int)strcspn(line, "\n"), line);
+				if (columns_of(line, strcspn(line, "\n")) > 100 &&
+				    strncmp(line, "- : ", 4))
+					fail_msg("report %s: %.*s", options[i],
+						 (int)strcspn(line, "\n"), line);
 		}
 	}
 	assert_int_equal(kjoule("report -q --by object %s | cat", temp_path("several")), 0);
@@ -477,11 +529,15 @@ static void the_sign_of_intervals_fits_the_locale(void **state)
 	setenv("LC_ALL", "C", 1);
 }
 
-/* "format" is that of this output, and each row has its domains by name, in the order of the recording. */
+/*
+ * "format" is that of this output, and each row has its domains by name, in the order of the
+ * recording.
+ */
 static void json_has_a_format_and_domains(void **state)
 {
-	static const char *const keys[] = { "name", "energy_j", "energy_lo_j", "energy_hi_j", "energy_percent", "power_w",
-					    "power_lo_w", "power_hi_w" };
+	static const char *const keys[] = { "name",	   "energy_j",	     "energy_lo_j",
+					    "energy_hi_j", "energy_percent", "power_w",
+					    "power_lo_w",  "power_hi_w" };
 	static const char *const names[] = { "package", "core" };
 	struct json_object *doc, *rows, *list;
 
@@ -500,9 +556,11 @@ static void json_has_a_format_and_domains(void **state)
 			for (size_t d = 0; d < 2; d++) {
 				struct json_object *domain = json_object_array_get_idx(list, d);
 
-				assert_string_equal(json_object_get_string(member(domain, "name")), names[d]);
+				assert_string_equal(json_object_get_string(member(domain, "name")),
+						    names[d]);
 				for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
-					assert_true(json_object_object_get_ex(domain, keys[k], NULL));
+					assert_true(
+						json_object_object_get_ex(domain, keys[k], NULL));
 			}
 			assert_false(json_object_object_get_ex(row, "energy_package_j", NULL));
 		}

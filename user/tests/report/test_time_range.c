@@ -29,8 +29,12 @@ static void add(struct timeline *tl, struct kjoule_session_info *s)
 {
 	struct buffer b = { 0 };
 
-	*s = (struct kjoule_session_info){ .t0_ns = T0, .interval_ns = INTERVAL, .jitter_ns = JITTER, .seed = SEED,
-					   .n_sources = 1, .sources = { { .n_domains = 1 } } };
+	*s = (struct kjoule_session_info){ .t0_ns = T0,
+					   .interval_ns = INTERVAL,
+					   .jitter_ns = JITTER,
+					   .seed = SEED,
+					   .n_sources = 1,
+					   .sources = { { .n_domains = 1 } } };
 	kjoule_cpus_add(&s->cpus, 0);
 	tl->session = s;
 	put_task(&b, 1, 1);
@@ -162,8 +166,8 @@ static int make_recording(void **state)
 		if (tick % 10 == 0)
 			put_energy(&b, tick, 3, (uint64_t[]){ uj, uj / 2 });
 		uj += tick < 10000 ? 1000 : 3000;
-		put_sample(&b, tick, tick < 10000 ? 0x10001000 : 0xffffffff81000000, tick < 10000 ? 0 : KJOULE_SAMPLE_KERNEL,
-			   1000000, 100);
+		put_sample(&b, tick, tick < 10000 ? 0x10001000 : 0xffffffff81000000,
+			   tick < 10000 ? 0 : KJOULE_SAMPLE_KERNEL, 1000000, 100);
 	}
 	write_recording(temp_path("two"), &meta, &b, 1, PROGRAM, 20000);
 	free(b.data);
@@ -240,8 +244,10 @@ static void a_part_of_a_large_recording_is_read_from_the_file(void **state)
 			assert_int_equal(view_samples_open(&left, 0, &of_left), 0);
 			for (n = 0; view_samples_next(of_kept, &a) > 0; n++) {
 				assert_int_equal(view_samples_next(of_left, &b), 1);
-				assert_true(a->tick == b->tick && a->ip == b->ip && a->late_ns == b->late_ns &&
-					    a->freq_khz == b->freq_khz && a->tgid == b->tgid && a->flags == b->flags);
+				assert_true(a->tick == b->tick && a->ip == b->ip &&
+					    a->late_ns == b->late_ns &&
+					    a->freq_khz == b->freq_khz && a->tgid == b->tgid &&
+					    a->flags == b->flags);
 			}
 			assert_int_equal(view_samples_next(of_left, &b), 0);
 			view_samples_close(of_kept);
@@ -256,7 +262,9 @@ static void a_part_of_a_large_recording_is_read_from_the_file(void **state)
 /* The report of a part with this tool's own code, as text; the caller frees it. */
 static char *report_here(uint64_t from_ns, uint64_t to_ns)
 {
-	struct attribute_options opt = { .format = OUTPUT_JSON, .raw = true, .cut = true, .from_ns = from_ns, .to_ns = to_ns };
+	struct attribute_options opt = {
+		.format = OUTPUT_JSON, .raw = true, .cut = true, .from_ns = from_ns, .to_ns = to_ns
+	};
 
 	begin_to_read();
 	assert_int_equal(report_one(temp_path("two"), &opt), 0);

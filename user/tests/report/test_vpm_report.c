@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports of recordings with readings of blocks, and what script shows of them: made-up recordings whose truth is known,
- * of the test's own code.
+ * Reports of recordings with readings of blocks, and what script shows of them: made-up recordings
+ * whose truth is known, of the test's own code.
  */
 #include <elf.h>
 #include <math.h>
@@ -39,38 +39,56 @@
 static uint32_t made_beside;		/* one of so many readings has the recorder awake in it */
 
 /*
- * What the next recordings are of. @function: the block is one, of this name; NULL: some code of the loop
- * @older: the recording does not say where its code ends, nor how busy other CPUs were. @placeless: nor where it is
+ * What the next recordings are of. @function: the block is one, of this name; NULL: some code of
+ * the loop
+ * @older: the recording does not say where its code ends, nor how busy other CPUs were. @placeless:
+ *   nor where it is
  * @twin: every other of its ticks is in another object instead, in the function of the same name
  * @object: the file that it is said to be of; NULL: the test's own
  */
 static struct {
 	const char *function, *object, *twin;
 	bool older, placeless;
-	const char *second;		/* one more block, which is this function, without readings */
+	const char *second; /* one more block, which is this function, without readings */
 } made;
 
 /*
- * A program that spends every other 100 ms in the loop, in runs of 5 ms. In each of these times there is a
- * reading of it: delayed, undelayed, and sometimes held. The loop's run is what follows the reading's start where it
- * is delayed; then the CPU is held, and ticks are missed.
+ * A program that spends every other 100 ms in the loop, in runs of 5 ms. In each of these times
+ * there is a reading of it: delayed, undelayed, and sometimes held. The loop's run is what follows
+ * the reading's start where it is delayed; then the CPU is held, and ticks are missed.
  */
-static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t *held_from, uint8_t more)
+static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t *held_from,
+			uint8_t more)
 {
-	uint8_t flags = number % 8 == 7 ? KJOULE_READING_PAUSED : number % 2 ? KJOULE_READING_DELAYED : 0;
-	double ran = flags & KJOULE_READING_PAUSED ? 0 : OWN_MS + (flags ? LATENCY_MS + 0.1 * (number % 5 - 2.0) : 0);
+	uint8_t flags = number % 8 == 7 ? KJOULE_READING_PAUSED :
+			number % 2	? KJOULE_READING_DELAYED :
+					  0;
+	double ran = flags & KJOULE_READING_PAUSED ?
+			     0 :
+			     OWN_MS + (flags ? LATENCY_MS + 0.1 * (number % 5 - 2.0) : 0);
 	/* a thread of the kernel, which draws what holding does */
 	double others = flags & KJOULE_READING_DELAYED && number % 5 == 1 ? 0.3 : 0;
 	bool beside = made_beside && number % made_beside == 1;
-	double own = ran > 0 ? OWN_MS : 0, j = own * OWN_W + (ran - own) * LOOP_W + (READY_MS - ran) * HELD_W +
-		     (beside ? BESIDE_MS * BESIDE_W : 0);
+	double own = ran > 0 ? OWN_MS : 0, j = own * OWN_W + (ran - own) * LOOP_W +
+					       (READY_MS - ran) * HELD_W +
+					       (beside ? BESIDE_MS * BESIDE_W : 0);
 	uint64_t hit = T0 + k * MS + 300000;
 	struct kjoule_vpm_reading r = {
-		.rec = { KJOULE_RECORD_READING, flags | more, sizeof(r) }, .tick = k + READY_MS, .number = number, .pid = 100,
-		.tgid = 100, .armed_ns = hit - 3 * MS, .hit_ns = hit, .stop_ns = hit + (uint64_t)((ran + others) * MS),
-		.ready_ns = hit + READY_MS * MS, .others_ns = (uint64_t)(others * MS),
+		.rec = { KJOULE_RECORD_READING, flags | more, sizeof(r) },
+		.tick = k + READY_MS,
+		.number = number,
+		.pid = 100,
+		.tgid = 100,
+		.armed_ns = hit - 3 * MS,
+		.hit_ns = hit,
+		.stop_ns = hit + (uint64_t)((ran + others) * MS),
+		.ready_ns = hit + READY_MS * MS,
+		.others_ns = (uint64_t)(others * MS),
 		/* 0.3 % off, up and down */
-		.power_uw = more & KJOULE_READING_LATE ? 0 : 1e6 * j / READY_MS * (1 + 0.003 * (number / 2 % 3 - 1.0)) };
+		.power_uw = more & KJOULE_READING_LATE ?
+				    0 :
+				    1e6 * j / READY_MS * (1 + 0.003 * (number / 2 % 3 - 1.0))
+	};
 
 	if (beside)
 		put_wakeup(1, hit + 18 * MS, hit + (18 + BESIDE_MS) * MS);
@@ -101,14 +119,16 @@ static struct looped_code loop_at(void)
 	return at;
 }
 
-static void describe(struct kjoule_vpm_block *b, const char *name, const char *function, struct looped_code at)
+static void describe(struct kjoule_vpm_block *b, const char *name, const char *function,
+		     struct looped_code at)
 {
 	snprintf(b->name, sizeof(b->name), "%s", name);
 	snprintf(b->object, sizeof(b->object), "%.255s", made.object ? made.object : looped_path());
 	if (function)
 		snprintf(b->part, sizeof(b->part), "%s", function);
 	else
-		snprintf(b->part, sizeof(b->part), "%.400s:0x%llx-0x%llx", looped_path(), (unsigned long long)at.start,
+		snprintf(b->part, sizeof(b->part),
+			 "%.400s:0x%llx-0x%llx", looped_path(), (unsigned long long)at.start,
 			 (unsigned long long)at.end);
 	b->start = made.placeless ? 0 : at.start;
 	b->end = function || made.placeless ? 0 : at.end;
@@ -132,12 +152,25 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 	meta.argc = 1;
 	vpm = &meta.session.vpm;
 	if (every) {
-		*vpm = (struct kjoule_vpm_info){ .interval_ns = 100 * MS, .source = "meter", .ready_ns = READY_MS * MS,
-						 .peak_uw = 20000000, .rest_uw = 600000, .rounds = readings + 11, .readings = readings,
-						 .learnt = 1, .unmet = 3, .elsewhere = 2, .crowded = 4, .cut = 1, .held_ns = 4 * T0, .longest_ns = 21 * MS, .n_blocks = 1 };
+		*vpm = (struct kjoule_vpm_info){ .interval_ns = 100 * MS,
+						 .source = "meter",
+						 .ready_ns = READY_MS * MS,
+						 .peak_uw = 20000000,
+						 .rest_uw = 600000,
+						 .rounds = readings + 11,
+						 .readings = readings,
+						 .learnt = 1,
+						 .unmet = 3,
+						 .elsewhere = 2,
+						 .crowded = 4,
+						 .cut = 1,
+						 .held_ns = 4 * T0,
+						 .longest_ns = 21 * MS,
+						 .n_blocks = 1 };
 		describe(&vpm->block[0], "loop", made.function, at);
 		if (made.second)
-			describe(&vpm->block[vpm->n_blocks++], "second", made.second, looped_function(made.second));
+			describe(&vpm->block[vpm->n_blocks++], "second", made.second,
+				 looped_function(made.second));
 	}
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < end; k++) {
@@ -153,8 +186,8 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 		if (in && made.twin && k % 2)
 			put_sample(&b, k, TWIN + at.offset, KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		else
-			put_sample(&b, k, 0x10000000 + (in ? at.offset : looped.after_offset), KJOULE_SAMPLE_PRECISE,
-				   1000000, 100);
+			put_sample(&b, k, 0x10000000 + (in ? at.offset : looped.after_offset),
+				   KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		in_loop += in && (!made.twin || k % 2 == 0);
 		uj[0] += in ? 2470 : 1500;
 		if (every && k % CYCLE % every == 5 && in && number < readings) {
@@ -171,7 +204,8 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 		put_regions(&none, &side);
 		free(side.data);
 	}
-	write_recording(temp_path(name), &meta, &b, 1, made.object ? made.object : looped_path(), end);
+	write_recording(temp_path(name), &meta, &b, 1, made.object ? made.object : looped_path(),
+			end);
 	free(b.data);
 	return in_loop;
 }
@@ -197,15 +231,21 @@ static void check_loop(struct json_object *doc, uint32_t in_loop)
 	assert_true(number(row, "power_lo_w") <= LOOP_W && number(row, "power_hi_w") >= LOOP_W);
 	assert_true(near(number(row, "latency_us"), 1000 * LATENCY_MS, 25));
 	assert_true(near(number(row, "time_s"), in_loop * 1e-3, 0.02 * in_loop * 1e-3));
-	assert_true(near(number(row, "energy_j"), number(row, "power_w") * number(row, "time_s"), 1e-6));
-	assert_true(near(number(row, "execution_uj"), number(row, "power_w") * number(row, "latency_us"), 1e-3));
+	assert_true(near(number(row, "energy_j"), number(row, "power_w") * number(row, "time_s"),
+			 1e-6));
+	assert_true(near(number(row, "execution_uj"),
+			 number(row, "power_w") * number(row, "latency_us"), 1e-3));
 	assert_true(near(number(vpm, "held_w"), HELD_W, 0.01));
 	assert_true(near(number(vpm, "idle_w"), 0.6, 1e-9));
 	assert_true(near(number(vpm, "unmet"), 3, 0) && near(number(vpm, "elsewhere"), 2, 0));
 	assert_true(near(number(vpm, "crowded"), 4, 0));
 	assert_true(near(number(vpm, "learnt"), 1, 0) && near(number(vpm, "cut"), 1, 0));
-	assert_true(near(number(vpm, "rounds"), number(vpm, "readings") + number(vpm, "learnt") + number(vpm, "unmet") +
-			 number(vpm, "unended") + number(vpm, "elsewhere") + number(vpm, "crowded") + number(vpm, "failed") + number(vpm, "cut"), 0));
+	assert_true(near(number(vpm, "rounds"),
+			 number(vpm, "readings") + number(vpm, "learnt") + number(vpm, "unmet") +
+				 number(vpm, "unended") + number(vpm, "elsewhere") +
+				 number(vpm, "crowded") + number(vpm, "failed") +
+				 number(vpm, "cut"),
+			 0));
 }
 
 static void test_report(void **state)
@@ -225,21 +265,29 @@ static void test_report(void **state)
 	check_loop(doc, in_loop);
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("readings")), 0);
-	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "LEFT OUT") && says(out, "3 trials without a hit of the breakpoint"));
+	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "LEFT OUT") &&
+		    says(out, "3 trials without a hit of the breakpoint"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
 	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_held,late,"));
 }
 
 /*
- * Half of the power's interval by a calibration that knows all exactly; @part: that interrupts besides ticks take of the time,
- * out: as they are counted, ticks being late
+ * Half of the power's interval by a calibration that knows all exactly; @part: that interrupts
+ * besides ticks take of the time, out: as they are counted, ticks being late
  */
 static double half_with_others(double *part)
 {
-	const struct kjoule_calibration cal = { .ticks = 1000, .tick_ns = 3000, .handler_ns = 2000, .freq_khz = 1000000,
-						.other_part = *part, .other_error = 1e-6, .n_domains = 1, .irq_uw = { 1e6 * LOOP_W },
-						.irq_error_uw = { 1000 }, .loop_uw = { 3e6 } };
+	const struct kjoule_calibration cal = { .ticks = 1000,
+						.tick_ns = 3000,
+						.handler_ns = 2000,
+						.freq_khz = 1000000,
+						.other_part = *part,
+						.other_error = 1e-6,
+						.n_domains = 1,
+						.irq_uw = { 1e6 * LOOP_W },
+						.irq_error_uw = { 1000 },
+						.loop_uw = { 3e6 } };
 	struct json_object *doc, *row;
 	double half;
 
@@ -253,7 +301,10 @@ static double half_with_others(double *part)
 	return half;
 }
 
-/* Nobody has measured what interrupts other than ticks draw, however exactly the ticks' power is known. */
+/*
+ * Nobody has measured what interrupts other than ticks draw, however exactly the ticks' power is
+ * known.
+ */
 static void test_others_power(void **state)
 {
 	double none = 1e-4, some = 0.1, few, many, want;
@@ -281,11 +332,15 @@ static void test_unattributed(void **state)
 	check_loop(doc, in_loop);
 	row = find_row(doc, "block", NULL);
 	assert_true(near(number(row, "beside"), 60, 0) && number(row, "left_out") <= 3);
-	assert_true(near(number(row, "readings") + number(row, "held") + number(row, "left_out"), 180, 0));
+	assert_true(near(number(row, "readings") + number(row, "held") + number(row, "left_out"),
+			 180, 0));
 	json_object_put(doc);
 }
 
-/* A process that is given another name is the same one, and the block's time is that under all of its names. */
+/*
+ * A process that is given another name is the same one, and the block's time is that under all of
+ * its names.
+ */
 static void test_renamed(void **state)
 {
 	struct buffer none = { 0 }, side = { 0 };
@@ -326,7 +381,8 @@ static void test_large(void **state)
 	assert_int_equal(report_vpm_readings(&left), 240);
 	assert_true(left.rec.meta.session.vpm.block[0].code_end == loop_at().end);
 	for (size_t i = 0; i < 240; i++) {
-		const struct kjoule_vpm_reading *x = &kept.tl.cpus[0].readings[i], *y = &left.tl.cpus[0].readings[i];
+		const struct kjoule_vpm_reading *x = &kept.tl.cpus[0].readings[i],
+						*y = &left.tl.cpus[0].readings[i];
 
 		assert_int_equal(x->number, i);
 		assert_memory_equal(x, y, sizeof(*x));
@@ -347,8 +403,14 @@ static void check_model(const char *options, const char *model)
 /* What readings tell nothing of is told by the model that knows of it, unless vpm was asked for. */
 static void test_chosen(void **state)
 {
-	static const char *const others[] = { "--pid 100", "--comm program", "--interval worst-case", "--sort time", "--sort energy",
-					      "--by function", "--by object", "--block loop=main --block other=main" };
+	static const char *const others[] = { "--pid 100",
+					      "--comm program",
+					      "--interval worst-case",
+					      "--sort time",
+					      "--sort energy",
+					      "--by function",
+					      "--by object",
+					      "--block loop=main --block other=main" };
 	char options[200];
 
 	(void)state;
@@ -364,10 +426,16 @@ static void test_chosen(void **state)
 		assert_int_equal(kjoule("report %s %s", options, temp_path("chosen")), 2);
 		assert_true(says(err, "it goes with --block only"));
 	}
-	/* one of these has readings, the other one has not: neither has a power by vpm; and this model finds no main */
+	/*
+	 * one of these has readings, the other one has not: neither has a power by vpm; and this
+	 * model finds no main
+	 */
 	assert_int_equal(kjoule("report %s %s", others[7], temp_path("chosen")), 1);
 	assert_true(says(err, "no sample of what was asked for fell into it"));
-	/* how sure figures become is of the constant power model, which is said whether there is gnuplot or not */
+	/*
+	 * how sure figures become is of the constant power model, which is said whether there is
+	 * gnuplot or not
+	 */
 	snprintf(options, sizeof(options), "%s", temp_path("chosen.svg"));
 	kjoule("report --convergence %s %s", options, temp_path("chosen"));
 	assert_true(says(err, "was recorded with --vpm: its CPUs were held again and again"));
@@ -390,7 +458,8 @@ static void test_part(void **state)
 	assert_true(says(out, "these counts are of all of the recording"));
 	assert_int_equal(kjoule("report %s", temp_path("part")), 0);
 	assert_null(strstr(out, "these counts are of all of the recording"));
-	assert_int_equal(kjoule("report --model vpm --from 110ms --to 180ms %s", temp_path("part")), 1);
+	assert_int_equal(kjoule("report --model vpm --from 110ms --to 180ms %s", temp_path("part")),
+			 1);
 	assert_true(says(err, "between --from and --to"));
 }
 
@@ -403,7 +472,8 @@ static void test_other_models(void **state)
 	(void)state;
 	doc = report("--model cpm --raw", "others", 0);
 	assert_null(find_row(doc, "block", NULL));
-	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), in_loop * 1e-3 + 60 * CYCLE / 2 * 1e-3, 0.05 * in_loop * 1e-3));
+	assert_true(near(number(find_row(doc, "total", NULL), "time_s"),
+			 in_loop * 1e-3 + 60 * CYCLE / 2 * 1e-3, 0.05 * in_loop * 1e-3));
 	json_object_put(doc);
 }
 
@@ -430,7 +500,8 @@ static void test_refused(void **state)
 	assert_true(says(err, "no readings of it") && says(err, "loop"));
 	assert_int_equal(kjoule("report --model vpm --vectors %s", temp_path("some")), 2);
 	assert_int_equal(kjoule("report --model vpm --by region %s", temp_path("some")), 2);
-	assert_int_equal(kjoule("report --model vpm %s %s", temp_path("some"), temp_path("some")), 2);
+	assert_int_equal(kjoule("report --model vpm %s %s", temp_path("some"), temp_path("some")),
+			 2);
 }
 
 /* What holding takes of a program is none of the ticks' overhead, and told beside it. */
@@ -466,7 +537,8 @@ static void test_not_told(void **state)
 	row = find_row(doc, "block", NULL);
 	assert_true(isnan(number(row, "power_w")));
 	assert_true(number(row, "late") > 10);
-	assert_true(says(json_object_get_string(member(row, "why")), "longer than the meter's interval"));
+	assert_true(says(json_object_get_string(member(row, "why")),
+			 "longer than the meter's interval"));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("long")), 1);
 	assert_true(says(out, "longer than the meter's interval"));
@@ -480,13 +552,15 @@ void readings_calls_kernel(void);
 void readings_goes_on(void);
 void readings_goes_anywhere(void);
 asm(".text\n"
-#define FUNCTION(name, body) ".globl " #name "\n.type " #name ", @function\n" #name ":\n\tnop\n\tnop\n" body ".size " #name ", . - " #name "\n"
+#define FUNCTION(name, body)                                                            \
+	".globl " #name "\n.type " #name ", @function\n" #name ":\n\tnop\n\tnop\n" body \
+	".size " #name ", . - " #name "\n"
     FUNCTION(readings_leaf, "1:\tdec %rdi\n\tjnz 1b\n\tret\n\tcall readings_calls\n")
-    FUNCTION(readings_calls, "\tcall readings_leaf\n\tret\n")
-    FUNCTION(readings_calls_plt, "\tcall getpid@PLT\n\tret\n")
-    FUNCTION(readings_calls_kernel, "\tsyscall\n\tret\n")
-    FUNCTION(readings_goes_on, "\tjmp readings_leaf\n")
-    FUNCTION(readings_goes_anywhere, "\tjmp *%rax\n"));
+	    FUNCTION(readings_calls, "\tcall readings_leaf\n\tret\n")
+		    FUNCTION(readings_calls_plt, "\tcall getpid@PLT\n\tret\n")
+			    FUNCTION(readings_calls_kernel, "\tsyscall\n\tret\n")
+				    FUNCTION(readings_goes_on, "\tjmp readings_leaf\n")
+					    FUNCTION(readings_goes_anywhere, "\tjmp *%rax\n"));
 
 /* Of a recording of @made; @in_loop ticks are of the block. */
 static struct json_object *check_made(const char *what, uint32_t *in_loop)
@@ -506,7 +580,8 @@ static void check_no_time(struct json_object *row, const char *why)
 {
 	assert_true(near(number(row, "power_w"), LOOP_W, 0.01 * LOOP_W));
 	assert_true(near(number(row, "latency_us"), 1000 * LATENCY_MS, 25));
-	assert_true(near(number(row, "execution_uj"), number(row, "power_w") * number(row, "latency_us"), 1e-3));
+	assert_true(near(number(row, "execution_uj"),
+			 number(row, "power_w") * number(row, "latency_us"), 1e-3));
 	assert_null(member(row, "why"));
 	assert_null(member(row, "time_s"));
 	assert_null(member(row, "time_lo_s"));
@@ -516,7 +591,10 @@ static void check_no_time(struct json_object *row, const char *why)
 	assert_true(says(json_object_get_string(member(row, "time_why")), why));
 }
 
-/* Ticks in the block's own code are not all of the time that its latency and power are of, where it runs other code. */
+/*
+ * Ticks in the block's own code are not all of the time that its latency and power are of, where it
+ * runs other code.
+ */
 static void test_callers(void **state)
 {
 	static const struct { const char *function, *why; } cases[] = {
@@ -565,7 +643,9 @@ static void test_unreadable(void **state)
 	made.function = "readings_leaf";
 	made.object = "/nonexistent/program";
 	doc = check_made("no file", &in_loop);
-	check_no_time(find_row(doc, "block", NULL), "its code cannot be read, so that nobody knows whether it runs other code: /nonexistent/program");
+	check_no_time(
+		find_row(doc, "block", NULL),
+		"its code cannot be read, so that nobody knows whether it runs other code: /nonexistent/program");
 	json_object_put(doc);
 	made.older = true;
 	doc = check_made("no file, no end", &in_loop);
@@ -616,7 +696,8 @@ static void test_overlap(void **state)
 	assert_int_equal(json_object_array_length(rows), 2);
 	row = json_object_array_get_idx(rows, 1);
 	assert_null(member(row, "time_s"));
-	assert_true(says(json_object_get_string(member(row, "time_why")), "some of its code is that of loop as well"));
+	assert_true(says(json_object_get_string(member(row, "time_why")),
+			 "some of its code is that of loop as well"));
 	json_object_put(doc);
 	/* by itself it has them, though no power: there are no readings of it */
 	doc = report("--model vpm --block second=second", "made", 1);
