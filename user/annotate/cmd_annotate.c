@@ -29,12 +29,12 @@ static const struct options_verb annotate_verb = {
 
 #define FUNCTIONS_LIMIT	5
 
-static int annotate_recording(struct view *v, const char *path, const struct annotate_options *opt)
+static int annotate_recording(struct view *v, const char *path, const struct annotate_options *opt,
+			      struct kjoule_error *err)
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	struct code_units *grain = NULL;
 	const char *names[PROFILE_DOMAINS];
-	struct kjoule_error err;
 	struct profile *p = NULL;
 	struct annotate a;
 	struct blocks b;
@@ -50,11 +50,9 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 	}
 	if (blocks_paused_by(&b))
 		cmd_warn(BLOCKS_PAUSED, path, blocks_paused_by(&b));
-	ret = columns_check_domains(opt->domains, names, blocks_domain_names(&b, names), &err);
+	ret = columns_check_domains(opt->domains, names, blocks_domain_names(&b, names), err);
 	b.shown_first = columns_shown_first(opt->domains, names, blocks_domain_names(&b, names));
-	if (ret)
-		cmd_warn("%s: %s", path, err.text);
-	else
+	if (!ret)
 		ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = annotate_new(v, &b, p, opt, &a);
@@ -67,8 +65,14 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 		if (a.n)
 			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
 					     header_json(&header) : NULL);
+		else if (opt->function)
+			ret = kjoule_fail(err, ESRCH,
+					  "%s: no sample fell into a function %s of what was asked for; kjoule report has those that there are",
+					  path, opt->function);
 		else
-			ret = -ESRCH;
+			ret = kjoule_fail(err, ESRCH,
+					  "%s: no function of what was asked for, and whose code can be seen, has %g %% of the whole",
+					  path, opt->percent_limit);
 		annotate_free(&a);
 	}
 	profile_free(p);
@@ -99,7 +103,7 @@ int cmd_annotate(int argc, char **argv)
 	};
 	int code, ret, first = options_parse(&annotate_verb, options, argc, argv);
 	bool chosen[KJOULE_MAX_SOURCES];
-	struct kjoule_error err;
+	struct kjoule_error err = { 0 };
 	const char *path;
 	struct view v;
 
@@ -135,18 +139,12 @@ int cmd_annotate(int argc, char **argv)
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}
-	ret = annotate_recording(&v, path, &opt);
+	ret = annotate_recording(&v, path, &opt, &err);
 	code = view_complain(&v, path) ? EXIT_FAILED : EXIT_DONE;
-	if (ret == -ESRCH && opt.function)
-		code = cmd_failed("%s: no sample fell into a function %s of what was asked for; kjoule report tells which there are",
-				  path, opt.function);
-	else if (ret == -ESRCH)
-		code = cmd_failed("%s: no function of what was asked for, and whose code can be seen, has %g %% of the whole",
-				  path, opt.percent_limit);
-	else if (ret && ret != -ENOENT)
-		code = cmd_failed("%s: %s", path, view_why_not(ret));
+	if (ret && err.text[0])
+		code = cmd_failed("%s", err.text);
 	else if (ret)
-		code = EXIT_FAILED;
+		code = cmd_failed("%s: %s", path, view_why_not(ret));
 	view_close(&v);
 	return code;
 }

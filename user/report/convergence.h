@@ -67,4 +67,11 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 int convergence_draw(const struct convergence *c, const char *path, bool force,
 		     struct kjoule_error *err);
 
+/**
+ * convergence_show() - both: the picture, and the figures on standard output. @head is taken over
+ * Return: 0; -errno with the reason in @err
+ */
+int convergence_show(const struct convergence *c, const struct attribute_options *opt,
+		     struct json_object *head, struct kjoule_error *err);
+
 #endif /* KJOULE_CONVERGENCE_H */

@@ -246,3 +246,20 @@ int convergence_draw(const struct convergence *c, const char *path, bool force,
 	}
 	return picture_close(&p, err);
 }
+
+int convergence_show(const struct convergence *c, const struct attribute_options *opt,
+		     struct json_object *head, struct kjoule_error *err)
+{
+	int ret = convergence_draw(c, opt->convergence, opt->force, err);
+
+	if (opt->format == OUTPUT_TABLE && !opt->quiet)
+		output_printf(stdout, "# %s of %s: half of the 95 %% interval (%s %%)%s\n\n",
+			      opt->convergence,
+			      c->several ? "more and more recordings" :
+					   "longer and longer beginnings of the recording",
+			      output_half(),
+			      c->several ? ", and how far off the estimate of all (OFF %)" : "");
+	if (convergence_write(c, stdout, opt->format, head) && !ret)
+		ret = -ENOMEM;
+	return ret;
+}

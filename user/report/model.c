@@ -19,22 +19,22 @@ const char *report_model_no_energy(const struct power_model *m, const struct rep
 		[EDGE_SHORT] =
 			"runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate",
 		[EDGE_ALIKE] =
-			"about the same part of each edge window as something else: they do not tell the two apart"
+			"about the same part of each edge window as something else: the two cannot be separated"
 	};
 
 	if (m->used != MODEL_EDGE && m->read & 1u << domain)
-		return "no reading tells the energy of most of its time; see the header's line unmeasured";
+		return "no energy was measured in most of its time; see the header's line unmeasured";
 	if (m->used == MODEL_MIXTURE)
 		return "this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
 	if (m->used != MODEL_EDGE)
 		return "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
 	if (!(m->windows_of & 1u << domain))
-		return "edge windows tell of the domain only that they are of; see --model cpm";
+		return "edge windows are of another domain; see --model cpm";
 	if (!m->solved)
-		return "the edge windows tell nothing: see the header's line windows";
+		return "no power follows from the edge windows: see the header's line windows";
 	if (r->kind == ROW_FUNCTION && m->why && r->function < m->n_whys && m->why[r->function])
 		return whys[m->why[r->function]];
-	return "edge windows do not tell the power of a part of it";
+	return "the power of a part of it does not follow from edge windows";
 }
 
 /* Of a row whose name has no room for all of them. */

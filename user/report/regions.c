@@ -15,7 +15,7 @@
 
 #define NAMED	6	/* regions that are named */
 
-int report_regions_nobody(const struct view *v, const char *path)
+int report_region_not_sampled(const struct view *v, const char *path, struct kjoule_error *err)
 {
 	const struct kjoule_regions *r = v->regions;
 	uint64_t entered = 0, marked_ns = 0;
@@ -26,10 +26,9 @@ int report_regions_nobody(const struct view *v, const char *path)
 		entered += r->counts[i].entered;
 		marked_ns += r->counts[i].marked_ns;
 	}
-	cmd_warn("%s: --region %s: entered %" PRIu64
-		 " times, for %.6g s in all, but no sample of what was asked for fell into it: record for longer, or faster (-F)",
-		 path, v->region, entered, marked_ns * 1e-9);
-	return -ENOENT;
+	return kjoule_fail(err, ENOENT, "%s: --region %s: entered %" PRIu64
+			   " times, for %.6g s in all, but no sample of what was asked for fell into it: record for longer, or faster (-F)",
+			   path, v->region, entered, marked_ns * 1e-9);
 }
 
 void report_regions_columns(struct columns *c)

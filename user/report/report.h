@@ -152,24 +152,25 @@ int report_folded(const struct report *r, const struct blocks *b, const struct c
 /** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
 int report_vectors(const struct blocks *b, const struct profile *p,
 		   const struct attribute_options *opt, struct json_object *head);
-/** report_regions_nobody() - say that the region was entered and not sampled. Return: -ENOENT */
-int report_regions_nobody(const struct view *v, const char *path);
+/** report_region_not_sampled() - that the region was entered and not sampled. Return: -ENOENT */
+int report_region_not_sampled(const struct view *v, const char *path, struct kjoule_error *err);
 /** report_vpm_readings() - readings of blocks that a recording has */
 size_t report_vpm_readings(const struct view *v);
 /** report_vpm_has() - are there readings of each of these blocks? */
 bool report_vpm_has(const struct view *v, const struct user_blocks *named);
 /**
- * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in
- * @opt->named
- * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -ENOMEM
+ * report_vpm_blocks() - make @opt->named the blocks that there are readings of: all, or those that
+ *			 it has
+ * Return: 0; -ENOENT with the reason in @err: there are none of one that was asked for; -ENOMEM
  */
-int report_vpm_blocks(struct view *v, struct attribute_options *opt);
+int report_vpm_blocks(struct view *v, struct attribute_options *opt, struct kjoule_error *err);
 /**
- * report_vpm() - their power. @head is taken over. Return: 0; -EDOM nothing can be told of any;
- * -ENOMEM
+ * report_vpm() - their power. @head is taken over
+ * Return: 0; -ENODATA with the reason in @err: none is known; -ENOMEM
  */
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
-	       const struct attribute_options *opt, struct json_object *head);
+	       const struct attribute_options *opt, struct json_object *head,
+	       struct kjoule_error *err);
 /* Why something is not told; "" if it is. */
 struct report_vpm_why {
 	char text[600];
@@ -211,6 +212,20 @@ double report_weight_of(const struct report_row *r, const struct report_row *tot
  */
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r,
 		  const char *hidden);
+/** report_choose_domain() - which domain tables show first. Return: 0; -errno with the reason in @err */
+int report_choose_domain(struct blocks *b, const struct attribute_options *opt,
+			 struct kjoule_error *err);
+/** report_process_not_found() - that there is none of @opt's, and which there are. Return: -ESRCH */
+int report_process_not_found(const struct blocks *b, const struct groups *g, const char *path,
+			     const struct attribute_options *opt, struct kjoule_error *err);
+/**
+ * report_blocks_check() - was each block of --block sampled? One that was not has no energy of 0: it was not measured. Warns of parts
+ *			   without a sample
+ * Return: 0; -ENOENT with the reason in @err
+ */
+int report_blocks_check(const struct report *r, const struct blocks *b,
+			const struct power_model *m, const struct user_blocks *named,
+			struct kjoule_error *err);
 /* The value of --fields, for each kind of table. Return: 0, or -EINVAL with the reason in @err */
 int report_fields_check(const struct attribute_options *opt, struct kjoule_error *err);
 int callers_fields_check(const struct attribute_options *opt, struct kjoule_error *err);

@@ -125,7 +125,7 @@ static int report_vectors_print_members(struct output *out, const struct blocks 
 }
 
 static const char no_domain[] = "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
-static const char no_reading[] = "no reading tells the energy of most of its time; see the header's line unmeasured";
+static const char no_reading[] = "no energy was measured in most of its time; see the header's line unmeasured";
 static const char no_interval[] = "no interval: fewer than two distinct readings";
 
 struct style {

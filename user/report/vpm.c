@@ -27,7 +27,7 @@ struct block {
 	const struct kjoule_vpm_block *info;
 	size_t n, late, moved;
 	size_t moved_delayed;		/* of @moved */
-	size_t beside;			/* readings while the recorder was awake, of no use */
+	size_t with_recorder;			/* readings while the recorder was awake, of no use */
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;
@@ -86,7 +86,7 @@ static void report_vpm_list_blocks(const struct kjoule_vpm_info *vpm, char *text
 		at += snprintf(text + at, len - at, "%s%s", i ? ", " : "", vpm->block[i].name);
 }
 
-int report_vpm_blocks(struct view *v, struct attribute_options *opt)
+int report_vpm_blocks(struct view *v, struct attribute_options *opt, struct kjoule_error *err)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	struct user_blocks asked = opt->named;
@@ -99,12 +99,10 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 
 		for (uint32_t k = 0; k < vpm->n_blocks; k++)
 			known |= !strcmp(vpm->block[k].name, asked.blocks[i].name);
-		if (!known) {
-			cmd_warn(
-				"--block %s: there are no readings of it; the recording has those of %s",
-				asked.blocks[i].name, there);
-			return -ENOENT;
-		}
+		if (!known)
+			return kjoule_fail(err, ENOENT,
+					   "--block %s: there are no readings of it; the recording has those of %.300s",
+					   asked.blocks[i].name, there);
 	}
 	/* what they are is as recorded, whatever was said here */
 	memset(&opt->named, 0, sizeof(opt->named));
@@ -142,7 +140,7 @@ static int report_vpm_add_reading(struct block *blocks, size_t n,
 	if (!b)
 		return 0;
 	if (recorder_wakeups_within(recorder_wakeups, r->hit_ns, r->hit_ns + interval_ns)) {
-		b->beside++;
+		b->with_recorder++;
 		return 0;
 	}
 	if (flags & KJOULE_READING_DISTURBED) {
@@ -284,11 +282,11 @@ static const char *report_vpm_why_not(const struct block *b)
 	case VPM_LOST:
 		return "in more than 5 % of its runs it takes longer than the meter's interval, is left by another way than its end, or its thread sleeps or changes its CPU: readings would be of the others alone; --model cpm is for it, or pin the program (taskset)";
 	case VPM_SHORT:
-		return "its latency cannot be told from 0; record for longer";
+		return "its latency cannot be separated from 0; record for longer";
 	case VPM_VAGUE:
-		return "the readings tell no more than what the machine draws at all; record for longer";
+		return "the readings are as uncertain as the machine's whole power; record for longer";
 	case VPM_OUTSIDE:
-		return "the readings contradict the bounds: they tell a power below what the machine draws at rest, or above its peak";
+		return "the readings contradict the bounds: their power is below what the machine draws at rest, or above its peak";
 	case VPM_KNOWN:
 		break;
 	}
@@ -302,14 +300,14 @@ static const struct output_column columns[] = {
 	{ "readings", "READINGS", false },
 	{ "delayed", NULL, false },
 	{ "undelayed", NULL, false },
-	{ "held", NULL, false },
+	{ "paused", NULL, false },
 	{ "left_out", "LEFT OUT", false },
 	{ "left_out_delayed", NULL, false },
 	{ "left_out_undelayed", NULL, false },
-	{ "left_out_held", NULL, false },
+	{ "left_out_paused", NULL, false },
 	{ "late", NULL, false },
 	{ "moved", NULL, false },
-	{ "beside", "BESIDE", false },
+	{ "recorder_awake", "RECORDER", false },
 	{ "latency_us", "LATENCY us", false },
 	{ NULL, "\xc2\xb1", false },
 	{ "latency_lo_us", NULL, false },
@@ -355,7 +353,7 @@ static void report_vpm_print_row(struct output *out, const struct block *b)
 	output_u64(out, r->left_out[VPM_PAUSED]);
 	output_u64(out, b->late);
 	output_u64(out, b->moved);
-	output_u64(out, b->beside);
+	output_u64(out, b->with_recorder);
 	columns_value(out, &r->latency_s, 1e6, 1, why, why);
 	columns_value(out, &b->time_s, 1, 4, NULL, "too few ticks fell into it");
 	columns_value(out, &r->power_w, 1, 4, why, why);
@@ -480,7 +478,7 @@ static int report_vpm_print_blocks(const struct block *blocks, size_t n,
 				      report_vpm_why_not(&blocks[i]));
 		else if (blocks[i].result.scattered)
 			output_printf(stdout,
-				      "\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what all of them together would tell\n",
+				      "\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what follows from all of them together\n",
 				      blocks[i].info->name);
 		if (!report_vpm_why_not(&blocks[i]) && blocks[i].result.bounded)
 			output_printf(stdout,
@@ -519,7 +517,8 @@ static void report_vpm_find_interrupts(const struct view *v, const struct blocks
 }
 
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
-	       const struct attribute_options *opt, struct json_object *head)
+	       const struct attribute_options *opt, struct json_object *head,
+	       struct kjoule_error *err)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	struct block *blocks = calloc(vpm->n_blocks + 1, sizeof(*blocks)), held = { 0 };
@@ -562,7 +561,8 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	if (!ret) {
 		ret = report_vpm_print_blocks(blocks, vpm->n_blocks, vpm, &in, opt, head);
 		if (!ret && !told)
-			ret = -EDOM; /* what was asked for cannot be told; why is in the output */
+			ret = kjoule_fail(err, ENODATA,
+					  "no power of a block is known: the table has the reasons");
 	} else {
 		json_object_put(head);
 	}

@@ -16,7 +16,7 @@
 /* A block of more bytes is none. */
 #define MOST	(1u << 18)
 
-#define NOT_OWN	"latency and power are with all that runs there, and ticks tell the block's own code only (--model cpm)"
+#define NOT_OWN	"latency and power are with all that runs there, and ticks count the block's own code only (--model cpm)"
 
 /*
  * Of a function, in a recording of before that was recorded: as its file has it, if it is the same
@@ -52,13 +52,13 @@ static int report_vpm_explain_calls(enum calls_out_kind kind, uint64_t at, const
 		[CALLS_OUT_CALL] = "it calls other code at",
 		[CALLS_OUT_SYSTEM] = "it calls the kernel at",
 		[CALLS_OUT_JUMP] = "it goes on in other code from",
-		[CALLS_OUT_INDIRECT] = "nobody knows where it goes on, in other code perhaps, from",
+		[CALLS_OUT_INDIRECT] = "it is not known where it goes on, in other code perhaps, from",
 		[CALLS_OUT_RETURN] = "it returns before its end at",
 	};
 
 	if (kind == CALLS_OUT_UNREADABLE)
 		snprintf(why->text, sizeof(why->text),
-			 "it cannot be told whether it runs other code: at 0x%" PRIx64
+			 "it is not known whether it runs other code: at 0x%" PRIx64
 			 " of %.200s there is no instruction that is known", at, file);
 	else if (kind != CALLS_OUT_NOT)
 		snprintf(why->text, sizeof(why->text),
@@ -100,13 +100,13 @@ int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct 
 	why->text[0] = '\0';
 	if (!info->start || !info->object[0]) {
 		snprintf(why->text, sizeof(why->text),
-			 "the recording does not say where its code is, so that nobody knows whether it runs other code");
+			 "the recording does not have where its code is, so it is not known whether it runs other code");
 		return 0;
 	}
 	ret = view_code(v, info->object, info->start, &file, &symbol);
 	if (!ret && !report_vpm_code(v, info, &start, &end)) {
 		snprintf(why->text, sizeof(why->text),
-			 "nobody knows where its code ends, and so whether it runs other code: at 0x%" PRIx64
+			 "it is not known where its code ends, and so whether it runs other code: at 0x%" PRIx64
 			 " of %.200s there is no function that begins there",
 			 info->start, info->object);
 		return 0;
@@ -117,7 +117,7 @@ int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct 
 		return ret;
 	snprintf(
 		why->text, sizeof(why->text),
-		"its code cannot be read, so that nobody knows whether it runs other code: %.200s: %s",
+		"its code cannot be read, so it is not known whether it runs other code: %.200s: %s",
 		info->object,
 		ret == -ENODATA	   ? "it has none there, or no symbols" :
 		ret == -EOPNOTSUPP ? "it is of no machine that is known" :

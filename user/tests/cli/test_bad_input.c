@@ -252,12 +252,12 @@ static void what_a_counter_that_stopped_did_not_tell(void **state)
 		told(isnan(j));
 		kjoule("%s %s", views[v], path);
 		told(says(out, "# unmeasured package, core: of 90.") &&
-		     says(out, "no reading tells the energy of most of its time"));
+		     says(out, "no energy was measured in most of its time"));
 	}
 	kjoule("report %s %s", path, again);
 	told(says(out, "its energy is not known") &&
 	     says(out, "# unmeasured package, core: of 90."));
-	told(says(out, "no reading tells the energy of most of its time"));
+	told(says(out, "no energy was measured in most of its time"));
 }
 
 /* A counter that is read and does not move has spent nothing, or is broken: it is told. */

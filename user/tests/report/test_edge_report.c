@@ -224,9 +224,9 @@ static void what_is_not_told_has_a_reason(void **state)
 		assert_true(says(out, unmeasured[i].reason));
 	assert_false(says(out, "mixture"));
 	/* of a domain that is not shown there is nothing to explain */
-	assert_null(strstr(out, "- : edge windows tell of the domain only that they are of"));
+	assert_null(strstr(out, "- : edge windows are of another domain"));
 	assert_int_equal(kjoule("report --percent-limit 0 --domain all %s", temp_path("edge")), 0);
-	assert_true(says(out, "- : edge windows tell of the domain only that they are of"));
+	assert_true(says(out, "- : edge windows are of another domain"));
 }
 
 /*
@@ -321,7 +321,7 @@ static void windows_that_tell_nothing_are_a_failure(void **state)
 	record("brief", 16);
 	assert_int_equal(kjoule("report -v %s", temp_path("brief")), 1);
 	assert_true(says(out, "# windows    16, too few of a kind"));
-	assert_true(says(err, "the edge windows tell nothing, so no energy is known; record for longer, or see --model cpm"));
+	assert_true(says(err, "no power follows from the edge windows, so no energy is known; record for longer, or see --model cpm"));
 	assert_int_equal(kjoule("report -v --model cpm %s", temp_path("brief")), 0);
 	assert_false(says(err, "edge windows") || says(err, "no energy"));
 }

@@ -269,7 +269,7 @@ static void test_report(void **state)
 		    says(out, "3 trials without a hit of the breakpoint"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
-	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_held,late,"));
+	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_paused,late,"));
 }
 
 /*
@@ -331,8 +331,8 @@ static void test_unattributed(void **state)
 	doc = report("--model vpm", "beside", 0);
 	check_loop(doc, in_loop);
 	row = find_row(doc, "block", NULL);
-	assert_true(near(number(row, "beside"), 60, 0) && number(row, "left_out") <= 3);
-	assert_true(near(number(row, "readings") + number(row, "held") + number(row, "left_out"),
+	assert_true(near(number(row, "recorder_awake"), 60, 0) && number(row, "left_out") <= 3);
+	assert_true(near(number(row, "readings") + number(row, "paused") + number(row, "left_out"),
 			 180, 0));
 	json_object_put(doc);
 }
@@ -451,7 +451,7 @@ static void test_part(void **state)
 	doc = report("--model vpm --from 2s --to 8s", "part", 0);
 	row = find_row(doc, "block", NULL);
 	/* four in each 200 ms */
-	assert_in_range(number(row, "readings") + number(row, "held"), 118, 120);
+	assert_in_range(number(row, "readings") + number(row, "paused"), 118, 120);
 	assert_true(near(number(row, "power_w"), LOOP_W, 0.02 * LOOP_W));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --from 2s --to 8s %s", temp_path("part")), 0);
@@ -602,7 +602,7 @@ static void test_callers(void **state)
 		{ "readings_calls_plt", "it calls other code at 0x" },
 		{ "readings_calls_kernel", "it calls the kernel at 0x" },
 		{ "readings_goes_on", "it goes on in other code from 0x" },
-		{ "readings_goes_anywhere", "nobody knows where it goes on" },
+		{ "readings_goes_anywhere", "it is not known where it goes on" },
 	};
 	struct json_object *doc;
 	uint32_t in_loop;
@@ -618,7 +618,7 @@ static void test_callers(void **state)
 		}
 	}
 	assert_int_equal(kjoule("report %s", temp_path("made")), 0);
-	assert_true(says(out, "loop : without time and energy: nobody knows where it goes on"));
+	assert_true(says(out, "loop : without time and energy: it is not known where it goes on"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("made")), 0);
 	assert_true(says(out, ",why,time_why,object"));
 	/* what is behind its return is none of it */
@@ -645,7 +645,7 @@ static void test_unreadable(void **state)
 	doc = check_made("no file", &in_loop);
 	check_no_time(
 		find_row(doc, "block", NULL),
-		"its code cannot be read, so that nobody knows whether it runs other code: /nonexistent/program");
+		"its code cannot be read, so it is not known whether it runs other code: /nonexistent/program");
 	json_object_put(doc);
 	made.older = true;
 	doc = check_made("no file, no end", &in_loop);
