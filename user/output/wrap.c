@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/text.h"
-#include "output/output.h"
 #include "output/terminal.h"
 #include "output/wrap.h"
 
@@ -33,7 +32,7 @@ static void wrap_print(FILE *file, const char *first, const char *lead, const ch
 		return;
 	kjoule_text_clean(text);
 	most = most < TERMINAL_WIDTH ? most : TERMINAL_WIDTH;
-	output_text(file, first);
+	fputs(first, file);
 	column = wrap_width(first, strlen(first));
 	for (const char *at = text, *gap = ""; *at; at += len, gap = " ") {
 		size_t width;
@@ -45,7 +44,7 @@ static void wrap_print(FILE *file, const char *first, const char *lead, const ch
 		width = wrap_width(at, len);
 		if (*gap && column + 1 + width > most) {
 			fputc('\n', file);
-			output_text(file, lead);
+			fputs(lead, file);
 			column = wrap_width(lead, strlen(lead));
 			gap = "";
 		}

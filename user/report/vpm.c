@@ -27,7 +27,7 @@ struct block {
 	const struct kjoule_vpm_block *info;
 	size_t n, late, moved;
 	size_t moved_delayed;		/* of @moved */
-	size_t with_recorder;			/* readings while the recorder was awake, of no use */
+	size_t with_recorder;		/* readings while the recorder was awake, of no use */
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;

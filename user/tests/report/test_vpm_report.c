@@ -633,7 +633,7 @@ static void test_callers(void **state)
 	memset(&made, 0, sizeof(made));
 }
 
-/* Where the code cannot be read nobody knows what it calls. */
+/* Where the code cannot be read it is not known what it calls. */
 static void test_unreadable(void **state)
 {
 	struct json_object *doc;
@@ -654,7 +654,7 @@ static void test_unreadable(void **state)
 	made.object = NULL;
 	made.placeless = true;
 	doc = check_made("no place", &in_loop);
-	check_no_time(find_row(doc, "block", NULL), "does not say where its code is");
+	check_no_time(find_row(doc, "block", NULL), "does not have where its code is");
 	json_object_put(doc);
 	memset(&made, 0, sizeof(made));
 }
