@@ -72,8 +72,8 @@ for sig in INT TERM HUP QUIT KILL BOTH; do
 	kill -$([ $sig = BOTH ] && echo KILL || echo $sig) $pid
 	wait $pid
 	echo $? >$sig.code
-	# the guardian has a moment
-	[ $sig = KILL ] && sleep 1
+	# the guardian has a moment for those that the sweep does not wait for
+	case $sig in QUIT|KILL) sleep 1;; esac
 	limits >limits.$sig
 	cat /run/kjoule-frequency >left.$sig 2>/dev/null
 	# one that was killed may be there as a zombie until somebody asks for it

@@ -359,13 +359,8 @@ static int bench_restore_frequency(struct kjoule_frequency *f, struct guardian *
 	struct kjoule_error err = { "" };
 	int code = 0;
 
-	if (guard->fd >= 0) {
-		if (kjoule_frequency_restore(f, &err))
-			code = cmd_failed("%s", err.text);
-		else if (err.text[0])
-			cmd_warn("%s", err.text);
-		guardian_end(guard);
-	}
+	if (frequency_guard_end(guard, f, &err))
+		code = cmd_failed("%s", err.text);
 	kjoule_frequency_close(f);
 	return code;
 }

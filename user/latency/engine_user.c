@@ -65,7 +65,7 @@ static int user_close(struct latency *l, struct kjoule_error *err)
 
 	if (!s)
 		return 0;
-	ret = latency_hold_end(l, err);
+	ret = frequency_guard_end(&l->guard, l->frequency, err);
 	sched_setaffinity(0, sizeof(s->allowed), &s->allowed);
 	free(s->loops);
 	free(s);
@@ -100,7 +100,7 @@ static int user_open(struct latency *l, struct kjoule_error *err)
 	if (!ret && sched_getaffinity(0, sizeof(s->allowed), &s->allowed))
 		ret = kjoule_fail(err, errno, "asking where to run: %s", strerror(errno));
 	if (!ret)
-		ret = latency_hold_begin(l, err);
+		ret = frequency_guard_start(&l->guard, l->frequency, err);
 	if (!ret)
 		ret = user_stay_on_cpu(l->opt->cpu, err);
 	if (ret)

@@ -217,9 +217,5 @@ void latency_load_end(struct latency *l);
 void latency_keep_away(const struct latency *l);
 /** latency_others_at() - hold all other policies at @khz, so that they do not keep a common clock up. Return: likewise */
 int latency_others_at(struct latency *l, uint32_t khz, struct kjoule_error *err);
-/** latency_hold_begin() - limits may be changed from now on; a guardian gives them back if this process is killed */
-int latency_hold_begin(struct latency *l, struct kjoule_error *err);
-/** latency_hold_end() - give them back. Return: likewise */
-int latency_hold_end(struct latency *l, struct kjoule_error *err);
 
 #endif /* KJOULE_LATENCY_H */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The other CPUs while the frequency of one of them changes: kept busy, or held at a frequency of which a clock that they
- * have in common takes no notice; and the limits of sysfs, given back whatever comes. See latency.h.
+ * have in common takes no notice. See latency.h.
  */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include "cli/cmd.h"
 #include "latency/latency.h"
 #include "machine/cpu_load.h"
 
@@ -43,25 +42,6 @@ void latency_keep_away(const struct latency *l)
 	CPU_CLR(l->opt->cpu, &cpus);
 	if (CPU_COUNT(&cpus))
 		sched_setaffinity(0, sizeof(cpus), &cpus);
-}
-
-int latency_hold_begin(struct latency *l, struct kjoule_error *err)
-{
-	return l->guard.fd >= 0 ? 0 : frequency_guard_start(&l->guard, l->frequency, err);
-}
-
-int latency_hold_end(struct latency *l, struct kjoule_error *err)
-{
-	int ret;
-
-	if (l->guard.fd < 0)
-		return 0;
-	err->text[0] = '\0';
-	ret = kjoule_frequency_restore(l->frequency, err);
-	if (!ret && err->text[0])
-		cmd_warn("%s", err->text);
-	guardian_end(&l->guard);
-	return ret;
 }
 
 int latency_others_at(struct latency *l, uint32_t khz, struct kjoule_error *err)

@@ -391,7 +391,8 @@ static int latency_find_trends(struct latency *l)
 static int latency_close_engine(struct latency *l, struct kjoule_error *err)
 {
 	struct kjoule_error other = { "" };
-	int ret = l->engine->close(l, err), held = latency_hold_end(l, ret ? &other : err);
+	int ret = l->engine->close(l, err);
+	int held = frequency_guard_end(&l->guard, l->frequency, ret ? &other : err);
 
 	latency_load_end(l);
 	return ret ? ret : held;
@@ -403,7 +404,7 @@ static int latency_open_engine(struct latency *l, struct kjoule_error *err)
 	int ret = l->opt->load ? latency_load_start(l, err) : 0;
 
 	if (!ret && l->opt->related)
-		ret = latency_hold_begin(l, err);
+		ret = frequency_guard_start(&l->guard, l->frequency, err);
 	if (!ret)
 		ret = l->engine->open(l, err);
 	if (ret)

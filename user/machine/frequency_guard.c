@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <syslog.h>
+#include "cli/cmd.h"
 #include "machine/frequency_guard.h"
 
 /* As the next sweep would: what others hold or have restored by then is not touched. */
@@ -25,5 +26,20 @@ static void frequency_guard_restore(const void *what)
 int frequency_guard_start(struct guardian *g, const struct kjoule_frequency *f,
 			  struct kjoule_error *err)
 {
+	if (g->fd >= 0)
+		return 0;
 	return guardian_start(g, frequency_guard_restore, f, "the CPUs' frequencies", err);
+}
+
+int frequency_guard_end(struct guardian *g, struct kjoule_frequency *f, struct kjoule_error *err)
+{
+	int ret;
+
+	if (g->fd < 0)
+		return 0;
+	ret = kjoule_frequency_restore(f, err);
+	if (!ret && err->text[0])
+		cmd_warn("%s", err->text);
+	guardian_end(g);
+	return ret;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process of its own that restores what was changed if the one that changed it is killed by
- * SIGKILL or for lack of memory. Used for frequencies (frequency_guard.c), fans (boost/fan.c) and
- * commands as a load (boost/command.c).
+ * A process of its own that restores what was changed if the one that changed it ends before it
+ * could: by SIGKILL or another signal, or for lack of memory. Used for frequencies
+ * (frequency_guard.c), fans (boost/fan.c) and commands as a load (boost/command.c).
  */
 #ifndef KJOULE_GUARDIAN_H
 #define KJOULE_GUARDIAN_H

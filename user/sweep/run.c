@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The runs of a sweep: each setting once, then each once more, so that what drifts meanwhile drifts for all of them;
- * the frequencies given back whatever comes, by machine/frequency_guard.c if it has to be. See sweep.h; called by cmd_sweep.c.
+ * the frequencies given back at the end, and by machine/frequency_guard.c if this process ends before. See sweep.h; called
+ * by cmd_sweep.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,66 +29,6 @@
 #define NO_COMMAND	127
 
 #define THREADS_ENV	"OMP_NUM_THREADS"
-
-/* One sweep at a time: what a signal handler has to give back. */
-static struct kjoule_frequency *held;
-static pid_t holder;
-
-/*
- * Signals that end a process and that nobody waits for here. Those that a recording waits for are blocked. Those of real
- * time come after them.
- */
-static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV,
-			      SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF,
-			      SIGIO, SIGPWR, SIGSYS };
-#define N_PLAIN		(sizeof(deadly) / sizeof(deadly[0]))
-#define N_DEADLY	(N_PLAIN + _NSIG)
-
-/* Return: the i-th of them; 0: there are no more */
-static int sweep_deadly_signal(size_t i)
-{
-	if (i < N_PLAIN)
-		return deadly[i];
-	return SIGRTMIN + (int)(i - N_PLAIN) <= SIGRTMAX ? SIGRTMIN + (int)(i - N_PLAIN) : 0;
-}
-
-/* A handler of a stack that has run out has its own one. */
-static char spare[65536];
-
-static void sweep_on_deadly_signal(int sig)
-{
-	/* a command that was forked and has not been executed yet has nothing to give back */
-	if (held && getpid() == holder)
-		kjoule_frequency_restore_now(held);
-	/* as it would have been: the handler is gone by SA_RESETHAND */
-	raise(sig);
-}
-
-static void sweep_guard_signals(struct kjoule_frequency *f, struct sigaction *old, stack_t *stack)
-{
-	const struct sigaction give_back = { .sa_handler = sweep_on_deadly_signal,
-					     .sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK };
-	int sig;
-
-	held = f;
-	holder = getpid();
-	sigaltstack(&(stack_t){ .ss_sp = spare, .ss_size = sizeof(spare) }, stack);
-	for (size_t i = 0; (sig = sweep_deadly_signal(i)); i++) {
-		sigaction(sig, NULL, &old[i]);
-		if (old[i].sa_handler == SIG_DFL)
-			sigaction(sig, &give_back, NULL);
-	}
-}
-
-static void sweep_unguard_signals(const struct sigaction *old, const stack_t *stack)
-{
-	int sig;
-
-	for (size_t i = 0; (sig = sweep_deadly_signal(i)); i++)
-		sigaction(sig, &old[i], NULL);
-	sigaltstack(stack, NULL);
-	held = NULL;
-}
 
 /* Of a signal that is pending. 0: there is none */
 static int sweep_pending_signal(const sigset_t *ends)
@@ -347,10 +288,8 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 	      int (*once)(const struct record_options *opt, struct record_result *result), int *signal)
 {
 	struct kjoule_error err = { 0 }, second = { 0 };
-	struct sigaction actions[N_DEADLY];
-	struct guardian guardian;
+	struct guardian guardian = { .fd = -1 };
 	sigset_t ends, old;
-	stack_t stack;
 	struct going c = { .plan = p, .folder = folder, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
 			    .begin_ns = kjoule_now_ns(), .progress = !opt->quiet && isatty(STDERR_FILENO) };
 	int ret, code = EXIT_DONE;
@@ -363,27 +302,18 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 		return cmd_failed("%s", err.text);
 	c.cals = calloc(p->n_settings, sizeof(*c.cals));
 	if (!c.cals) {
-		if (f)
-			guardian_end(&guardian);
+		frequency_guard_end(&guardian, f, &err);
 		return cmd_failed("no memory");
 	}
 	/* a signal between two runs is the next one's, which has not begun then */
 	signals_ends(&ends);
 	sigprocmask(SIG_BLOCK, &ends, &old);
-	if (f)
-		sweep_guard_signals(f, actions, &stack);
 	ret = sweep_folder_write(p, folder, &err);
 	if (!ret)
 		ret = sweep_run_all(&c, &err);
 	sweep_hide_progress(&c);
-	if (f) {
-		if (kjoule_frequency_restore(f, &second))
-			code = cmd_failed("%s", second.text);
-		else if (second.text[0])
-			cmd_warn("%s", second.text);
-		sweep_unguard_signals(actions, &stack);
-		guardian_end(&guardian);
-	}
+	if (frequency_guard_end(&guardian, f, &second))
+		code = cmd_failed("%s", second.text);
 	if (ret)
 		code = cmd_failed("%s", err.text);
 	else if (sweep_folder_write(p, folder, &err))

@@ -454,7 +454,7 @@ static void guardian_ends(unsigned int seconds)
 	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
-/* Signals that nobody waits for end it as they would anything, after the frequencies were given back. */
+/* Signals that nobody waits for end it as they would anything, and the guardian gives back. */
 static void deadly_signals_give_back(void **state)
 {
 	static const int signals[] = { SIGQUIT, SIGSEGV, SIGABRT, SIGUSR1, SIGALRM, SIGXCPU };
@@ -465,9 +465,9 @@ static void deadly_signals_give_back(void **state)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		snprintf(folder, sizeof(folder), "deadly%zu", i);
 		die_by(signals[i], folder);
+		guardian_ends(1);
 		assert_int_equal(limit_now(), 800000);
 		assert_int_equal(access(temp_path("state"), F_OK), -1);
-		guardian_ends(1);
 		assert_int_equal(sysfs_remove(), 0);
 	}
 }
