@@ -25,8 +25,8 @@
 #define TAKEN_LOOKS	50
 #define TAKEN_WAIT_NS	2000000
 
-int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *name, char *path,
-			  size_t len)
+static int policy_path(const char *sysfs, unsigned int policy, const char *name, char *path,
+		       size_t len)
 {
 	int n = snprintf(path, len, "%s/devices/system/cpu/cpufreq/policy%u/%s", sysfs,
 			 policy, name);
@@ -39,7 +39,7 @@ static int policy_read_text(const char *sysfs, unsigned int policy, const char *
 			    size_t len)
 {
 	char path[FREQUENCY_PATH];
-	int ret = kjoule_frequency_path(sysfs, policy, name, path, sizeof(path));
+	int ret = policy_path(sysfs, policy, name, path, sizeof(path));
 	ssize_t n;
 	int fd;
 
@@ -72,50 +72,31 @@ int kjoule_frequency_read(const char *sysfs, unsigned int policy, const char *na
 	return 0;
 }
 
-/* Safe in a signal handler. */
-static int limit_write(const char *path, uint32_t khz)
+static int limit_write(const char *sysfs, unsigned int policy, const char *name, uint32_t khz)
 {
-	char text[16];
-	size_t at = sizeof(text);
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+	char path[FREQUENCY_PATH], text[16];
+	int ret = policy_path(sysfs, policy, name, path, sizeof(path)), fd;
 
+	if (ret)
+		return ret;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	do
-		text[--at] = '0' + khz % 10;
-	while (khz /= 10);
-	if (write(fd, text + at, sizeof(text) - at) < 0)
-		ret = -errno;
+	ret = write(fd, text, snprintf(text, sizeof(text), "%u", khz)) < 0 ? -errno : 0;
 	close(fd);
 	return ret;
 }
 
-/*
- * A limit that would cross the other one is refused, or ignored until that has moved: both orders
- * are tried. Safe in a signal handler.
- */
-static int limits_write(const char *min_path, const char *max_path, uint32_t min_khz,
-			uint32_t max_khz)
-{
-	int first = limit_write(max_path, max_khz), ret;
-
-	ret = limit_write(min_path, min_khz);
-	if (first)
-		first = limit_write(max_path, max_khz);
-	return first ? first : ret;
-}
-
+/* A limit that would cross the other one is refused, or ignored until that has moved. */
 int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz,
 			    uint32_t max_khz)
 {
-	char min_path[FREQUENCY_PATH], max_path[FREQUENCY_PATH];
-	int ret = kjoule_frequency_path(sysfs, policy, "scaling_min_freq", min_path,
-					sizeof(min_path));
+	int first = limit_write(sysfs, policy, "scaling_max_freq", max_khz);
+	int ret = limit_write(sysfs, policy, "scaling_min_freq", min_khz);
 
-	if (!ret)
-		ret = kjoule_frequency_path(sysfs, policy, "scaling_max_freq", max_path,
-					    sizeof(max_path));
-	return ret ? ret : limits_write(min_path, max_path, min_khz, max_khz);
+	if (first)
+		first = limit_write(sysfs, policy, "scaling_max_freq", max_khz);
+	return first ? first : ret;
 }
 
 static int khz_by_size(const void *a, const void *b)
@@ -261,7 +242,6 @@ void kjoule_frequency_close(struct kjoule_frequency *f)
 		free(f->policies[i].available);
 	kjoule_frequency_forget(f);
 	free(f->policies);
-	free(f->paths);
 	free(f->sysfs);
 	free(f->state);
 	free(f);
@@ -387,12 +367,16 @@ static int policy_read_limits(const struct kjoule_frequency *f, const struct kjo
 	return ret;
 }
 
-static int policy_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz,
-		       struct kjoule_error *err)
+static int policy_hold(struct kjoule_frequency *f, size_t i, uint32_t khz, struct kjoule_error *err)
 {
+	struct frequency_kept *k = &f->saved->kept[i];
+	const struct kjoule_policy *p = &f->policies[i];
 	uint32_t min_khz, max_khz;
-	int ret = kjoule_frequency_limits(f->sysfs, p->number, khz, khz);
+	int ret;
 
+	/* a recovery must know our limits before they are set */
+	kjoule_frequency_note(k, khz);
+	ret = kjoule_frequency_limits(f->sysfs, p->number, khz, khz);
 	if (ret == -EACCES || ret == -EPERM)
 		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s; run it with sudo",
 				   p->number, khz / 1e3, strerror(-ret));
@@ -403,23 +387,12 @@ static int policy_hold(struct kjoule_frequency *f, const struct kjoule_policy *p
 	if (ret)
 		return kjoule_fail(err, -ret, "reading the limits of policy%u: %s", p->number,
 				   strerror(-ret));
-	ret = kjoule_frequency_note(f, p->number, min_khz, max_khz);
-	if (ret)
-		return kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret));
+	kjoule_frequency_note(k, min_khz);
+	kjoule_frequency_note(k, max_khz);
 	if (!khz_is_near(min_khz, khz) || !khz_is_near(max_khz, khz))
 		return kjoule_fail(err, ERANGE, "policy%u was asked for %.6g MHz and took limits of %.6g to %.6g MHz: firmware, heat or somebody else limits it",
 				   p->number, khz / 1e3, min_khz / 1e3, max_khz / 1e3);
 	return 0;
-}
-
-/* A recovery must know our limits before they are set. */
-static int policy_note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p,
-				uint32_t khz, struct kjoule_error *err)
-{
-	int ret = kjoule_frequency_note(f, p->number, khz, khz);
-
-	return ret ? kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret)) :
-	       policy_hold(f, p, khz, err);
 }
 
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err)
@@ -427,7 +400,7 @@ int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoul
 	int ret = kjoule_frequency_keep(f, err);
 
 	for (size_t i = 0; i < f->n && !ret; i++)
-		ret = policy_note_and_hold(f, &f->policies[i], khz, err);
+		ret = policy_hold(f, i, khz, err);
 	return ret;
 }
 
@@ -438,50 +411,11 @@ int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, u
 
 	for (size_t i = 0; i < f->n && !ret; i++)
 		if (f->policies[i].number == policy)
-			return policy_note_and_hold(f, &f->policies[i], khz, err);
+			return policy_hold(f, i, khz, err);
 	return ret ? ret : kjoule_fail(err, ENOENT, "there is no policy%u", policy);
 }
 
 int kjoule_frequency_set(struct kjoule_frequency *f, unsigned int policy, uint32_t khz)
 {
 	return kjoule_frequency_limits(f->sysfs, policy, khz, khz);
-}
-
-int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *err)
-{
-	int ret = 0;
-
-	err->text[0] = '\0';
-	if (f->fd < 0)
-		return 0;
-	for (size_t i = 0; i < f->n; i++) {
-		const struct frequency_kept *k = &f->kept[i];
-		uint32_t at_khz;
-		int one = kjoule_frequency_give_back(f->sysfs, k, &at_khz);
-
-		if (one == FREQUENCY_OTHERS && !ret)
-			kjoule_fail(err, EEXIST, "policy%u has limits now that are neither kjoule's nor those from before, %u to %u kHz: they are left as they are, as somebody else, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
-				    k->number, k->min_khz, k->max_khz, f->sysfs, k->number);
-		if (one < 0)
-			ret = kjoule_fail(err, -one, "policy%u could not be given back its limits of %u to %u kHz: %s; `kjoule sweep --restore` does it when its CPUs are online",
-					  k->number, k->min_khz, k->max_khz, strerror(-one));
-	}
-	/* what could not be restored stays in the file */
-	if (!ret)
-		unlink(f->state);
-	kjoule_frequency_forget(f);
-	return ret;
-}
-
-void kjoule_frequency_restore_now(struct kjoule_frequency *f)
-{
-	bool good = true;
-
-	if (f->fd < 0)
-		return;
-	for (size_t i = 0; i < f->n; i++)
-		good &= !limits_write(f->paths[i].min, f->paths[i].max, f->policies[i].min_khz,
-				      f->policies[i].max_khz);
-	if (good)
-		unlink(f->state);
 }

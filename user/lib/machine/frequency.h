@@ -88,8 +88,6 @@ int kjoule_frequency_set(struct kjoule_frequency *f, unsigned int policy, uint32
  * Return: 0 or -errno: what could not be restored stays in the file
  */
 int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *err);
-/** kjoule_frequency_restore_now() - the same from a signal handler: what fails stays in the file */
-void kjoule_frequency_restore_now(struct kjoule_frequency *f);
 /**
  * kjoule_frequency_recover() - restore the limits for a process that was killed
  * @said: out: what was found and done, "" if there was nothing; at least 512 bytes

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "lib/machine/frequency.h"
+#include "lib/machine/frequency_state.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/sysfs.h"
 
@@ -214,7 +214,7 @@ static void a_frequency_is_held_and_restored(void **s)
 	kjoule_frequency_close(f);
 }
 
-static void hold_and_die(int sig, uint32_t khz)
+static void hold_and_die(uint32_t khz)
 {
 	pid_t pid = fork();
 	int status;
@@ -224,35 +224,19 @@ static void hold_and_die(int sig, uint32_t khz)
 
 		if (kjoule_frequency_hold(f, 500000, &why) || kjoule_frequency_hold(f, khz, &why))
 			_exit(1);
-		if (sig == SIGUSR1) {
-			kjoule_frequency_restore_now(f);
-			_exit(0);
-		}
-		raise(sig);
-		_exit(2);
+		raise(SIGKILL);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(sig == SIGUSR1 ? WIFEXITED(status) && !WEXITSTATUS(status) :
-		    WIFSIGNALED(status));
-}
-
-static void a_signal_handler_restores_it(void **s)
-{
-	(void)s;
-	hold_and_die(SIGUSR1, 900000);
-	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
-	assert_int_equal(access(state, F_OK), -1);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
-	assert_string_equal(said, "");
+	assert_true(WIFSIGNALED(status));
 }
 
 static void what_a_killed_process_has_left_is_restored(void **s)
 {
 	(void)s;
-	hold_and_die(SIGKILL, 100000);
+	hold_and_die(100000);
 	assert_true(limits_are(0, 100000, 100000));
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
-	assert_non_null(strstr(said, "was killed while it held the CPUs at 100 MHz: the limits from before are restored (100 to 900 MHz)"));
+	assert_non_null(strstr(said, "was killed while it held the CPUs at 100 MHz: the limits from before are restored at 2 of 2 policies"));
 	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
 	assert_int_equal(access(state, F_OK), -1);
 }
@@ -261,7 +245,7 @@ static void what_a_killed_process_has_left_is_restored(void **s)
 static void a_half_done_change_is_restored(void **s)
 {
 	(void)s;
-	hold_and_die(SIGKILL, 900000);
+	hold_and_die(900000);
 	sysfs_put("500000\n", CPUFREQ "/policy2/scaling_min_freq");
 	sysfs_put("100000\n", CPUFREQ "/policy0/scaling_min_freq");
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
@@ -271,11 +255,11 @@ static void a_half_done_change_is_restored(void **s)
 static void limits_set_by_others_are_left_alone(void **s)
 {
 	(void)s;
-	hold_and_die(SIGKILL, 900000);
+	hold_and_die(900000);
 	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
 	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 900000, 700000));
-	assert_non_null(strstr(said, "but where somebody else has changed them since"));
+	assert_non_null(strstr(said, "are restored at 1 of 2 policies; policy2 has limits now that are neither kjoule's nor those from before"));
 }
 
 /*
@@ -285,13 +269,13 @@ static void limits_set_by_others_are_left_alone(void **s)
 static void limits_that_cannot_be_restored_now_are_kept(void **s)
 {
 	(void)s;
-	hold_and_die(SIGKILL, 900000);
+	hold_and_die(900000);
 	unlink(path_of(0, "scaling_max_freq"));
 	assert_int_equal(mkdir(path_of(0, "scaling_max_freq"), 0755), 0);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
 			 -EISDIR);
 	assert_non_null(strstr(why.text, "policy0 cannot be given back its limits of 100000 to 900000 kHz: Is a directory; bring its CPUs online"));
-	assert_non_null(strstr(said, "are restored (100 to 900 MHz), but where they cannot be"));
+	assert_non_null(strstr(said, "are restored at 1 of 2 policies"));
 	assert_true(limits_are(2, 100000, 900000));
 	assert_int_equal(access(state, F_OK), 0);
 	/* they are back */
@@ -301,7 +285,7 @@ static void limits_that_cannot_be_restored_now_are_kept(void **s)
 	assert_true(limits_are(0, 100000, 900000));
 	assert_int_equal(access(state, F_OK), -1);
 	/* one that there is no more is not waited for */
-	hold_and_die(SIGKILL, 900000);
+	hold_and_die(900000);
 	unlink(path_of(0, "scaling_max_freq"));
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
 	assert_true(limits_are(2, 100000, 900000));
@@ -329,28 +313,80 @@ static void limits_set_meanwhile_count(void **s)
 	kjoule_frequency_close(f);
 }
 
+/* Changes bytes of the state file. */
+static void put_state(size_t at, const void *bytes, size_t n)
+{
+	size_t len;
+	uint8_t *text = read_file(state, &len);
+
+	assert_true(at + n <= len);
+	memcpy(text + at, bytes, n);
+	write_file(state, text, len);
+	free(text);
+}
+
 /* Of another boot, of before anything was changed, damaged. */
 static void other_states_restore_nothing(void **s)
 {
-	static const char old[] = "kjoule-frequency 1\nboot another\npid 1\npolicy 0 100000 900000\nready\nheld 0 500000 500000\n";
-	static const char early[] = "kjoule-frequency 1\nboot x\npid 1\npolicy 0 100000 9";
 	static const char damaged[] = "kjoule-frequency 1\nsomething else\n";
 
 	(void)s;
-	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_min_freq");
-	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_max_freq");
-	write_file(state, old, strlen(old));
+	hold_and_die(900000);
+	put_state(offsetof(struct frequency_saved, boot), "another", 8);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
 	assert_int_equal(access(state, F_OK), -1);
-	write_file(state, early, strlen(early));
+	assert_true(limits_are(0, 900000, 900000));
+	hold_and_die(500000);
+	put_state(offsetof(struct frequency_saved, n), "\0\0\0", 4);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
 	assert_int_equal(access(state, F_OK), -1);
+	assert_true(limits_are(0, 500000, 500000));
+	/* as it is made, and cut */
+	hold_and_die(500000);
+	assert_int_equal(truncate(state, sizeof(struct frequency_saved) + 1), 0);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
+			 -EBADMSG);
 	write_file(state, damaged, strlen(damaged));
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
 			 -EBADMSG);
 	assert_non_null(strstr(why.text, "it should have the limits"));
 	assert_int_equal(access(state, F_OK), 0);
 	assert_true(limits_are(0, 500000, 500000));
+}
+
+/* What is left by one that was killed counts as no limits from before. */
+static void nothing_is_held_before_a_recovery(void **s)
+{
+	struct kjoule_frequency *f;
+
+	(void)s;
+	hold_and_die(900000);
+	f = open_it();
+	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), -EEXIST);
+	assert_non_null(strstr(why.text, "restore them by `kjoule sweep --restore`"));
+	assert_true(limits_are(0, 900000, 900000));
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 100000, 900000));
+	kjoule_frequency_close(f);
+}
+
+/* More frequencies than the file has room for, twice. */
+static void a_long_sweep_is_restored(void **s)
+{
+	struct kjoule_frequency *f = open_it();
+
+	(void)s;
+	for (unsigned int i = 0; i < 2 * (FREQUENCY_MADE + 50); i++) {
+		uint32_t khz = 200000 + i % (FREQUENCY_MADE + 50) * 1000;
+
+		assert_int_equal(kjoule_frequency_hold_one(f, 0, khz, &why), 0);
+	}
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_string_equal(why.text, "");
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
+	kjoule_frequency_close(f);
 }
 
 static void one_holds_at_a_time(void **s)
@@ -405,7 +441,7 @@ static void refusals_have_messages(void **s)
 	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), -EISDIR);
 	assert_non_null(strstr(why.text, "holding policy2 at 500 MHz: Is a directory"));
 	assert_int_equal(kjoule_frequency_restore(f, &why), -EISDIR);
-	assert_non_null(strstr(why.text, "policy2 could not be given back its limits of 100000 to 900000 kHz"));
+	assert_non_null(strstr(why.text, "policy2 cannot be given back its limits of 100000 to 900000 kHz"));
 	assert_true(limit(0, "scaling_max_freq") == 900000);
 	/* it is there for the next one */
 	assert_int_equal(access(state, F_OK), 0);
@@ -422,7 +458,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(drivers_without_a_list_have_steps, begin, end),
 		cmocka_unit_test_setup_teardown(boost_is_offered_where_it_is_on, begin, end),
 		cmocka_unit_test_setup_teardown(a_frequency_is_held_and_restored, begin, end),
-		cmocka_unit_test_setup_teardown(a_signal_handler_restores_it, begin, end),
 		cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_is_restored, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_half_done_change_is_restored, begin, end),
@@ -431,6 +466,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(limits_set_meanwhile_count, begin, end),
 		cmocka_unit_test_setup_teardown(other_states_restore_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_held_before_a_recovery, begin, end),
+		cmocka_unit_test_setup_teardown(a_long_sweep_is_restored, begin, end),
 		cmocka_unit_test_setup_teardown(one_holds_at_a_time, begin, end),
 		cmocka_unit_test_setup_teardown(a_state_file_of_another_user_is_refused, begin,
 						end),
