@@ -295,7 +295,10 @@ static int device_wait_records(struct kjoule_session *s, bool nonblock)
 			return 0;
 		if (nonblock)
 			return -EAGAIN;
-		/* a slow session may never fill a ring to the mark: check from time to time */
+		/*
+		 * a slow session may never fill a ring to the mark: check from time to time, rarely
+		 * enough that it is no load
+		 */
 		err = wait_event_interruptible_timeout(s->reader,
 						       device_has_records(s, 1) ||
 						       device_is_drained(s), HZ / 10);

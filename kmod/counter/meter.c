@@ -10,16 +10,25 @@
 
 #include "counter/meter.h"
 
-/* Above the power of any package, for sources without a maximum. */
+/*
+ * For sources without a maximum: 1 kW is above the power of any package, and lets a 32-bit counter
+ * with 2^-16 J wrap in 65 s.
+ */
 #define POWER_MAX_UW		(1000ULL * 1000 * 1000)
 
-/* A counter is read four times in a wrap, and at least once in this time. */
+/*
+ * While its CPUs are idle a counter is read four times in a wrap, so that a late sweep does no harm
+ * (kmod/sweep tests it), and at least once in the maximum. The minimum keeps sweeps from being a
+ * load; a counter that wraps within 20 ms loses energy there.
+ */
 #define SWEEP_MAX_NS		(60 * NSEC_PER_SEC)
 #define SWEEP_MIN_NS		(20 * NSEC_PER_MSEC)
 
 /*
  * Upper limit of a domain's power and time since its last update, if it was not reset, with a
- * margin for power above the source's maximum, and for a late update.
+ * margin for power above the source's maximum, and for a late update. Documentation/sources.rst has
+ * them. Not tuned: a reset is taken for a wrap only if the counter was as close to one as these
+ * allow, for RAPL (2^18 J at 2^-14 J) 64 J if it was updated 2 ms before.
  */
 #define RESET_POWER		4
 #define RESET_POWER_UW		(16 * POWER_MAX_UW)

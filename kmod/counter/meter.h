@@ -16,7 +16,7 @@
 #include "ring/ring.h"
 #include "source/source.h"
 
-/* Maximum number of sources of a session, without the frequency source. */
+/* Maximum of a session's sources, without the frequency source. Bounds what a tick reads. */
 #define KJOULE_METERS_MAX	8
 
 #define KJOULE_METER_FREE	(-1)

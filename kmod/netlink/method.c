@@ -9,6 +9,7 @@
 #include "netlink/gen.h"
 #include "netlink/netlink.h"
 
+/* More than there are (vpm and transition); kjoule_netlink_add_method() warns of others. */
 #define METHODS_MAX	4
 
 static const struct kjoule_netlink_method *methods[METHODS_MAX];

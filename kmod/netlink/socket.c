@@ -37,7 +37,7 @@ struct owner_socket {
 };
 
 static DEFINE_MUTEX(sockets_lock);	/* no lock of the core nests inside */
-static DEFINE_HASHTABLE(sockets, 6);
+static DEFINE_HASHTABLE(sockets, 6);	/* a bucket for each session that there can be */
 /* Limited: each notice is sent to each listener, under locks that others need. */
 static LIST_HEAD(listeners);
 static u64 last_owner;

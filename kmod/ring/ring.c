@@ -13,7 +13,11 @@
 #include "compat/compat.h"
 #include "ring/ring.h"
 
+/* Counts may be wrong if the reader is that fast: they are shown only. */
 #define COUNT_ROUNDS	3
+
+/* Records between two cond_resched(): a read of memory each, so tens of microseconds. */
+#define COUNT_BATCH	4096
 
 static void ring_free_pages(struct page **pages, unsigned long n)
 {
@@ -306,7 +310,7 @@ u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 			if (!size)
 				break;
 			n += !ring_is_pad(ring, tail);
-			if (!(n % 4096))
+			if (!(n % COUNT_BATCH))
 				cond_resched();
 		}
 		smp_rmb();	/* J, pairs with I in ring_tail() */
@@ -330,7 +334,7 @@ u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head)
 		if (!size)
 			break;
 		longest = max(longest, size);
-		if (!(++n % 4096))
+		if (!(++n % COUNT_BATCH))
 			cond_resched();
 	}
 	return longest;

@@ -13,6 +13,11 @@
 #include <linux/types.h>
 #include <linux/uio.h>
 
+/*
+ * Bytes: a page; what has room for 40,000 samples of 24.5 bytes ("scripts/bench sample-bytes" in
+ * Documentation/accuracy.rst), 40 s at 1 kHz; and what a u32 of the ABI can be. quota.c bounds what
+ * a user may have.
+ */
 #define KJOULE_RING_MIN		(1UL << 12)
 #define KJOULE_RING_DEFAULT	(1UL << 20)
 #define KJOULE_RING_MAX		(1UL << 28)

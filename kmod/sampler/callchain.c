@@ -20,16 +20,23 @@
 #include "sampler/callchain.h"
 #include "sampler/sampler.h"
 
+/*
+ * The defaults are perf's: PERF_MAX_STACK_DEPTH, and the dump size of "--call-graph dwarf". The
+ * maximum makes the longest chain 16 KiB, of the record's 64 KiB; that of stacks is the record's
+ * 16-bit size, in whole words. All are part of the ABI.
+ */
 #define DEPTH_DEFAULT	127
 #define DEPTH_MAX	1024
 #define STACK_DEFAULT	8192
-/* limit by the record's 16-bit size, in whole words */
 #define STACK_MAX	((u32)((U16_MAX & ~7U) - sizeof(struct kjoule_stack)))
 
-/* Frames of the timer interrupt above the interrupted code, with a margin. */
+/*
+ * Frames of the timer interrupt above the interrupted code, with a margin: with fewer, the chain is
+ * marked as cut. Part of the ABI: a reader's buffer has room for them.
+ */
 #define TICK_FRAMES	32
 
-/* Minimum of largest records in a ring: with fewer, most would be lost. */
+/* Minimum of largest records in a ring: with fewer, most would be lost. Part of the ABI. */
 #define RING_RECORDS	4
 
 static u16 chain_size(u64 flags, u32 depth)

@@ -10,7 +10,10 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-/* No tick takes this long: a hypervisor has stopped the CPU meanwhile. */
+/*
+ * No tick takes this long: a hypervisor has stopped the CPU meanwhile. A hundred times what a tick
+ * of the slowest chip takes (33.5 us, Documentation/accuracy.rst), and more.
+ */
 #define KJOULE_LOAD_STALL_NS	(10 * NSEC_PER_MSEC)
 
 /**

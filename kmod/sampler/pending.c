@@ -10,6 +10,7 @@
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
 
+/* Part of what source.h promises of read_failing, which may recreate a counter. */
 #define FAILS_EVERY_NS	NSEC_PER_SEC
 
 static void pending_mark(struct kjoule_sampler *s, unsigned int bit)

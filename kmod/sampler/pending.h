@@ -15,7 +15,10 @@
 struct kjoule_poller;
 struct kjoule_sampler;
 
-/* A source counts as lost after this many failed reads in a row. */
+/*
+ * A source counts as lost after this many failed reads in a row: part of the ABI
+ * (Documentation/abi/netlink.rst), not tuned. One failure is counted only.
+ */
 #define KJOULE_SOURCE_LOST_READS	16
 
 /* Bits of struct kjoule_pending.bits */

@@ -20,7 +20,10 @@
 #include "sampler/target.h"
 #include "source/source.h"
 
-/* Below, a CPU could be kept busy by ticks alone; above, 32 bits of nanoseconds overflow. */
+/*
+ * Below, ticks of 1.4 us or more (Documentation/accuracy.rst) and the interrupt would take much of
+ * a CPU, see load.c; above, 32 bits of nanoseconds overflow.
+ */
 #define KJOULE_INTERVAL_MIN_NS	(10 * 1000ULL)
 #define KJOULE_INTERVAL_MAX_NS	(4 * 1000 * 1000 * 1000ULL)
 
@@ -81,7 +84,7 @@ struct kjoule_stats {
 	u64 waiting;
 };
 
-/* Ticks with a sampling delay of 0 ns, 1 ns, 2 to 3 ns, 4 to 7 ns, ... */
+/* Ticks with a sampling delay of 0 ns, 1 ns, 2 to 3 ns, 4 to 7 ns, ... to 2^32 - 1 ns. */
 #define KJOULE_DELAY_BUCKETS	33
 
 /**
@@ -193,8 +196,9 @@ void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state);
 
 /*
  * kjoule_jitter() - intentional delay of a tick. The same on every CPU, so that samples of a tick
- * stay simultaneous. Two rounds of multiply and xor-shift; part of the ABI, because readers must
- * repeat it. Return: 0 to @limit - 1 nanoseconds.
+ * stay simultaneous. Two rounds of multiply and xor-shift, by 2^64 over the golden ratio and by
+ * another odd number whose bits are mixed; part of the ABI, because readers must repeat it. Return:
+ * 0 to @limit - 1 nanoseconds.
  */
 static inline u32 kjoule_jitter(u64 seed, u64 tick, u32 limit)
 {

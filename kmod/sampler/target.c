@@ -27,8 +27,9 @@ static DEFINE_RAW_SPINLOCK(families_lock);
 static LIST_HEAD(families);
 
 /*
- * Memory for future children. A fork cannot allocate: with PREEMPT_RT that may sleep, and a
- * tracepoint must not.
+ * Memory for future children, 64 KiB. A fork cannot allocate: with PREEMPT_RT that may sleep, and a
+ * tracepoint must not. Half of it has to last until a work item refills it; children for which it
+ * does not are counted (children-lost).
  */
 #define SPARE_MEMBERS	1024
 

@@ -16,6 +16,7 @@
 
 struct cgroup;
 
+/* Buckets of processes, 2 KiB: a lookup among 1,024 of them compares four. Not tuned. */
 #define KJOULE_FAMILY_BITS	8
 
 /**

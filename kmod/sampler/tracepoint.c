@@ -12,6 +12,7 @@
 #include "compat/compat.h"
 #include "sampler/tracepoint.h"
 
+/* Seconds. Not tuned: longer than the time between sessions of a script, and nothing waits. */
 #define LINGER_S	10
 
 static DEFINE_MUTEX(probes_lock);

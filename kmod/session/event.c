@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "source/notifier.h"
 
+/* Part of the ABI (Documentation/abi/netlink.rst): a listener is not to lose other events. */
 #define LOST_NOTICE_NS	NSEC_PER_SEC
 
 static void events_post(struct kjoule_session *s, u32 event, int cpu, const char *source,

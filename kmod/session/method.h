@@ -12,6 +12,7 @@ struct kjoule_session;
 struct kjoule_session_config;
 struct sk_buff;
 
+/* More than there are (edge and vpm); kjoule_method_register() warns of others. */
 #define KJOULE_METHODS_MAX	4
 
 /**

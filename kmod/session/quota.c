@@ -16,7 +16,10 @@
 
 #include "session/quota.h"
 
-/* Sixteen sessions with rings of the default size, or one or two with copies of the stack. */
+/*
+ * KJOULE_SHARE_USER sessions with rings of KJOULE_RING_DEFAULT and two pages each, or one or two
+ * with copies of the stack.
+ */
 static unsigned int ring_kib_per_cpu = 16 * (1024 + 8);
 module_param(ring_kib_per_cpu, uint, 0644);
 MODULE_PARM_DESC(ring_kib_per_cpu,

@@ -9,9 +9,12 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
-/* Maximum of sessions, and of listeners, */
+/*
+ * Maximum of sessions, and of listeners; of a user without CAP_SYS_ADMIN, and reserved for users
+ * with it. Part of the ABI (Documentation/abi/netlink.rst), not tuned: tick_percent bounds what
+ * ticks take of a CPU however many sessions there are.
+ */
 #define KJOULE_SHARE_ALL	64
-/* ... of a user without CAP_SYS_ADMIN, and reserved for users with it. */
 #define KJOULE_SHARE_USER	16
 #define KJOULE_SHARE_RESERVED	16
 

@@ -17,7 +17,10 @@
 #include "session/quota.h"
 #include "session/session.h"
 
-/* Time from start to the first tick: enough to reach all CPUs. */
+/*
+ * Time from start to the first tick, to reach all CPUs: one by one, some tens of microseconds for
+ * each. Ticks of a CPU that is reached later are counted as missed. Measured on two CPUs only.
+ */
 #define START_LEAD_NS	(2 * 1000 * 1000ULL)
 
 #define KNOWN_FLAGS	(KJOULE_FLAG_INHERIT | KJOULE_FLAG_WAKE_IDLE | KJOULE_CALLCHAIN_FLAGS)

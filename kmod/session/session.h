@@ -21,7 +21,10 @@
 #include "session/event.h"
 #include "source/spec.h"
 
-/* The stop of a session waits this long for slow sources. */
+/*
+ * The stop of a session waits this long for slow sources, with a lock of netlink that others need
+ * (Documentation/design.rst, Sources). Not tuned: only a device that hangs takes all of it.
+ */
 #define KJOULE_STOP_TIMEOUT_MS	1000
 
 struct nlattr;

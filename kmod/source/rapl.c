@@ -85,7 +85,8 @@ static const char *rapl_setup(void)
 		d->width = KJOULE_RAPL_WIDTH;
 		d->unit_mult = found[i].unit_mult;
 		d->unit_shift = found[i].unit_shift;
-		d->update_period_ns = 1000000;
+		/* about 1 ms: Intel SDM volume 3B, MSR_PKG_ENERGY_STATUS */
+		d->update_period_ns = NSEC_PER_MSEC;
 		/* found[] holds the parent's class until all are known */
 		d->parent = -1;
 		found[rapl.n_domains++] = found[i];

@@ -14,12 +14,17 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #endif
 
+/*
+ * MSR_RAPL_POWER_UNIT: Intel SDM volume 3B, RAPL Interfaces; addresses in volume 4. AMD PPR of
+ * family 17h, Core::X86::Msr::RAPL_PWR_UNIT. Bits 12:8 of both are the energy status unit.
+ */
 #define INTEL_UNIT_MSR	0x606
 #define AMD_UNIT_MSR	0xc0010299
 
 /* enum kjoule_domain_class of the uapi header */
 enum { OTHER, PACKAGE, CORE, UNCORE, DRAM, PSYS };
 
+/* MSR_PKG_, PP0_, PP1_, DRAM_ and PLATFORM_ENERGY_STATUS. */
 static const struct kjoule_rapl_domain intel_domains[] = {
 	{ .name = "package", .msr = 0x611, .class = PACKAGE, .parent = PSYS },
 	{ .name = "core", .msr = 0x639, .class = CORE, .parent = PACKAGE },
@@ -33,7 +38,10 @@ static const struct kjoule_rapl_domain amd_domains[] = {
 	{ .name = "package", .msr = 0xc001029b, .class = PACKAGE },
 };
 
-/* Server parts whose DRAM counts are 2^-16 J (15.3 uJ) whatever the unit register says. */
+/*
+ * Server parts whose DRAM counts are 2^-16 J (15.3 uJ) whatever the unit register says: Intel SDM
+ * volume 4, MSR_DRAM_ENERGY_STATUS of these models; Linux has the same list.
+ */
 static const u32 dram_fixed_unit[] = {
 	0x3f,		/* Haswell-X */
 	0x4f, 0x56,	/* Broadwell-X, Broadwell-D */
@@ -53,7 +61,7 @@ static const u32 psys_joule_unit[] = {
 	0xad, 0xae,	/* Granite Rapids-X, Granite Rapids-D */
 };
 
-/* Silvermont and Airmont: one count is 2^ESU microjoule. */
+/* Silvermont and Airmont: one count is 2^ESU microjoule. Intel SDM volume 4, their 0x606. */
 static const u32 atom_unit[] = { 0x37, 0x4a, 0x4c, 0x5a, 0x5d };
 
 static bool rapl_model_is_listed(const u32 *list, unsigned int n, u32 model)

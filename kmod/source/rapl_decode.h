@@ -15,7 +15,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 #endif
 
-#define KJOULE_RAPL_DOMAINS	5
+#define KJOULE_RAPL_DOMAINS	5	/* of the longer table in rapl_decode.c */
 
 enum kjoule_rapl_vendor {
 	KJOULE_RAPL_INTEL,
@@ -40,7 +40,10 @@ struct kjoule_rapl_domain {
 	u32 unit_shift;
 };
 
-/* All energy status counters are 32 bits wide; the upper half of the register is reserved. */
+/*
+ * All energy status counters are 32 bits wide; the upper half of the register is reserved. Intel
+ * SDM volume 3B, RAPL Interfaces; AMD PPR of family 17h, Core::X86::Msr::PKG_ENERGY_STAT.
+ */
 #define KJOULE_RAPL_WIDTH	32
 
 u32 kjoule_rapl_unit_msr(enum kjoule_rapl_vendor vendor);

@@ -34,7 +34,10 @@
 struct module;
 struct pt_regs;
 
+/* Longer than a name (31 characters in the specification of netlink). */
 #define KJOULE_SOURCE_NAME_LEN	32
+
+/* RAPL has five. Bounds the arrays of a meter; kjoule_energy.domains has room for 16. */
 #define KJOULE_MAX_DOMAINS	8
 
 /**
@@ -72,6 +75,7 @@ struct kjoule_cycles {
 
 struct kjoule_source;
 
+/* Longer than any reason that a source here gives; what is longer is cut. */
 #define KJOULE_WHY_LEN	96
 
 /* Package of a CPU without a PMU counter, or not yet. */
@@ -179,12 +183,18 @@ struct kjoule_source {
 	atomic64_t errors;
 };
 
-/* Of a slow source. */
+/*
+ * Of a slow source. Not tuned: a source that knows its device's period sets its own default; the
+ * minimum keeps a thread from using up its CPU.
+ */
 #define KJOULE_PERIOD_DEFAULT_NS	(100 * 1000 * 1000ULL)
 #define KJOULE_PERIOD_MIN_NS		(1000 * 1000ULL)
 #define KJOULE_PERIOD_MAX_NS		(3600ULL * 1000 * 1000 * 1000)
 
-/* Of a meter that starts on command: a CPU is paused for this time for a reading. */
+/*
+ * Of a meter that starts on command: a CPU is paused for this time for a reading, with interrupts
+ * off. That of profile exynos, the longest that is measured (Documentation/accuracy.rst).
+ */
 #define KJOULE_READY_MAX_NS	(20 * 1000 * 1000ULL)
 
 int kjoule_source_register(struct kjoule_source *src);

@@ -17,7 +17,10 @@
  */
 #define KJOULE_WORDS_LEN	128
 
-/* Long enough for hardware that updates slowly while idle. */
+/*
+ * Long enough for hardware that updates slowly while idle, such as 1 J at 3.3 W. session-new waits
+ * for this long, under a lock of netlink, for a stuck domain (Documentation/design.rst, Sources).
+ */
 #define KJOULE_UPDATE_TIMEOUT_MS	300
 
 /**

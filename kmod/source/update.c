@@ -15,7 +15,11 @@
 #include "source/update.h"
 #include "source/source.h"
 
-/* Wait for this many update periods, and for one count at 1 W. */
+/*
+ * Wait for this many update periods, and for one count at 1 W. Not tuned: RAPL is updated each
+ * millisecond, and a counter of 1 J within the maximum from 3.3 W on. A stuck counter keeps
+ * source-get waiting for this long (Documentation/design.rst, Sources).
+ */
 #define UPDATE_PERIODS	20
 #define TIMEOUT_MIN_NS	(40 * NSEC_PER_MSEC)
 #define TIMEOUT_MAX_NS	(300 * NSEC_PER_MSEC)

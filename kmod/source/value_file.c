@@ -15,7 +15,7 @@
 
 #include "source/spec.h"
 
-/* Longer than a 64-bit number with sign and newline. */
+/* Longer than a 64-bit number with sign and newline (21 characters). */
 #define TEXT_LEN	32
 
 /**

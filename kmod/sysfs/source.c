@@ -21,7 +21,7 @@
 #include "source/notifier.h"
 #include "sysfs/sysfs.h"
 
-/* A mean frequency is taken over this time. */
+/* A mean frequency is taken over this time. Part of the ABI (Documentation/abi/sysfs.rst). */
 #define FREQUENCY_US	10000
 
 struct source_files {

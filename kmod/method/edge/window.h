@@ -10,7 +10,10 @@
 #include "method/edge/edge.h"
 #include "source/source.h"
 
-/* Minimum time until all CPUs know of the first window, and after a failed one. */
+/*
+ * Minimum time until all CPUs know of the first window, and after a failed one: the leader polls in
+ * the last of these periods. Not tuned: more only delays a window.
+ */
 #define KJOULE_EDGE_LEAD_PERIODS	3
 
 struct edge_outcome {

@@ -25,21 +25,31 @@
 #include "compat/compat.h"
 #include "method/transition/transition.h"
 
+/*
+ * Part of the ABI (Documentation/abi/netlink.rst). Ends jobs only: user space places the change by
+ * all loops, with the result of "scripts/bench latency" in Documentation/accuracy.rst.
+ */
 #define STREAK		10U
 
-/* Minimum time at the first frequency before a change. */
+/* Limit of the way to the first frequency, if the time-out is shorter. Only failures take it. */
 #define SETTLE_NS	200000000ULL
 
-/* Discarded loops: they fill the caches. */
+/* Discarded loops: they fill the caches. Not tuned: a loop's code and data are a few lines. */
 #define COLD		3U
 
-/* Loops after one that takes half as long again as the one before, in its slice. */
+/* Loops after one that takes half as long again as the one before, in its slice. Not tuned. */
 #define AFTER			2U
 
-/* With so few to a slice loops are long. */
+/*
+ * With so few to a slice loops are long, and our code is negligible: all are counted. Not tuned:
+ * with more to a slice, one loop of four or more is not counted.
+ */
 #define LONG_LOOPS		4U
 
-/* Loops in a row that may be longer than one loop: steps of a change may fall into several. */
+/*
+ * Loops in a row that may be longer than one loop: steps of a change may fall into several. Not
+ * tuned: it bounds the time with interrupts off, of a job with a wrong number of additions.
+ */
 #define TOO_LONG		3U
 
 /**

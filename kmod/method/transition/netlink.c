@@ -14,7 +14,10 @@
 #include "method/transition/transition.h"
 #include "netlink/netlink.h"
 
-/* A message with loops has this size, whatever the reader's buffer is. */
+/*
+ * A message with loops has this size, whatever the reader's buffer is: 24 KB of the 64 KiB that
+ * readers are to have (Documentation/abi/netlink.rst).
+ */
 #define LOOPS_A_MESSAGE		1000U
 #define LOOPS_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 

@@ -38,6 +38,8 @@ static LIST_HEAD(waiting);		/* for their policy's CPUs, or memory */
 
 static void restore_retry_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(again, restore_retry_work);
+
+/* Not tuned: nothing waits for it, and the policy is offline until somebody changes that. */
 #define AGAIN	HZ
 
 /* Only .../cpufreq/policyN/NAME may be registered to be written later. */

@@ -11,6 +11,7 @@
 /* Of one owner: four files of each of a thousand policies. */
 #define KJOULE_RESTORE_MAX	4096
 
+/* Longer than a governor's name (CPUFREQ_NAME_LEN is 16) and a frequency. */
 #define KJOULE_RESTORE_LEN	64
 
 int kjoule_restore_add(u64 owner, unsigned int fd, const char *text, const char **why);

@@ -21,16 +21,26 @@
 struct cpufreq_policy;
 struct kjoule_netlink_method;
 
+/*
+ * Additions of a loop, a cycle each. Below the minimum, some 20 ns at 3 GHz, a loop is mostly the
+ * read of the clock; the maximum takes KJOULE_TRANSITION_LOOP_NS at 2 GHz.
+ */
 #define KJOULE_TRANSITION_ADDS_MIN	64
 #define KJOULE_TRANSITION_ADDS_MAX	1000000
 
-/* A loop runs with interrupts off: its maximum. */
+/*
+ * A loop runs with interrupts off: its maximum, as long as a slice is by default. Part of the ABI
+ * (Documentation/abi/netlink.rst), not tuned.
+ */
 #define KJOULE_TRANSITION_LOOP_NS	500000U
 
-/* Maximum time with interrupts off, except for a loop with a change. */
+/* Maximum time with interrupts off, except for a loop with a change: a tick of HZ=1000. */
 #define KJOULE_TRANSITION_SLICE_NS	1000000U
 
+/* Stored loops, of 24 bytes: 1.5 MiB of a probe. The tool uses half (LATENCY_LOOPS_MOST). */
 #define KJOULE_TRANSITION_LOOPS_MAX	65536U
+
+/* Bounds the time that a job keeps its CPU to itself; see Documentation/design.rst, Security. */
 #define KJOULE_TRANSITION_TIMEOUT_NS	10000000000ULL
 
 /**

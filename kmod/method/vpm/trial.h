@@ -19,12 +19,14 @@
 #include "method/vpm/vpm.h"
 #include "source/source.h"
 
+/* Return addresses that are awaited. Not tuned: the rarest one is replaced if there are more. */
 #define KJOULE_VPM_CALLERS	8
 
 /*
  * Other tasks, and the program itself before the block, also hit the breakpoint at a block's end.
  * It is disabled after this many hits in a row by other processes, and a trial is given up after
- * this many by the block's process.
+ * this many by the block's process: with 64 for both delayed trials of a program that passes the
+ * address in a loop never ended. Not tuned beyond that: they bound the time spent on exceptions.
  */
 #define KJOULE_VPM_STOPS	64
 #define KJOULE_VPM_PASSES	(1 << 13)

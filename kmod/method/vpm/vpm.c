@@ -3,6 +3,7 @@
  * Readings of single blocks; see vpm.h: their meter, blocks, start and stop, for netlink.c. Trials
  * are in trial.c, breakpoints in arm.c.
  */
+#include <asm/insn.h>
 #include <asm/irq_work.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -17,7 +18,8 @@
 #include "sampler/target.h"
 #include "session/pause.h"
 
-#define MIN_READINGS		5	/* readings of the machine at rest */
+/* Part of the ABI (Documentation/abi/device.rst), not tuned. */
+#define MIN_READINGS	5	/* readings of the machine at rest */
 #define INTERVALS	5	/* default, in sensing intervals */
 
 static int vpm_measure_min_once(struct kjoule_vpm *v, s64 *raw)
@@ -31,6 +33,7 @@ static int vpm_measure_min_once(struct kjoule_vpm *v, s64 *raw)
 	local_irq_restore(flags);
 	if (err)
 		return err;
+	/* a twentieth of the interval more or less: only creating a session waits for it */
 	usleep_range(us, us + us / 20 + 1);
 	for (tries = 0; tries < 20; tries++) {
 		local_irq_save(flags);
@@ -183,7 +186,7 @@ static int vpm_check_place(const struct kjoule_vpm_place *p, const char **why)
 	if (!p->start || p->start >= TASK_SIZE_MAX || p->next >= TASK_SIZE_MAX ||
 	    p->end >= TASK_SIZE_MAX)
 		*why = "a block is in user space";
-	else if (p->next <= p->start || p->next - p->start > 15)
+	else if (p->next <= p->start || p->next - p->start > MAX_INSN_SIZE)
 		*why = "a block's second instruction is right behind the first";
 	else if (p->end == p->start || p->end == p->next)
 		*why = "a block has more than one instruction";

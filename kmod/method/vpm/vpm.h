@@ -17,9 +17,10 @@ struct kjoule_source;
 struct kjoule_vpm;
 struct kjoule_target;
 
+/* Each more is measured less often: blocks take turns. Part of the ABI; bounds memory. */
 #define KJOULE_VPM_BLOCKS	16
 
-/* Mean time between two armings. */
+/* Mean time between two armings. Not tuned: a user's typing error is to be refused. */
 #define KJOULE_VPM_INTERVAL_MAX_NS	(60ULL * 1000 * 1000 * 1000)
 
 /*
