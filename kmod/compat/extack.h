@@ -4,7 +4,7 @@
  * (NETLINK_MAX_FMTMSG_LEN), but the kernel's macro logs what it truncates, and they contain names
  * chosen by the sender. Before, the reply only keeps a pointer, used after the operation has
  * returned: such kernels use one of some buffers in turn, which later refusals may overwrite.
- * Included once, by netlink/session_new.c.
+ * Included once, by netlink/netlink.c.
  */
 #ifndef KJOULE_COMPAT_EXTACK_H
 #define KJOULE_COMPAT_EXTACK_H

@@ -3,12 +3,22 @@
  * Messages of the generic netlink family: sources, sessions and statistics as attributes. netlink.c
  * decides when they are sent.
  */
+#include <linux/module.h>
 #include <linux/user_namespace.h>
 #include <net/genetlink.h>
 
 #include "netlink/msg.h"
 #include "session/session.h"
 #include "source/notifier.h"
+
+/* family.c adds the operations, which send messages. */
+struct genl_family kjoule_family __ro_after_init = {
+	.name = KJOULE_FAMILY_NAME,
+	.version = KJOULE_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	.parallel_ops = true,	/* the core has its own locks */
+	.resv_start_op = 1,
+};
 
 static void *msg_begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd)
 {

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Front end for control: the generic netlink family. It translates messages to calls of the core;
- * attribute policies and the table of operations are generated from the family's specification
- * (gen.c). A session's owner is the socket that created it (socket.c), but CAP_SYS_ADMIN may end
- * any. Every operation, dumps included, checks CAP_PERFMON of the sender.
+ * Operations of the generic netlink family on sources, sessions and statistics, and what all of its
+ * operations share. Called by the table of operations (gen.c), by those in other files, and by
+ * methods. A session's owner is the socket that created it (socket.c), but CAP_SYS_ADMIN may end
+ * any.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
-#include <linux/module.h>
 #include <linux/netlink.h>
 #include <linux/security.h>
 #include <linux/user_namespace.h>
 #include <net/genetlink.h>
-#include <net/net_namespace.h>
 #include <net/netlink.h>
-#include <net/sock.h>
 
 #include "compat/compat.h"
+#include "compat/extack.h"
 #include "netlink/gen.h"
 #include "netlink/msg.h"
 #include "netlink/netlink.h"
@@ -43,6 +41,15 @@ void kjoule_netlink_refuse(struct genl_info *info, const char *why)
 {
 	if (why && info->extack)
 		info->extack->_msg = why;
+}
+
+/*
+ * kjoule_netlink_refuse_words() - set a formatted error text of a request or a dump. @words:
+ * formatted for this request.
+ */
+void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words)
+{
+	kjoule_extack_words(extack, words);
 }
 
 static int netlink_refuse_missing(struct genl_info *info, const char *why)
@@ -413,60 +420,4 @@ int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 	kjoule_session_put(s);
 	return skb->len ?: err;
-}
-
-static int netlink_pre_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
-			    struct genl_info *info)
-{
-	return kjoule_netlink_check(skb, info->extack);
-}
-
-struct genl_family kjoule_family __ro_after_init = {
-	.name = KJOULE_FAMILY_NAME,
-	.version = KJOULE_FAMILY_VERSION,
-	.module = THIS_MODULE,
-	.pre_doit = netlink_pre_doit,
-	.parallel_ops = true,	/* the core has its own locks */
-	.ops = kjoule_ops,
-	.n_ops = ARRAY_SIZE(kjoule_ops),
-	.mcgrps = kjoule_groups,
-	.n_mcgrps = KJOULE_GENL_GROUPS(kjoule_groups),
-	.resv_start_op = 1,
-};
-
-static int netlink_socket_released(struct notifier_block *nb, unsigned long event, void *data)
-{
-	struct netlink_notify *notify = data;
-
-	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
-	    net_eq(notify->net, &init_net))
-		kjoule_socket_released(notify->portid);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block socket_notifier = { .notifier_call = netlink_socket_released };
-
-/** kjoule_netlink_init() - register the family */
-int kjoule_netlink_init(void)
-{
-	int err = netlink_register_notifier(&socket_notifier);
-
-	if (err)
-		return err;
-	kjoule_netlink_notice_init();
-	err = genl_register_family(&kjoule_family);
-	if (err) {
-		kjoule_netlink_notice_exit();
-		netlink_unregister_notifier(&socket_notifier);
-	}
-	return err;
-}
-
-/** kjoule_netlink_exit() - undo kjoule_netlink_init() */
-void kjoule_netlink_exit(void)
-{
-	genl_unregister_family(&kjoule_family);
-	netlink_unregister_notifier(&socket_notifier);
-	kjoule_netlink_notice_exit();
-	kjoule_socket_exit();
 }

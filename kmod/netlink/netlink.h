@@ -63,7 +63,7 @@ bool kjoule_socket_owns(const struct sk_buff *skb, u64 owner);
 int kjoule_socket_listen(const struct sk_buff *skb, bool admin, char *words, size_t len);
 void kjoule_socket_notify(void (*send)(u32 portid, const struct kjoule_event *n),
 			  const struct kjoule_event *n);
-void kjoule_socket_released(u32 portid);
+void kjoule_socket_released(u32 portid, void (*end)(u64 owner));
 void kjoule_socket_exit(void);
 
 /* Numbers of a request; 0 if left out. */

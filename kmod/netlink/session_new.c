@@ -10,7 +10,6 @@
 #include <net/genetlink.h>
 
 #include "compat/compat.h"
-#include "compat/extack.h"
 #include "netlink/gen.h"
 #include "netlink/netlink.h"
 #include "session/session.h"
@@ -95,15 +94,6 @@ static int request_parse(struct sk_buff *skb, struct genl_info *info, struct req
 	if (request_get_cpus(attrs[KJOULE_A_SESSION_CPUS], r->cpus))
 		return request_refuse(info, "a CPU is named that does not exist");
 	return 0;
-}
-
-/*
- * kjoule_netlink_refuse_words() - set a formatted error text of a request or a dump. @words:
- * formatted for this request.
- */
-void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words)
-{
-	kjoule_extack_words(extack, words);
 }
 
 static struct kjoule_session *request_create_session(struct sk_buff *skb, struct genl_info *info,

@@ -15,7 +15,6 @@
 #include <net/sock.h>
 
 #include "netlink/netlink.h"
-#include "session/list.h"
 #include "session/quota.h"
 
 /**
@@ -190,18 +189,17 @@ static struct owner_socket *socket_unlink_closed(u32 portid)
 }
 
 /*
- * kjoule_socket_released() - a socket was closed: end its objects, restore what it changed.
- * @portid: the number that it had. Another socket that has the number by now is left alone, unless
- * it is being closed as well: its own notification finds nothing then. Context: process, sleeps; no
- * lock of the core is held.
+ * kjoule_socket_released() - a socket was closed. @portid: the number that it had. @end: called to
+ * end its objects. Another socket that has the number by now is left alone, unless it is being
+ * closed as well: its own notification finds nothing then. Context: process, sleeps; no lock of the
+ * core is held.
  */
-void kjoule_socket_released(u32 portid)
+void kjoule_socket_released(u32 portid, void (*end)(u64 owner))
 {
 	struct owner_socket *p;
 
 	while ((p = socket_unlink_closed(portid))) {
-		kjoule_session_end_owned(p->owner);
-		kjoule_netlink_methods_released(p->owner);
+		end(p->owner);
 		socket_free(p);
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The end of a session: unlisted, stopped, notified, its threads waited for. Waits for slow devices
- * are left to a work item, because the caller may hold locks that others need. Called by front ends
- * and by the list.
+ * are left to a work item, because the caller may hold locks that others need. Called by front
+ * ends.
  */
 #include <linux/workqueue.h>
 
@@ -43,13 +43,10 @@ static void session_end_work(struct work_struct *work)
 	session_put_ended(s);
 }
 
-/** kjoule_session_end_prepare() - initialise the end of a new session */
-void kjoule_session_end_prepare(struct kjoule_session *s)
-{
-	INIT_WORK(&s->ending, session_end_work);
-}
-
-/* Unlist the session. Return: true for the caller that did, which gets the list's reference. */
+/*
+ * Unlist the session. Return: true for the caller that did, which gets the list's reference and may
+ * queue @s->ending.
+ */
 static bool session_claim_end(struct kjoule_session *s, kuid_t by)
 {
 	if (!kjoule_session_unlist(s, by))
@@ -57,6 +54,7 @@ static bool session_claim_end(struct kjoule_session *s, kuid_t by)
 	mutex_lock(&s->lock);
 	s->ended = true;
 	mutex_unlock(&s->lock);
+	INIT_WORK(&s->ending, session_end_work);
 	return true;
 }
 
@@ -88,15 +86,32 @@ void kjoule_session_end(struct kjoule_session *s)
 }
 
 /*
- * kjoule_session_end_soon() - kjoule_session_end() without a wait for devices. At the return it is
- * unlisted, and has ended unless it has slow sources. The caller keeps its own reference.
+ * kjoule_session_end() without a wait for devices. At the return it is unlisted, and has ended
+ * unless it has slow sources. The caller keeps its own reference.
  */
-void kjoule_session_end_soon(struct kjoule_session *s)
+static void session_end_soon(struct kjoule_session *s)
 {
 	if (!kjoule_session_is_slow(s))
 		kjoule_session_end(s);
 	else if (session_claim_end(s, INVALID_UID))
 		queue_work(end_queue, &s->ending);
+}
+
+/*
+ * kjoule_session_end_owned() - end the sessions of an owner; those with slow sources end a little
+ * later. @owner: as for kjoule_session_create().
+ */
+void kjoule_session_end_owned(u64 owner)
+{
+	struct kjoule_session *s;
+	u32 id = 0;
+
+	while ((s = kjoule_session_get_next(id))) {
+		id = s->id + 1;
+		if (s->owner == owner)
+			session_end_soon(s);
+		kjoule_session_put(s);
+	}
 }
 
 /** kjoule_session_end_init() - allocate the workqueue */

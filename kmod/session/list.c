@@ -181,23 +181,6 @@ struct kjoule_session *kjoule_session_get_next(u32 id)
 	return s;
 }
 
-/*
- * kjoule_session_end_owned() - end the sessions of an owner; those with slow sources end a little
- * later. @owner: as for kjoule_session_create().
- */
-void kjoule_session_end_owned(u64 owner)
-{
-	struct kjoule_session *s;
-	u32 id = 0;
-
-	while ((s = kjoule_session_get_next(id))) {
-		id = s->id + 1;
-		if (s->owner == owner)
-			kjoule_session_end_soon(s);
-		kjoule_session_put(s);
-	}
-}
-
 /** kjoule_session_count() - number of sessions */
 unsigned int kjoule_session_count(void)
 {

@@ -21,7 +21,6 @@ kuid_t kjoule_session_ended_by(u32 id);
 void kjoule_session_ended(struct kjoule_session *s);
 struct kjoule_session *kjoule_session_get(u32 id);
 struct kjoule_session *kjoule_session_get_next(u32 id);
-void kjoule_session_end_owned(u64 owner);
 unsigned int kjoule_session_count(void);
 bool kjoule_sessions_suspended(void);
 

@@ -238,7 +238,6 @@ static struct kjoule_session *session_alloc(const struct kjoule_session_config *
 	s->plan.pending = &s->pending;
 	s->plan.seed = get_random_u64();
 	INIT_DELAYED_WORK(&s->sweep, session_sweep_work);
-	kjoule_session_end_prepare(s);
 	kjoule_events_init(s);
 	return s;
 }

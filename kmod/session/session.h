@@ -163,14 +163,13 @@ int kjoule_session_stop(struct kjoule_session *s, const char **why);
 bool kjoule_session_has_ended(struct kjoule_session *s);
 void kjoule_session_end(struct kjoule_session *s);
 void kjoule_session_end_by(struct kjoule_session *s, kuid_t user);
-void kjoule_session_end_soon(struct kjoule_session *s);
+void kjoule_session_end_owned(u64 owner);
 int kjoule_session_attach(struct kjoule_session *s);
 void kjoule_session_detach(struct kjoule_session *s);
 void kjoule_session_get_stats(struct kjoule_session *s, struct kjoule_stats *sum);
 
-/* session.c and end.c, for one another and for the module's init */
+/* for end.c, and for the module's init */
 void kjoule_session_halt(struct kjoule_session *s);
-void kjoule_session_end_prepare(struct kjoule_session *s);
 int kjoule_session_end_init(void);
 void kjoule_session_end_exit(void);
 

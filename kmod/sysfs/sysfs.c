@@ -3,10 +3,8 @@
  * Front end for scripts: plain values, read only. Those of the module are here, in
  * /sys/class/misc/kjoule; sources (source.c) and sessions (session.c) have folders below it.
  */
-#include <linux/capability.h>
 #include <linux/device.h>
 #include <linux/kjoule.h>
-#include <linux/security.h>
 #include <linux/sysfs.h>
 
 #include "session/list.h"
@@ -40,28 +38,6 @@ static struct attribute *module_attrs[] = {
 static const struct attribute_group module_group = { .attrs = module_attrs };
 
 const struct attribute_group *kjoule_sysfs_groups[] = { &module_group, NULL };
-
-/** kjoule_sysfs_unit() - name of a quantity's unit */
-const char *kjoule_sysfs_unit(enum kjoule_quantity quantity)
-{
-	static const char * const units[] = {
-		[KJOULE_QUANTITY_ENERGY] = "uJ",
-		[KJOULE_QUANTITY_POWER] = "uW",
-		[KJOULE_QUANTITY_TEMPERATURE] = "mC",
-		[KJOULE_QUANTITY_COUNT] = "events",
-	};
-
-	return units[quantity];
-}
-
-/*
- * kjoule_sysfs_check() - may the caller see energy and tasks?. Checked at each read, so that an
- * open file does not pass on its opener's rights. Return: 0 or -EPERM.
- */
-int kjoule_sysfs_check(void)
-{
-	return perfmon_capable() ? security_locked_down(LOCKDOWN_PERF) : -EPERM;
-}
 
 /**
  * kjoule_sysfs_init() - create the folders, before there can be sessions

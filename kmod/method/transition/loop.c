@@ -283,6 +283,25 @@ static int loop_run_count(struct run *r, u32 loops, const struct kjoule_transiti
 	return loop_run_slices(r);
 }
 
+/*
+ * Request a frequency by limits on both sides. cpufreq would apply them in a work item; apply them
+ * now. Sleeps.
+ */
+static int loop_request_limits(struct kjoule_transition *t, u32 khz)
+{
+	bool up = khz > t->min.pnode.prio;
+	int err;
+
+	/* keep min below max at all times */
+	err = freq_qos_update_request(up ? &t->max : &t->min, khz);
+	if (err >= 0)
+		err = freq_qos_update_request(up ? &t->min : &t->max, khz);
+	if (err < 0)
+		return err;
+	cpufreq_update_policy(t->cpu);
+	return 0;
+}
+
 /* Called with interrupts off; the way "limits" enables them meanwhile. */
 static int loop_request_khz(struct run *r, u32 khz)
 {
@@ -291,7 +310,7 @@ static int loop_request_khz(struct run *r, u32 khz)
 
 	if (t->way == KJOULE_TRANSITION_WAY_LIMITS) {
 		slice_end(r);
-		err = kjoule_transition_limit(t, khz);
+		err = loop_request_limits(t, khz);
 		slice_begin(r);
 		return err;
 	}

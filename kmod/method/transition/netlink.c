@@ -134,10 +134,11 @@ static int transition_reply(struct genl_info *info, const struct kjoule_transiti
 
 static int transition_new(struct sk_buff *skb, struct genl_info *info)
 {
+	u32 way = kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_WAY);
 	struct kjoule_transition *t;
 	const char *why = NULL;
 	u64 owner;
-	int err;
+	int err = 0;
 
 	if (!info->attrs[KJOULE_A_TRANSITION_CPU]) {
 		kjoule_netlink_refuse(info, "the CPU is missing");
@@ -151,12 +152,14 @@ static int transition_new(struct sk_buff *skb, struct genl_info *info)
 	owner = kjoule_socket_owner(skb);
 	if (!owner)
 		return -ENOMEM;
-	t = kjoule_transition_new(owner, kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_CPU),
-				  kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_WAY), &why);
+	t = kjoule_transition_new(owner, kjoule_attr_u32(info->attrs, KJOULE_A_TRANSITION_CPU), way,
+				  &why);
+	if (!IS_ERR(t) && way == KJOULE_TRANSITION_WAY_FAST)
+		err = kjoule_governor_get(&why);
 	kjoule_netlink_refuse(info, why);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
-	err = transition_reply(info, t, NULL);
+	err = err ?: transition_reply(info, t, NULL);
 	if (err)
 		kjoule_transition_end(t);
 	kjoule_transition_put(t);

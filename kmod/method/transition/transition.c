@@ -142,7 +142,7 @@ static bool probe_exists_for(unsigned int cpu)
 /*
  * kjoule_transition_new() - create a probe. Return: the probe with a reference, to be ended, or an
  * ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP (a driver that cannot switch fast), -EBUSY (the policy has
- * one), -ENOMEM, or cpufreq's error for the governor
+ * one), or -ENOMEM. One that switches fast needs kjoule_governor_get() as well.
  */
 struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
 						const char **why)
@@ -150,8 +150,6 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 	struct kjoule_transition *t;
 	int err = probe_check_config(cpu, way, why);
 
-	if (!err && way == KJOULE_TRANSITION_WAY_FAST)
-		err = kjoule_governor_get(why);
 	if (err)
 		return ERR_PTR(err);
 	t = probe_alloc(cpu);
@@ -401,26 +399,6 @@ static void probe_remove_limits(struct kjoule_transition *t)
 	freq_qos_remove_request(&t->min);
 	/* now: cpufreq's own work may run much later */
 	cpufreq_update_policy(t->cpu);
-}
-
-/*
- * kjoule_transition_limit() - request a frequency by limits on both sides. @t: the probe, in a job.
- * cpufreq would apply them in a work item; apply them now. Context: process, sleeps; the probe's
- * thread.
- */
-int kjoule_transition_limit(struct kjoule_transition *t, u32 khz)
-{
-	bool up = khz > t->min.pnode.prio;
-	int err;
-
-	/* keep min below max at all times */
-	err = freq_qos_update_request(up ? &t->max : &t->min, khz);
-	if (err >= 0)
-		err = freq_qos_update_request(up ? &t->min : &t->max, khz);
-	if (err < 0)
-		return err;
-	cpufreq_update_policy(t->cpu);
-	return 0;
 }
 
 /*

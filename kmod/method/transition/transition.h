@@ -151,7 +151,6 @@ void kjoule_transition_exit(void);
 
 int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_job *job);
 
-int kjoule_transition_limit(struct kjoule_transition *t, u32 khz);
 extern const struct kjoule_netlink_method kjoule_transition_netlink;
 
 int kjoule_governor_get(const char **why);
