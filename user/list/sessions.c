@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "lib/base/cpus.h"
 #include "lib/base/error.h"
+#include "lib/control/attributes.h"
 #include "lib/control/control.h"
 #include "lib/control/names.h"
 #include "lib/control/ring.h"
@@ -45,7 +46,7 @@ static const struct output_column columns[] = {
 
 static const char *sessions_state_name(uint32_t state)
 {
-	static const char *const names[] = { "new", "running", "stopped" };
+	static const char *const names[] = { KJOULE_SESSION_STATE_NAMES };
 
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
 }

@@ -52,6 +52,11 @@ struct kjoule_json_member {
 	size_t len;		/* room of KJOULE_JSON_STR */
 };
 
+/* Member @name of struct @of, under that name or under @key. */
+#define KJOULE_JSON_MEMBER_AS(key, of, name, type) \
+	{ key, offsetof(struct of, name), KJOULE_JSON_##type, sizeof(((struct of *)NULL)->name) }
+#define KJOULE_JSON_MEMBER(of, name, type) KJOULE_JSON_MEMBER_AS(#name, of, name, type)
+
 void kjoule_json_put_members(struct json_object *o, const struct kjoule_json_member *list, size_t n,
 			     const void *from);
 void kjoule_json_get_members(struct json_object *o, const struct kjoule_json_member *list, size_t n,

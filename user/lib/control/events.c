@@ -89,16 +89,7 @@ int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice,
 
 const char *kjoule_event_name(uint32_t event)
 {
-	static const char *const names[] = {
-		[KJOULE_EVENT_SESSION_STARTED] = "session-started",
-		[KJOULE_EVENT_SESSION_STOPPED] = "session-stopped",
-		[KJOULE_EVENT_SESSION_ENDED] = "session-ended",
-		[KJOULE_EVENT_RING_NEAR_FULL] = "ring-near-full",
-		[KJOULE_EVENT_RECORDS_LOST] = "records-lost",
-		[KJOULE_EVENT_SOURCE_LOST] = "source-lost",
-		[KJOULE_EVENT_CPU_OFFLINE] = "cpu-offline",
-		[KJOULE_EVENT_CPU_ONLINE] = "cpu-online",
-	};
+	static const char *const names[] = { KJOULE_NOTICE_EVENT_NAMES };
 
 	return event < sizeof(names) / sizeof(names[0]) ? names[event] : "unknown";
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Enumerators of the interface by name; see names.h.
+ * Enumerators of the interface by name; see names.h. The names are generated from the netlink
+ * specification.
  */
+#include "lib/control/attributes.h"
 #include "lib/control/names.h"
 
 #define NAMES(...) { sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *), \
 		     (const char *const[]){ __VA_ARGS__ } }
 
-const struct kjoule_names kjoule_kind_names = NAMES("energy", "frequency", "gauge");
-const struct kjoule_names kjoule_origin_names = NAMES("registered", "perf-pmu", "value-file",
-						      "power-supply");
-const struct kjoule_names kjoule_quantity_names = NAMES("energy", "power", "temperature", "count");
-const struct kjoule_names kjoule_target_names = NAMES("system", "process", "thread", "cgroup");
-static const struct kjoule_names class_names = NAMES("other", "package", "core", "uncore", "dram",
-						     "psys");
+const struct kjoule_names kjoule_kind_names = NAMES(KJOULE_SOURCE_KIND_NAMES);
+const struct kjoule_names kjoule_origin_names = NAMES(KJOULE_ORIGIN_NAMES);
+const struct kjoule_names kjoule_quantity_names = NAMES(KJOULE_QUANTITY_NAMES);
+const struct kjoule_names kjoule_target_names = NAMES(KJOULE_TARGET_KIND_NAMES);
+static const struct kjoule_names class_names = NAMES(KJOULE_DOMAIN_CLASS_NAMES);
 
 static const char *names_find(const struct kjoule_names *names, uint32_t value)
 {

@@ -8,126 +8,46 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include "lib/control/ctl.h"
+#include "lib/control/netlink.h"
 #include "lib/control/transition_probe.h"
-
-/* The answers of these operations. */
-struct answer {
-	struct kjoule_transition_probe *probe;
-	struct kjoule_transition_probe_result *result;
-};
 
 struct loops {
 	struct kjoule_loop *list;
 	size_t n;
 };
 
-static int probe_parse_cpus(const struct nlattr *a, struct kjoule_cpus *cpus)
-{
-	size_t len = nla_len(a);
+static const struct kjoule_field probe_fields[] = {
+#define FIELD(attr, name) KJOULE_FIELD(TRANSITION_##attr, kjoule_transition_probe, name)
+	FIELD(ID, id), FIELD(CPU, cpu), FIELD(WAY, way), FIELD(DRIVER, driver),
+	FIELD(MIN_KHZ, min_khz), FIELD(MAX_KHZ, max_khz),
+#undef FIELD
+};
 
-	memset(cpus, 0, sizeof(*cpus));
-	if (len > sizeof(cpus->bits))
+static const struct kjoule_field result_fields[] = {
+#define FIELD(attr, name) KJOULE_FIELD(TRANSITION_##attr, kjoule_transition_probe_result, name)
+	FIELD(OUTCOME, outcome), FIELD(COUNT, count), FIELD(BREAKS, cut),
+	FIELD(REQUESTED_NS, asked_ns), FIELD(REQUEST_NS, request_ns),
+	FIELD(IRQS_OFF_NS, irqs_off_ns), FIELD(IRQS_OFF_FROM_NS, irqs_off_from_ns),
+	FIELD(COUNTER, counter), FIELD(REFERENCE_KHZ, reference_khz),
+	FIELD(MIN_KHZ, min_khz), FIELD(MAX_KHZ, max_khz),
+#undef FIELD
+};
+
+static int probe_parse_attrs(struct nlattr *attrs, int len, void *arg)
+{
+	const struct nlattr *cpus = nla_find(attrs, len, KJOULE_A_TRANSITION_CPUS);
+	struct kjoule_transition_probe *p = arg;
+
+	if (cpus && (size_t)nla_len(cpus) > sizeof(p->cpus.bits))
 		return -EBADMSG;
-	memcpy(cpus->bits, nla_data(a), len);
-	return 0;
+	if (cpus)
+		memcpy(p->cpus.bits, nla_data(cpus), nla_len(cpus));
+	return KJOULE_PARSE(attrs, len, probe_fields, p);
 }
 
-static int probe_parse_attr(const struct nlattr *a, struct kjoule_transition_probe *p)
+static int result_parse_attrs(struct nlattr *attrs, int len, void *arg)
 {
-	switch (nla_type(a)) {
-	case KJOULE_A_TRANSITION_ID:
-		p->id = nla_get_u32(a);
-		return 0;
-	case KJOULE_A_TRANSITION_CPU:
-		p->cpu = nla_get_u32(a);
-		return 0;
-	case KJOULE_A_TRANSITION_WAY:
-		p->way = nla_get_u32(a);
-		return 0;
-	case KJOULE_A_TRANSITION_DRIVER:
-		nla_strlcpy(p->driver, a, sizeof(p->driver));
-		return 0;
-	case KJOULE_A_TRANSITION_CPUS:
-		return probe_parse_cpus(a, &p->cpus);
-	case KJOULE_A_TRANSITION_MIN_KHZ:
-		p->min_khz = nla_get_u32(a);
-		return 0;
-	case KJOULE_A_TRANSITION_MAX_KHZ:
-		p->max_khz = nla_get_u32(a);
-		return 0;
-	}
-	return 0;
-}
-
-static void result_parse_attr(const struct nlattr *a, struct kjoule_transition_probe_result *r)
-{
-	switch (nla_type(a)) {
-	case KJOULE_A_TRANSITION_OUTCOME:
-		r->outcome = nla_get_u32(a);
-		break;
-	case KJOULE_A_TRANSITION_COUNT:
-		r->count = nla_get_u32(a);
-		break;
-	case KJOULE_A_TRANSITION_BREAKS:
-		r->cut = nla_get_u32(a);
-		break;
-	case KJOULE_A_TRANSITION_REQUESTED_NS:
-		r->asked_ns = nla_get_u64(a);
-		break;
-	case KJOULE_A_TRANSITION_REQUEST_NS:
-		r->request_ns = nla_get_u64(a);
-		break;
-	case KJOULE_A_TRANSITION_IRQS_OFF_NS:
-		r->irqs_off_ns = nla_get_u64(a);
-		break;
-	case KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS:
-		r->irqs_off_from_ns = nla_get_u64(a);
-		break;
-	case KJOULE_A_TRANSITION_COUNTER:
-		nla_strlcpy(r->counter, a, sizeof(r->counter));
-		break;
-	case KJOULE_A_TRANSITION_REFERENCE_KHZ:
-		r->reference_khz = nla_get_u64(a);
-		break;
-	case KJOULE_A_TRANSITION_MIN_KHZ:
-		r->min_khz = nla_get_u32(a);
-		break;
-	case KJOULE_A_TRANSITION_MAX_KHZ:
-		r->max_khz = nla_get_u32(a);
-		break;
-	}
-}
-
-/* Numbers of any other length are invalid. */
-static bool attr_is_whole(const struct nlattr *a)
-{
-	switch (nla_type(a)) {
-	case KJOULE_A_TRANSITION_DRIVER:
-	case KJOULE_A_TRANSITION_COUNTER:
-	case KJOULE_A_TRANSITION_CPUS:
-	case KJOULE_A_TRANSITION_DATA:
-		return true;
-	}
-	return nla_len(a) == sizeof(uint32_t) || nla_len(a) == sizeof(uint64_t) || !nla_type(a);
-}
-
-static int answer_parse_attrs(struct nlattr *attrs, int len, void *arg)
-{
-	struct answer *to = arg;
-	struct nlattr *a;
-	int rest, ret = 0;
-
-	nla_for_each_attr(a, attrs, len, rest) {
-		if (!attr_is_whole(a))
-			return -EBADMSG;
-		if (to->probe)
-			ret = probe_parse_attr(a, to->probe);
-		if (ret)
-			return ret;
-		if (to->result)
-			result_parse_attr(a, to->result);
-	}
-	return 0;
+	return KJOULE_PARSE(attrs, len, result_fields, arg);
 }
 
 static int loops_parse_attrs(struct nlattr *attrs, int len, void *arg)
@@ -177,12 +97,11 @@ int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t w
 				struct kjoule_transition_probe *p, struct kjoule_error *err)
 {
 	struct nl_msg *msg = kjoule_ctl_message(ctl, KJOULE_CMD_TRANSITION_NEW, 0);
-	struct answer to = { .probe = p };
 
 	memset(p, 0, sizeof(*p));
 	msg = message_put_u32(msg, KJOULE_A_TRANSITION_CPU, cpu);
 	msg = message_put_u32(msg, KJOULE_A_TRANSITION_WAY, way);
-	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "measure frequency changes", err);
+	return kjoule_ctl_call(ctl, msg, probe_parse_attrs, p, "measure frequency changes", err);
 }
 
 int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl,
@@ -192,7 +111,6 @@ int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl,
 				      struct kjoule_error *err)
 {
 	struct nl_msg *msg = message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_CALIBRATE, 0);
-	struct answer to = { .result = r };
 
 	memset(r, 0, sizeof(*r));
 	msg = message_put_u32(msg, KJOULE_A_TRANSITION_ADDS, adds);
@@ -200,7 +118,7 @@ int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl,
 	msg = message_put_u32(msg, KJOULE_A_TRANSITION_LOOPS, loops);
 	msg = message_put_u64(msg, KJOULE_A_TRANSITION_TIMEOUT_NS, wait_ns);
 	msg = message_put_u64(msg, KJOULE_A_TRANSITION_SLICE_NS, slice_ns);
-	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "time loops at a frequency", err);
+	return kjoule_ctl_call(ctl, msg, result_parse_attrs, r, "time loops at a frequency", err);
 }
 
 int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p,
@@ -218,15 +136,13 @@ int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_tran
 		{ KJOULE_A_TRANSITION_LEAD, t->lead }, { KJOULE_A_TRANSITION_LOOPS, t->loops },
 		{ KJOULE_A_TRANSITION_CONFIRM, t->confirm } };
 	struct nl_msg *msg = message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_TRY, 0);
-	struct answer to = { .result = r };
 
 	memset(r, 0, sizeof(*r));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		msg = message_put_u32(msg, numbers[i].type, numbers[i].value);
 	msg = message_put_u64(msg, KJOULE_A_TRANSITION_TIMEOUT_NS, t->timeout_ns);
 	msg = message_put_u64(msg, KJOULE_A_TRANSITION_SLICE_NS, t->slice_ns);
-	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "measure a frequency change",
-			       err);
+	return kjoule_ctl_call(ctl, msg, result_parse_attrs, r, "measure a frequency change", err);
 }
 
 int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p,

@@ -88,40 +88,41 @@ static int scopes_from_json(struct json_object *list, struct kjoule_source_info 
 	return 0;
 }
 
+static const struct kjoule_json_member domain_members[] = {
+#define MEMBER(name, type) KJOULE_JSON_MEMBER(kjoule_domain_info, name, type)
+	MEMBER(index, U32), MEMBER(name, STR), MEMBER(class, U32), MEMBER(width, U32),
+	MEMBER(unit_mult, U64), MEMBER(unit_shift, U32), MEMBER(update_period_ns, U64),
+	MEMBER(range, U64),
+#undef MEMBER
+};
+
+static const struct kjoule_json_member source_members[] = {
+#define MEMBER(name, type) KJOULE_JSON_MEMBER(kjoule_source_info, name, type)
+	MEMBER(name, STR), MEMBER(period_ns, U64), MEMBER(reads, U64), MEMBER(errors, U64),
+	MEMBER(overruns, U64), MEMBER(meter, STR), MEMBER(inside, STR), MEMBER(same_as, STR),
+	MEMBER(reference_khz, U64),
+#undef MEMBER
+};
+
 static struct json_object *source_to_json(const struct kjoule_source_info *src,
 					  const struct kjoule_cpus *cpus)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	struct json_object *scopes = scopes_to_json(src, cpus);
 
-	kjoule_json_put_str(o, "name", src->name);
+	kjoule_json_put_members(o, source_members, N_MEMBERS(source_members), src);
 	json_put_name(o, "kind", &kjoule_kind_names, src->kind);
 	json_put_name(o, "origin", &kjoule_origin_names, src->origin);
-	kjoule_json_put_u64(o, "period_ns", src->period_ns);
-	kjoule_json_put_u64(o, "reads", src->reads);
-	kjoule_json_put_u64(o, "errors", src->errors);
-	kjoule_json_put_u64(o, "overruns", src->overruns);
-	kjoule_json_put_str(o, "meter", src->meter);
-	kjoule_json_put_str(o, "inside", src->inside);
-	kjoule_json_put_str(o, "same_as", src->same_as);
 	if (scopes)
 		json_object_object_add(o, "scopes", scopes);
 	json_object_object_add(o, "requested_only", json_object_new_boolean(src->requested_only));
-	kjoule_json_put_u64(o, "reference_khz", src->reference_khz);
 	for (uint32_t i = 0; i < src->n_domains; i++) {
 		const struct kjoule_domain_info *dom = &src->domains[i];
 		struct json_object *d = json_object_new_object();
 
-		kjoule_json_put_u64(d, "index", dom->index);
-		kjoule_json_put_str(d, "name", dom->name);
-		kjoule_json_put_u64(d, "class", dom->class);
-		kjoule_json_put_u64(d, "width", dom->width);
-		kjoule_json_put_u64(d, "unit_mult", dom->unit_mult);
-		kjoule_json_put_u64(d, "unit_shift", dom->unit_shift);
+		kjoule_json_put_members(d, domain_members, N_MEMBERS(domain_members), dom);
 		kjoule_json_put_i64(d, "parent", dom->parent);
-		kjoule_json_put_u64(d, "update_period_ns", dom->update_period_ns);
 		json_put_name(d, "quantity", &kjoule_quantity_names, dom->quantity);
-		kjoule_json_put_u64(d, "range", dom->range);
 		json_object_array_add(list, d);
 	}
 	json_object_object_add(o, "domains", list);
@@ -133,75 +134,54 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 	struct json_object *list = kjoule_json_get(o, "domains", json_type_array);
 	size_t n = list ? json_object_array_length(list) : 0;
 
-	kjoule_json_get_str(o, "name", src->name, sizeof(src->name));
+	kjoule_json_get_members(o, source_members, N_MEMBERS(source_members), src);
 	src->kind = json_get_name(o, "kind", &kjoule_kind_names);
 	src->origin = json_get_name(o, "origin", &kjoule_origin_names);
-	src->period_ns = kjoule_json_get_u64(o, "period_ns");
-	src->reads = kjoule_json_get_u64(o, "reads");
-	src->errors = kjoule_json_get_u64(o, "errors");
-	src->overruns = kjoule_json_get_u64(o, "overruns");
-	kjoule_json_get_str(o, "meter", src->meter, sizeof(src->meter));
-	kjoule_json_get_str(o, "inside", src->inside, sizeof(src->inside));
-	kjoule_json_get_str(o, "same_as", src->same_as, sizeof(src->same_as));
 	src->available = true;
 	src->requested_only = kjoule_json_get_bool(o, "requested_only");
-	src->reference_khz = kjoule_json_get_u64(o, "reference_khz");
 	if (n > KJOULE_MAX_DOMAINS)
 		return -EBADMSG;
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *d = json_object_array_get_idx(list, i);
 		struct kjoule_domain_info *dom = &src->domains[src->n_domains];
 
-		dom->index = kjoule_json_get_u64(d, "index");
+		kjoule_json_get_members(d, domain_members, N_MEMBERS(domain_members), dom);
 		if (dom->index >= KJOULE_MAX_DOMAINS)
 			return -EBADMSG;
-		kjoule_json_get_str(d, "name", dom->name, sizeof(dom->name));
-		dom->class = kjoule_json_get_u64(d, "class");
-		dom->width = kjoule_json_get_u64(d, "width");
-		dom->unit_mult = kjoule_json_get_u64(d, "unit_mult");
-		dom->unit_shift = kjoule_json_get_u64(d, "unit_shift");
 		dom->parent = kjoule_json_get_i64(d, "parent", -1);
-		dom->update_period_ns = kjoule_json_get_u64(d, "update_period_ns");
 		dom->quantity = json_get_name(d, "quantity", &kjoule_quantity_names);
-		dom->range = kjoule_json_get_u64(d, "range");
 		src->n_domains++;
 	}
 	return scopes_from_json(kjoule_json_get(o, "scopes", json_type_array), src);
 }
 
 static const struct kjoule_json_member vpm_members[] = {
-#define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64, 0 }
+#define U64(name) KJOULE_JSON_MEMBER(kjoule_vpm_info, name, U64)
+	KJOULE_JSON_MEMBER(kjoule_vpm_info, source, STR),
 	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet),
-		U64(unended),
-	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns), U64(rounds),
-	U64(learnt), U64(cut),
-	U64(crowded), U64(skipped),
+	U64(unended), U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns),
+	U64(rounds), U64(learnt), U64(cut), U64(crowded), U64(skipped),
 #undef U64
 };
 
 /* Of windows at updates of the counter. */
 static const struct kjoule_json_member edge_members[] = {
-#define U64(name) { #name, offsetof(struct kjoule_edge_counters, name), KJOULE_JSON_U64, 0 }
+#define U64(name) KJOULE_JSON_MEMBER(kjoule_edge_counters, name, U64)
 	U64(windows), U64(spins), U64(failed), U64(paused), U64(held_ns), U64(longest_ns),
 #undef U64
 };
 
 static const struct kjoule_json_member vpm_block_members[] = {
-#define AT(name) #name, offsetof(struct kjoule_vpm_block, name)
-#define STR(name) { AT(name), KJOULE_JSON_STR, sizeof(((struct kjoule_vpm_block *)NULL)->name) }
-	STR(name), STR(part), STR(object), { AT(start), KJOULE_JSON_U64, 0 },
-		{ AT(end), KJOULE_JSON_U64, 0 },
-	{ AT(code_end), KJOULE_JSON_U64, 0 },
-	{ AT(pid), KJOULE_JSON_U32, 0 },
-#undef STR
-#undef AT
+#define MEMBER(name, type) KJOULE_JSON_MEMBER(kjoule_vpm_block, name, type)
+	MEMBER(name, STR), MEMBER(part, STR), MEMBER(object, STR), MEMBER(start, U64),
+	MEMBER(end, U64), MEMBER(code_end, U64), MEMBER(pid, U32),
+#undef MEMBER
 };
 
 static struct json_object *vpm_to_json(const struct kjoule_vpm_info *vpm)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-	kjoule_json_put_str(o, "source", vpm->source);
 	kjoule_json_put_members(o, vpm_members, N_MEMBERS(vpm_members), vpm);
 	for (uint32_t i = 0; i < vpm->n_blocks; i++) {
 		struct json_object *one = json_object_new_object();
@@ -221,7 +201,6 @@ static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
 
 	if (!o)
 		return;
-	kjoule_json_get_str(o, "source", vpm->source, sizeof(vpm->source));
 	kjoule_json_get_members(o, vpm_members, N_MEMBERS(vpm_members), vpm);
 	/* no module has a meter that takes longer */
 	if (!vpm->interval_ns || !vpm->ready_ns || vpm->ready_ns > 1000000000) {
@@ -234,24 +213,23 @@ static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
 	}
 }
 
+static const struct kjoule_json_member session_members[] = {
+#define MEMBER(name, type) KJOULE_JSON_MEMBER(kjoule_session_info, name, type)
+	MEMBER(id, U32), MEMBER(interval_ns, U64), MEMBER(jitter_ns, U64), MEMBER(pid, U32),
+	MEMBER(ring_bytes, U32), MEMBER(wakeup_bytes, U32), MEMBER(flags, U64),
+	MEMBER(children_lost, U64), MEMBER(chain_depth, U32), MEMBER(stack_bytes, U32),
+	MEMBER(edge_duty, U32), MEMBER(t0_ns, U64), MEMBER(seed, U64), MEMBER(stop_ns, U64),
+#undef MEMBER
+};
+
 static struct json_object *session_to_json(const struct kjoule_session_info *s)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	char cpus[CPUS_TEXT];
 
-	kjoule_json_put_u64(o, "id", s->id);
-	kjoule_json_put_u64(o, "interval_ns", s->interval_ns);
-	kjoule_json_put_u64(o, "jitter_ns", s->jitter_ns);
+	kjoule_json_put_members(o, session_members, N_MEMBERS(session_members), s);
 	json_put_name(o, "target", &kjoule_target_names, s->target);
-	kjoule_json_put_u64(o, "pid", s->pid);
 	kjoule_json_put_str(o, "cpus", kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus)));
-	kjoule_json_put_u64(o, "ring_bytes", s->ring_bytes);
-	kjoule_json_put_u64(o, "wakeup_bytes", s->wakeup_bytes);
-	kjoule_json_put_u64(o, "flags", s->flags);
-	kjoule_json_put_u64(o, "children_lost", s->children_lost);
-	kjoule_json_put_u64(o, "chain_depth", s->chain_depth);
-	kjoule_json_put_u64(o, "stack_bytes", s->stack_bytes);
-	kjoule_json_put_u64(o, "edge_duty", s->edge_duty);
 	if (s->edge_duty) {
 		struct json_object *edge = json_object_new_object();
 
@@ -260,9 +238,6 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	}
 	if (s->vpm.interval_ns)
 		json_object_object_add(o, "vpm", vpm_to_json(&s->vpm));
-	kjoule_json_put_u64(o, "t0_ns", s->t0_ns);
-	kjoule_json_put_u64(o, "seed", s->seed);
-	kjoule_json_put_u64(o, "stop_ns", s->stop_ns);
 	for (uint32_t i = 0; i < s->n_sources; i++)
 		json_object_array_add(list, source_to_json(&s->sources[i], &s->cpus));
 	json_object_object_add(o, "sources", list);
@@ -276,27 +251,14 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	char text[CPUS_TEXT];
 	int ret = 0;
 
-	s->id = kjoule_json_get_u64(o, "id");
-	s->interval_ns = kjoule_json_get_u64(o, "interval_ns");
-	s->jitter_ns = kjoule_json_get_u64(o, "jitter_ns");
+	kjoule_json_get_members(o, session_members, N_MEMBERS(session_members), s);
 	s->target = json_get_name(o, "target", &kjoule_target_names);
-	s->pid = kjoule_json_get_u64(o, "pid");
 	kjoule_json_get_str(o, "cpus", text, sizeof(text));
 	if (text[0])
 		ret = kjoule_cpus_parse(text, &s->cpus);
-	s->ring_bytes = kjoule_json_get_u64(o, "ring_bytes");
-	s->wakeup_bytes = kjoule_json_get_u64(o, "wakeup_bytes");
-	s->flags = kjoule_json_get_u64(o, "flags");
-	s->children_lost = kjoule_json_get_u64(o, "children_lost");
-	s->chain_depth = kjoule_json_get_u64(o, "chain_depth");
-	s->stack_bytes = kjoule_json_get_u64(o, "stack_bytes");
-	s->edge_duty = kjoule_json_get_u64(o, "edge_duty");
 	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members,
 				N_MEMBERS(edge_members), &s->edge);
 	vpm_from_json(kjoule_json_get(o, "vpm", json_type_object), &s->vpm);
-	s->t0_ns = kjoule_json_get_u64(o, "t0_ns");
-	s->seed = kjoule_json_get_u64(o, "seed");
-	s->stop_ns = kjoule_json_get_u64(o, "stop_ns");
 	/* no module takes an interval outside of these */
 	if (ret || n > KJOULE_MAX_SOURCES || s->interval_ns < 1000 ||
 	    s->interval_ns > 3600000000000ull)
@@ -310,24 +272,24 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	return ret;
 }
 
+static const struct kjoule_json_member meta_members[] = {
+#define MEMBER(name, type) KJOULE_JSON_MEMBER(kjoule_meta, name, type)
+	KJOULE_JSON_MEMBER_AS("kjoule", kjoule_meta, version, STR), MEMBER(abi, U32),
+	MEMBER(host, STR), MEMBER(kernel, STR), MEMBER(machine, STR), MEMBER(boot_id, STR),
+	MEMBER(page_size, U32), MEMBER(recorder_pid, U32), MEMBER(clock_ns, U64),
+	MEMBER(wall_ns, U64), MEMBER(cgroup, STR), MEMBER(overhead_ppm, U32),
+#undef MEMBER
+};
+
 char *kjoule_meta_encode(const struct kjoule_meta *meta)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-	kjoule_json_put_str(o, "kjoule", meta->version);
-	kjoule_json_put_u64(o, "abi", meta->abi);
+	kjoule_json_put_members(o, meta_members, N_MEMBERS(meta_members), meta);
 	for (int i = 0; i < meta->argc; i++)
 		json_object_array_add(list, json_object_new_string(meta->argv[i]));
 	json_object_object_add(o, "command", list);
-	kjoule_json_put_str(o, "host", meta->host);
-	kjoule_json_put_str(o, "kernel", meta->kernel);
-	kjoule_json_put_str(o, "machine", meta->machine);
-	kjoule_json_put_str(o, "boot_id", meta->boot_id);
 	kjoule_json_put_str(o, "clock", "monotonic");
-	kjoule_json_put_u64(o, "page_size", meta->page_size);
-	kjoule_json_put_u64(o, "recorder_pid", meta->recorder_pid);
-	kjoule_json_put_u64(o, "clock_ns", meta->clock_ns);
-	kjoule_json_put_u64(o, "wall_ns", meta->wall_ns);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < meta->n_places; i++) {
 		struct json_object *p = json_object_new_object();
@@ -337,8 +299,6 @@ char *kjoule_meta_encode(const struct kjoule_meta *meta)
 		json_object_array_add(list, p);
 	}
 	json_object_object_add(o, "cpus", list);
-	kjoule_json_put_str(o, "cgroup", meta->cgroup);
-	kjoule_json_put_u64(o, "overhead_ppm", meta->overhead_ppm);
 	json_object_object_add(o, "session", session_to_json(&meta->session));
 	return kjoule_json_finish(o);
 }
@@ -388,18 +348,7 @@ int kjoule_meta_decode(const char *text, size_t len, struct kjoule_meta *meta)
 	memset(meta, 0, sizeof(*meta));
 	if (!o)
 		return -EBADMSG;
-	kjoule_json_get_str(o, "kjoule", meta->version, sizeof(meta->version));
-	meta->abi = kjoule_json_get_u64(o, "abi");
-	kjoule_json_get_str(o, "host", meta->host, sizeof(meta->host));
-	kjoule_json_get_str(o, "kernel", meta->kernel, sizeof(meta->kernel));
-	kjoule_json_get_str(o, "machine", meta->machine, sizeof(meta->machine));
-	kjoule_json_get_str(o, "boot_id", meta->boot_id, sizeof(meta->boot_id));
-	kjoule_json_get_str(o, "cgroup", meta->cgroup, sizeof(meta->cgroup));
-	meta->overhead_ppm = kjoule_json_get_u64(o, "overhead_ppm");
-	meta->page_size = kjoule_json_get_u64(o, "page_size");
-	meta->recorder_pid = kjoule_json_get_u64(o, "recorder_pid");
-	meta->clock_ns = kjoule_json_get_u64(o, "clock_ns");
-	meta->wall_ns = kjoule_json_get_u64(o, "wall_ns");
+	kjoule_json_get_members(o, meta_members, N_MEMBERS(meta_members), meta);
 	session = kjoule_json_get(o, "session", json_type_object);
 	if (session)
 		ret = session_from_json(session, &meta->session);

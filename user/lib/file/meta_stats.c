@@ -10,33 +10,30 @@
 #include "lib/base/json.h"
 #include "lib/file/meta.h"
 
-/* Members by name, for both ways. */
-#define MEMBER(of, name, type) { #name, offsetof(struct of, name), KJOULE_JSON_##type, 0 }
-
 static const struct kjoule_json_member stats_members[] = {
-#define U64(name) MEMBER(kjoule_cpu_stats, name, U64)
-	MEMBER(kjoule_cpu_stats, cpu, U32), U64(due), U64(produced), U64(missed), U64(parked),
-	U64(filtered), U64(records), U64(consumed), U64(lost), U64(waiting), U64(samples),
-	U64(tick_ns), U64(late_max_ns), U64(source_errors), U64(idle_ns),
+#define U64(name) KJOULE_JSON_MEMBER(kjoule_cpu_stats, name, U64)
+	KJOULE_JSON_MEMBER(kjoule_cpu_stats, cpu, U32), U64(due), U64(produced), U64(missed),
+	U64(parked), U64(filtered), U64(records), U64(consumed), U64(lost), U64(waiting),
+	U64(samples), U64(tick_ns), U64(late_max_ns), U64(source_errors), U64(idle_ns),
 	U64(stacks_withheld),
 #undef U64
 };
 
 static const struct kjoule_json_member calibration_members[] = {
-#define REAL(name) MEMBER(kjoule_calibration, name, REAL)
-	MEMBER(kjoule_calibration, cpu, U32), MEMBER(kjoule_calibration, ticks, U32), REAL(tick_ns),
-	REAL(tick_error_ns), REAL(handler_ns), REAL(handler_spread_ns), REAL(entry_ns),
-	REAL(freq_khz),
-	REAL(other_part), REAL(other_error), REAL(other_hz),
+#define REAL(name) KJOULE_JSON_MEMBER(kjoule_calibration, name, REAL)
+	KJOULE_JSON_MEMBER(kjoule_calibration, cpu, U32),
+	KJOULE_JSON_MEMBER(kjoule_calibration, ticks, U32),
+	REAL(tick_ns), REAL(tick_error_ns), REAL(handler_ns), REAL(handler_spread_ns),
+	REAL(entry_ns), REAL(freq_khz), REAL(other_part), REAL(other_error), REAL(other_hz),
 #undef REAL
 };
 
 static const struct kjoule_json_member end_members[] = {
-#define U64(name) MEMBER(kjoule_end, name, U64)
+#define U64(name) KJOULE_JSON_MEMBER(kjoule_end, name, U64)
 	U64(start_ns), U64(stop_ns), U64(side_band_lost), U64(side_band_anew), U64(ring_damaged),
 #undef U64
 #define REGIONS(name, type) \
-	{ "regions_" #name, offsetof(struct kjoule_end, regions.name), KJOULE_JSON_ ## type, 0 }
+	KJOULE_JSON_MEMBER_AS("regions_" #name, kjoule_end, regions.name, type)
 	REGIONS(lost, U64), REGIONS(left_out, U64), REGIONS(unfinished, U64), REGIONS(damaged, U64),
 	REGIONS(foreign, U32), REGIONS(refused, U32), REGIONS(unmapped, U32),
 #undef REGIONS

@@ -97,6 +97,34 @@ static void lengths_that_are_wrong_are_refused(void **state)
 	nlmsg_free(msg);
 }
 
+static void a_source_has_flags_and_strings_of_any_length(void **state)
+{
+	struct kjoule_source_info src = { .rating = 1 };
+	struct nl_msg *msg = nlmsg_alloc();
+	char reason[1000];
+	struct nlattr *a;
+	int len;
+
+	(void)state;
+	memset(reason, 'r', sizeof(reason));
+	nla_put_u32(msg, KJOULE_A_SOURCE_RATING, (uint32_t)-3);
+	nla_put_u32(msg, KJOULE_A_SOURCE_AVAILABLE, 256);
+	nla_put(msg, KJOULE_A_SOURCE_REASON, sizeof(reason), reason);	/* no end, and too long */
+	nla_put_u64(msg, KJOULE_A_SOURCE_READY_NS, 1ULL << 40);
+	a = attrs(msg, &len);
+	assert_int_equal(0, kjoule_parse_source(a, len, &src));
+	assert_int_equal(-3, src.rating);
+	assert_true(src.available);
+	assert_false(src.is_default);
+	assert_int_equal(sizeof(src.reason) - 1, strlen(src.reason));
+	assert_int_equal(1ULL << 40, src.ready_ns);
+	assert_string_equal("", src.name);
+	nla_put_u64(msg, KJOULE_A_SOURCE_AVAILABLE, 1);
+	a = attrs(msg, &len);
+	assert_int_equal(-EBADMSG, kjoule_parse_source(a, len, &src));
+	nlmsg_free(msg);
+}
+
 /* What came of a session's records. */
 struct taken {
 	unsigned int samples, records, broken, calls;
@@ -186,6 +214,7 @@ int main(void)
 		cmocka_unit_test(a_notice_is_understood),
 		cmocka_unit_test(a_notice_without_a_cpu_is_of_none),
 		cmocka_unit_test(lengths_that_are_wrong_are_refused),
+		cmocka_unit_test(a_source_has_flags_and_strings_of_any_length),
 	};
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(the_module_s_notices_and_records_arrive),
