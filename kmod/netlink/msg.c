@@ -230,7 +230,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_USER, from_kuid_munged(&init_user_ns, s->creator)) ||
 	    msg_put_sources(skb, s) ||
-	    kjoule_methods_put_attrs(s, skb) ||
+	    kjoule_session_methods_put_attrs(s, skb) ||
 	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
 			nla_put_u64_64bit(skb, KJOULE_A_SESSION_CHILDREN_LOST,
 					  READ_ONCE(family->lost), 0)))) {

@@ -232,26 +232,26 @@ static void session_update_owners(struct kjoule_session *s, int cpu)
 
 static void session_change_owners(struct kjoule_session *s, int cpu)
 {
-	kjoule_methods_suspend(s);
+	kjoule_session_methods_suspend(s);
 	session_update_owners(s, cpu);
-	kjoule_methods_resume(s);
+	kjoule_session_methods_resume(s);
 }
 
 static void session_suspend_methods(struct kjoule_session *s, int cpu)
 {
-	kjoule_methods_suspend(s);
+	kjoule_session_methods_suspend(s);
 }
 
 static void session_resume_methods(struct kjoule_session *s, int cpu)
 {
-	kjoule_methods_resume(s);
+	kjoule_session_methods_resume(s);
 }
 
 static void session_cpu_came(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_methods_suspend(s);
+	kjoule_session_methods_suspend(s);
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->source[i]->ops->online)
 			s->source[i]->ops->online(s->source[i], cpu);
@@ -262,7 +262,7 @@ static void session_cpu_came(struct kjoule_session *s, int cpu)
 	}
 	session_update_owners(s, cpu);
 	session_call_samplers(s, cpu, kjoule_sampler_resume, KJOULE_GAP_OFFLINE);
-	kjoule_methods_resume(s);
+	kjoule_session_methods_resume(s);
 	session_post_cpu(s, cpu, KJOULE_EVENT_CPU_ONLINE);
 }
 
@@ -270,7 +270,7 @@ static void session_cpu_leaves(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_methods_suspend(s);
+	kjoule_session_methods_suspend(s);
 	session_call_samplers(s, cpu, kjoule_sampler_suspend, KJOULE_GAP_OFFLINE);
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->source[i]->ops->offline)
@@ -282,7 +282,7 @@ static void session_cpu_leaves(struct kjoule_session *s, int cpu)
 
 static void session_suspend(struct kjoule_session *s, int cpu)
 {
-	kjoule_methods_suspend(s);
+	kjoule_session_methods_suspend(s);
 	session_call_samplers(s, cpu, kjoule_sampler_suspend, KJOULE_GAP_SUSPENDED);
 }
 
@@ -290,11 +290,11 @@ static void session_resume(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_methods_suspend(s);
+	kjoule_session_methods_suspend(s);
 	for (i = 0; i < s->n_meters; i++)
 		kjoule_meter_restart(s->meter[i]);
 	session_call_samplers(s, cpu, kjoule_sampler_resume, KJOULE_GAP_SUSPENDED);
-	kjoule_methods_resume(s);
+	kjoule_session_methods_resume(s);
 }
 
 static void sessions_owner_changed(void)

@@ -34,10 +34,10 @@ void *kjoule_method_of(const struct kjoule_session *s, const struct kjoule_metho
 }
 
 /*
- * kjoule_methods_make() - create the methods that a session requests. Return: 0, or a method's
- * error; kjoule_methods_free() is called in either case
+ * kjoule_session_methods_make() - create the methods that a session requests. Return: 0, or a method's
+ * error; kjoule_session_methods_free() is called in either case
  */
-int kjoule_methods_make(struct kjoule_session *s, const struct kjoule_session_config *c,
+int kjoule_session_methods_make(struct kjoule_session *s, const struct kjoule_session_config *c,
 			const char **why)
 {
 	unsigned int i;
@@ -49,10 +49,10 @@ int kjoule_methods_make(struct kjoule_session *s, const struct kjoule_session_co
 }
 
 /*
- * kjoule_methods_start() - start the methods. @s: locked; its samplers run. Return: 0, or a
+ * kjoule_session_methods_start() - start the methods. @s: locked; its samplers run. Return: 0, or a
  * method's error; the caller halts the session then.
  */
-int kjoule_methods_start(struct kjoule_session *s, const char **why)
+int kjoule_session_methods_start(struct kjoule_session *s, const char **why)
 {
 	unsigned int i;
 	int err = 0;
@@ -64,8 +64,8 @@ int kjoule_methods_start(struct kjoule_session *s, const char **why)
 	return err;
 }
 
-/** kjoule_methods_halt() - stop the methods */
-void kjoule_methods_halt(struct kjoule_session *s)
+/** kjoule_session_methods_halt() - stop the methods */
+void kjoule_session_methods_halt(struct kjoule_session *s)
 {
 	unsigned int i;
 
@@ -75,8 +75,8 @@ void kjoule_methods_halt(struct kjoule_session *s)
 	}
 }
 
-/** kjoule_methods_suspend() - suspend the methods before a change of CPUs or sources */
-void kjoule_methods_suspend(struct kjoule_session *s)
+/** kjoule_session_methods_suspend() - suspend the methods before a change of CPUs or sources */
+void kjoule_session_methods_suspend(struct kjoule_session *s)
 {
 	unsigned int i;
 
@@ -86,8 +86,8 @@ void kjoule_methods_suspend(struct kjoule_session *s)
 	}
 }
 
-/** kjoule_methods_resume() - resume the methods */
-void kjoule_methods_resume(struct kjoule_session *s)
+/** kjoule_session_methods_resume() - resume the methods */
+void kjoule_session_methods_resume(struct kjoule_session *s)
 {
 	unsigned int i;
 
@@ -100,10 +100,10 @@ void kjoule_methods_resume(struct kjoule_session *s)
 }
 
 /*
- * kjoule_methods_put_attrs() - put the methods' attributes of a session. Return: 0, or not if there
+ * kjoule_session_methods_put_attrs() - put the methods' attributes of a session. Return: 0, or not if there
  * is no room
  */
-int kjoule_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb)
+int kjoule_session_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb)
 {
 	unsigned int i;
 	int err = 0;
@@ -115,8 +115,8 @@ int kjoule_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb
 	return err;
 }
 
-/** kjoule_methods_free() - undo kjoule_methods_make() */
-void kjoule_methods_free(struct kjoule_session *s)
+/** kjoule_session_methods_free() - undo kjoule_session_methods_make() */
+void kjoule_session_methods_free(struct kjoule_session *s)
 {
 	unsigned int i;
 

@@ -45,13 +45,13 @@ struct kjoule_method_ops {
 void kjoule_method_register(const struct kjoule_method_ops *ops);
 void *kjoule_method_of(const struct kjoule_session *s, const struct kjoule_method_ops *ops);
 
-int kjoule_methods_make(struct kjoule_session *s, const struct kjoule_session_config *c,
+int kjoule_session_methods_make(struct kjoule_session *s, const struct kjoule_session_config *c,
 			const char **why);
-int kjoule_methods_start(struct kjoule_session *s, const char **why);
-void kjoule_methods_halt(struct kjoule_session *s);
-void kjoule_methods_suspend(struct kjoule_session *s);
-void kjoule_methods_resume(struct kjoule_session *s);
-int kjoule_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb);
-void kjoule_methods_free(struct kjoule_session *s);
+int kjoule_session_methods_start(struct kjoule_session *s, const char **why);
+void kjoule_session_methods_halt(struct kjoule_session *s);
+void kjoule_session_methods_suspend(struct kjoule_session *s);
+void kjoule_session_methods_resume(struct kjoule_session *s);
+int kjoule_session_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb);
+void kjoule_session_methods_free(struct kjoule_session *s);
 
 #endif

@@ -32,7 +32,7 @@ static void session_free(struct kref *ref)
 
 	cancel_delayed_work_sync(&s->sweep);
 	kjoule_events_cancel(s);
-	kjoule_methods_free(s);
+	kjoule_session_methods_free(s);
 	for (i = 0; i < s->n; i++) {
 		kjoule_sampler_exit(s->sampler[i]);
 		kfree(s->sampler[i]);
@@ -278,7 +278,7 @@ static int session_init(struct kjoule_session *s, const struct kjoule_session_co
 	       session_get_switch(s, c, why) ?:
 	       session_make_samplers(s, cpus, n) ?:
 	       kjoule_session_make_meters(s, c, why) ?:
-	       kjoule_methods_make(s, c, why) ?:
+	       kjoule_session_methods_make(s, c, why) ?:
 	       kjoule_session_make_pollers(s, c, why) ?:
 	       kjoule_session_list(s, c, why);
 }
@@ -359,7 +359,7 @@ void kjoule_session_halt(struct kjoule_session *s)
 	lockdep_assert_held(&s->lock);
 	if (s->state != KJOULE_SESSION_RUNNING)
 		return;
-	kjoule_methods_halt(s);
+	kjoule_session_methods_halt(s);
 	/* halt all CPUs first, so that they end with the same tick */
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_halt(s->sampler[i]);
@@ -422,7 +422,7 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 		goto out;
 	}
 	/* before the parts that a halt does not stop */
-	err = kjoule_methods_start(s, why);
+	err = kjoule_session_methods_start(s, why);
 	if (err) {
 		kjoule_session_halt(s);
 		goto out;

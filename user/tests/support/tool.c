@@ -127,7 +127,7 @@ int tool_done(void **state)
 	return 0;
 }
 
-/* Where @what goes on in the next line of a text that was wrapped: behind a comment's sign, and blanks. */
+/* Where a wrapped text goes on in the next line: behind the sign of a comment, and blanks. */
 static const char *next_line(const char *text)
 {
 	const char *at = text + 1;
