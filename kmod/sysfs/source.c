@@ -221,7 +221,7 @@ static ssize_t folder_update_period_ns_show(struct kobject *kobj, struct kobj_at
 	return sysfs_emit(buf, "%llu\n", f->src->domains[f->domain].update_period_ns);
 }
 
-static ssize_t folder_requested_only_show(struct kobject *kobj, struct kobj_attribute *attr,
+static ssize_t source_requested_only_show(struct kobject *kobj, struct kobj_attribute *attr,
 					  char *buf)
 {
 	return sysfs_emit(buf, "%u\n", to_folder(kobj)->src->requested_only);
@@ -236,7 +236,7 @@ static struct kobj_attribute range = __ATTR(range, 0444, folder_range_show, NULL
 static struct kobj_attribute update_period_ns = __ATTR(update_period_ns, 0444,
 						       folder_update_period_ns_show, NULL);
 static struct kobj_attribute requested_only = __ATTR(requested_only, 0444,
-						     folder_requested_only_show, NULL);
+						     source_requested_only_show, NULL);
 
 static struct attribute *folder_attrs[] = {
 	&value.attr,

@@ -326,7 +326,7 @@ static int unit_of_address(struct lookup *l, struct address *a)
 	return g->kind == CODE_UNIT_LINE ? unit_of_line(l, &a->unit) : unit_of_flow(l, &a->unit);
 }
 
-static struct object *unit_object_known(struct code_units *g, const char *name, bool kernel)
+static struct object *unit_object_find(struct code_units *g, const char *name, bool kernel)
 {
 	uint64_t hash = kjoule_hash_text(kernel, name);
 	size_t probe = 0;
@@ -341,7 +341,7 @@ static struct object *unit_object_known(struct code_units *g, const char *name, 
 int code_units_code(struct code_units *g, const char *object, uint64_t start, uint64_t end,
 		    struct code_units_code *code)
 {
-	struct object *o = unit_object_known(g, object, false);
+	struct object *o = unit_object_find(g, object, false);
 	struct function *f;
 	int ret;
 
@@ -361,7 +361,7 @@ static int unit_find_object(struct code_units *g, const struct view_place *place
 	struct object *o;
 	char *path;
 
-	*out = unit_object_known(g, place->object, kernel);
+	*out = unit_object_find(g, place->object, kernel);
 	if (*out)
 		return 0;
 	path = strdup(place->object);

@@ -625,7 +625,7 @@ static void merge_set_unsampled(const struct merge *m, const struct merge_run *r
 	g->khz = (struct value){ NAN, NAN, NAN };
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		if (isnan(r->groups.total->energy[d].j.v))
-			profile_unknown(&g->energy[d]);
+			profile_energy_set_unknown(&g->energy[d]);
 }
 
 static int merge_average_level(const struct merge *m, size_t n, enum merge_level level,

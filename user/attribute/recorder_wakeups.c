@@ -7,7 +7,7 @@
 #include "attribute/missed_ticks.h"
 #include "attribute/recorder_wakeups.h"
 
-static int wakeup_by_begin(const void *a, const void *b)
+static int recorder_wakeup_by_begin(const void *a, const void *b)
 {
 	const struct recorder_wakeup *x = a, *y = b;
 
@@ -25,7 +25,7 @@ int recorder_wakeups_find(const struct kjoule_recording *rec, struct recorder_wa
 		if (missed_ticks_wakeup_is_sound(&rec->wakeups[i]))
 			a->times[n++] = (struct recorder_wakeup){ rec->wakeups[i].begin_ns,
 								  rec->wakeups[i].end_ns };
-	qsort(a->times, n, sizeof(*a->times), wakeup_by_begin);
+	qsort(a->times, n, sizeof(*a->times), recorder_wakeup_by_begin);
 	/* a file may have overlapping ones: merge them */
 	for (size_t i = 0; i < n; i++) {
 		struct recorder_wakeup *last = a->n ? &a->times[a->n - 1] : NULL;

@@ -4,8 +4,8 @@
  * what the forked child gives up before it executes the command. Used by the verbs that run one,
  * and by child.c.
  */
-#ifndef KJOULE_CHILD_USER_H
-#define KJOULE_CHILD_USER_H
+#ifndef KJOULE_RUN_AS_H
+#define KJOULE_RUN_AS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -48,4 +48,4 @@ int kjoule_user_become(const struct kjoule_user *user);
  */
 int kjoule_user_choose(const char *name, bool quiet, struct kjoule_user **user);
 
-#endif /* KJOULE_CHILD_USER_H */
+#endif /* KJOULE_RUN_AS_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An open recording: its timeline, and names for addresses and threads. Used by report and script.
+ * An open recording: its timeline, and names for addresses and threads. Used by all verbs that read
+ * one, by attribute/ and header/.
  */
 #ifndef KJOULE_VIEW_H
 #define KJOULE_VIEW_H

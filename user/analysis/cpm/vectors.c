@@ -236,7 +236,7 @@ static int walk_find_vector(struct vector_table *t, const struct cpm_walk *w, si
 }
 
 /* Walk the ticks of all streams at once. */
-static int streams_merge(struct vector_table *t, struct cpm_walk *w,
+static int vectors_from_streams(struct vector_table *t, struct cpm_walk *w,
 			 struct cpm_making *const *making, size_t n_making)
 {
 	struct cpm_recent *recent;
@@ -423,7 +423,7 @@ static int streams_merge_most(struct vector_table *t, struct cpm_walk *w,
 	t->v->ticks = 0;
 	t->v->multi = 0;
 	t->v->bystanders = 0;
-	return ret ? ret : streams_merge(t, w, making, n_making);
+	return ret ? ret : vectors_from_streams(t, w, making, n_making);
 }
 
 int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, const uint8_t *kinds,
@@ -449,7 +449,7 @@ int cpm_vectors_collect(const struct cpm_stream *streams, size_t n_streams, cons
 	if (!ret)
 		ret = vectors_find_untaken(v);
 	if (!ret)
-		ret = streams_merge(&t, &w, making, n);
+		ret = vectors_from_streams(&t, &w, making, n);
 	if (ret == -ENOSPC)
 		ret = streams_merge_most(&t, &w, making, n);
 	else if (!ret)

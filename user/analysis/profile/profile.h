@@ -232,8 +232,8 @@ const struct edge_result *profile_edge(const struct profile *p, size_t package);
 bool profile_edge_too_many(const struct profile *p, size_t package);
 /** profile_cpus() - of a package */
 unsigned int profile_cpus(const struct profile *p, size_t package);
-/** profile_unknown() - an unknown energy: all NAN */
-void profile_unknown(struct profile_energy *e);
+/** profile_energy_set_unknown() - an unknown energy: all NAN */
+void profile_energy_set_unknown(struct profile_energy *e);
 /** profile_net() - take ticks and other interrupts out of a group */
 void profile_net(struct profile_group *g, unsigned int n_domains);
 /**

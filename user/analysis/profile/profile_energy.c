@@ -146,7 +146,7 @@ static void energy_set_with_irqs(const struct energy_sum *s, const struct profil
 	e->w.hi = e->w.v + (e->net_w.hi - e->net_w.v) * left;
 }
 
-void profile_unknown(struct profile_energy *e)
+void profile_energy_set_unknown(struct profile_energy *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->j = e->net_j = e->w = e->net_w = (struct value){ NAN, NAN, NAN };
@@ -243,7 +243,7 @@ static int domain_sum_energies(const struct profile *p, unsigned int d,
 			if (sums[l][g].known)
 				energy_set_with_irqs(&sums[l][g], p->in, d, out, &out->energy[d]);
 			else
-				profile_unknown(&out->energy[d]);
+				profile_energy_set_unknown(&out->energy[d]);
 		}
 	}
 	for (size_t l = 0; sums && l < n; l++)

@@ -336,7 +336,7 @@ static void level_set_times(const struct profile_input *in, const struct profile
 	}
 }
 
-static int levels_sum(const struct profile *p, const struct presence *present,
+static int profile_levels_sum(const struct profile *p, const struct presence *present,
 		      const struct profile_level *levels, size_t n)
 {
 	struct summing *sums = calloc(n + 1, sizeof(*sums));
@@ -412,7 +412,7 @@ int profile_levels(const struct profile *p, const struct profile_level *levels, 
 		if (i != first || group == UINT32_MAX)
 			others[n_others++] = levels[i];
 	if (!ret)
-		ret = levels_sum(p, present, others, n_others);
+		ret = profile_levels_sum(p, present, others, n_others);
 	if (!ret && group != UINT32_MAX)
 		levels[first].out[0] = levels[like].out[group];
 	free(present);

@@ -179,7 +179,7 @@ static void runs_mean_energy(const struct profile_group *const *g, size_t n, uns
 		known++;
 	}
 	if (!known) {
-		profile_unknown(e);
+		profile_energy_set_unknown(e);
 		between->j[d] = NAN;
 		return;
 	}

@@ -156,7 +156,7 @@ static int user_become(uid_t uid)
  * or what it executes, and type into root's terminal. His FUSE server could block it, which the
  * kernel prevents for processes that are not all his.
  */
-static int user_open_as(uid_t uid)
+static int user_fs_become(uid_t uid)
 {
 	gid_t *groups, gid;
 	int n = user_groups(uid, &gid, &groups), ret = n < 0 ? n : 0;
@@ -198,7 +198,7 @@ int kjoule_privilege_drop(char *const *named, size_t n)
 	if (sudo_user(&uid))
 		ret = user_become(uid);
 	else if (foreign_owner(named, n, &uid))
-		ret = user_open_as(uid);
+		ret = user_fs_become(uid);
 	/* there are no other users in some user namespaces */
 	return ret == -EPERM || ret == -EINVAL ? kjoule_privilege_limit() : ret;
 }

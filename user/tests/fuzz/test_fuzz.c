@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What fuzzing has found stays mended: every file in fuzz/regressions/TARGET is run
+ * What fuzzing has found stays mended: every file in fuzz/user/regressions/TARGET is run
  * through its target once more, within the time and the memory that one input may take.
  * Wants no libFuzzer: fuzz/replay-TARGET lies beside this program.
  */
