@@ -69,13 +69,16 @@ struct annotate {
 };
 
 /** annotate_new() - Return: 0 or -ENOMEM */
-int annotate_new(struct view *v, struct blocks *b, const struct profile *p, const struct annotate_options *opt,
-		 struct annotate *a);
+int annotate_new(struct view *v, struct blocks *b, const struct profile *p,
+		 const struct annotate_options *opt, struct annotate *a);
 void annotate_free(struct annotate *a);
-/** annotate_fields_check() - the value of --fields. Return: 0, or -EINVAL with the reason in @err */
+/**
+ * annotate_fields_check() - the value of --fields.
+ * Return: 0, or -EINVAL with the reason in @err
+ */
 int annotate_fields_check(const char *chosen, struct kjoule_error *err);
 /** annotate_print() - @head becomes the JSON document. Return: 0 or -ENOMEM */
-int annotate_print(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt,
-		   struct json_object *head);
+int annotate_print(const struct annotate *a, const struct blocks *b,
+		   const struct annotate_options *opt, struct json_object *head);
 
 #endif /* KJOULE_ANNOTATE_H */

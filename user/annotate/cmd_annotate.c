@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule annotate: which lines, blocks and instructions of a function spent its time and its energy.
+ * kjoule annotate: which lines, blocks and instructions of a function spent its time and its
+ * energy.
  */
 #include <errno.h>
 #include <math.h>

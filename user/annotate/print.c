@@ -18,8 +18,9 @@
 #define HOT	20
 
 static const struct output_field fields[] = {
-	{ "energy", true }, { "power", true }, { "percent", true }, { "time", false }, { "freq", false }, { "samples", true },
-	{ "share", false }, { "function", false }, { "object", false }, { "marks", true }, { "address", true }, { "code", true },
+	{ "energy", true }, { "power", true }, { "percent", true }, { "time", false },
+	{ "freq", false }, { "samples", true }, { "share", false }, { "function", false },
+	{ "object", false }, { "marks", true }, { "address", true }, { "code", true },
 };
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -29,7 +30,8 @@ int annotate_fields_check(const char *chosen, struct kjoule_error *err)
 	return fields_check(&(struct fields){ fields, N_FIELDS, chosen }, err);
 }
 
-static void annotate_add_column(struct columns *c, const char *field, const char *name, const char *title, bool left)
+static void annotate_add_column(struct columns *c, const char *field, const char *name,
+				const char *title, bool left)
 {
 	columns_field(c, field);
 	columns_add(c, name, title, left);
@@ -46,9 +48,11 @@ static void annotate_make_columns(struct columns *c, const struct blocks *b)
 		const char *name = b->domains[d]->name;
 
 		columns_field(c, "energy");
-		columns_add_figure(c, "energy", name, "j", columns_domain_title(c, name, !d, "ENERGY", "J"));
+		columns_add_figure(c, "energy", name, "j",
+				   columns_domain_title(c, name, !d, "ENERGY", "J"));
 		columns_field(c, "power");
-		columns_add_of(c, "power", name, "w", columns_domain_title(c, name, !d, "POWER", "W"));
+		columns_add_of(c, "power", name, "w",
+			       columns_domain_title(c, name, !d, "POWER", "W"));
 	}
 	annotate_add_column(c, "percent", "percent", "%", false);
 	annotate_add_column(c, "freq", "freq_mhz", "MHz", false);
@@ -148,7 +152,8 @@ static int annotate_print_row(struct output *out, const struct annotate_function
 	if (!r) {
 		annotate_print_figures(out, &f->g, b, s, 100);
 	} else if (r->has) {
-		percent = all > 0 ? 100 * groups_weight(&r->g, &f->g, b->n_domains, b->shown_first) / all : 0;
+		percent = all > 0 ?
+			  100 * groups_weight(&r->g, &f->g, b->n_domains, b->shown_first) / all : 0;
 		annotate_print_figures(out, &r->g, b, s, percent);
 	} else if (r->kind == ANNOTATE_INSTRUCTION && (r->samples || !output_is_table(out))) {
 		percent = f->samples ? 100.0 * r->samples / f->samples : 0;
@@ -157,7 +162,8 @@ static int annotate_print_row(struct output *out, const struct annotate_function
 	} else {
 		annotate_print_blanks(out, blanks);
 	}
-	snprintf(marks, sizeof(marks), "%s%s", !r || percent < WARM ? "" : percent < HOT ? ">" : ">>",
+	snprintf(marks, sizeof(marks), "%s%s",
+		 !r || percent < WARM ? "" : percent < HOT ? ">" : ">>",
 		 (!r || r->has) && annotate_group_is_mixed(r ? &r->g : &f->g, b) ? "~" : "");
 	output_str(out, marks);
 	snprintf(address, sizeof(address), "%" PRIx64, r ? r->address : f->start);
@@ -194,7 +200,8 @@ static const char *annotate_miss_reason(enum annotate_miss miss)
 /* The same as the footnotes, for programs. */
 static void annotate_add_missing(const struct annotate *a, struct json_object *head)
 {
-	struct json_object *functions = json_object_new_array(), *sources = json_object_new_array(), *o;
+	struct json_object *functions = json_object_new_array(), *sources = json_object_new_array();
+	struct json_object *o;
 
 	for (size_t i = 0; i < a->n; i++) {
 		const struct annotate_function *f = &a->functions[i];
@@ -242,8 +249,8 @@ static void annotate_print_footnotes(const struct annotate *a, const struct bloc
 		printf("functions below the limit or not asked for, not shown: %zu\n", a->hidden);
 }
 
-int annotate_print(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt,
-		   struct json_object *head)
+int annotate_print(const struct annotate *a, const struct blocks *b,
+		   const struct annotate_options *opt, struct json_object *head)
 {
 	struct columns *columns = columns_new(opt->domains);
 	struct style s = { .time = columns_digits(a->total.time_s.v) };
@@ -267,7 +274,8 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 		free(columns);
 		return -ENOMEM;
 	}
-	columns_layout(columns, out, &(struct fields){ fields, N_FIELDS, opt->fields }, !opt->no_titles);
+	columns_layout(columns, out, &(struct fields){ fields, N_FIELDS, opt->fields },
+		       !opt->no_titles);
 	if (opt->quiet)
 		output_quiet(out);
 	for (size_t i = 0; i < a->n && !ret; i++) {

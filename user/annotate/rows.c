@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rows of an annotated function; see annotate.h. Figures are those of basic blocks or of lines; of
- * a single instruction there are but samples, since energy cannot be told so finely.
+ * The rows of an annotated function; see annotate.h. Figures are those of basic blocks or of lines;
+ * a single instruction has samples only, since energy is not known so finely.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct piece {
 	uint32_t function;		/* index into found */
 	uint64_t start;			/* of a block */
 	const char *file;		/* of a line */
-	unsigned int line;		/* neither: of the function, but nobody knows where */
+	unsigned int line;		/* neither: of the function, but it is not known where */
 };
 
 struct found {
@@ -28,7 +28,8 @@ struct found {
 	uint64_t start, end;
 	bool wanted;
 	struct code_units_code code;
-	uint64_t *samples;		/* by byte of the function; NULL: there is no code to be shown */
+	/* by byte of the function; NULL: there is no code to be shown */
+	uint64_t *samples;
 	uint64_t precise;
 };
 
@@ -51,7 +52,8 @@ static bool annotate_block_is_wanted(const struct making *m, uint32_t block)
 {
 	const struct blocks_process *p = &m->b->processes[m->b->functions[block].process];
 
-	return !p->outside && (!m->opt->pid || p->pid == m->opt->pid) && (!m->opt->comm || !strcmp(p->comm, m->opt->comm));
+	return !p->outside && (!m->opt->pid || p->pid == m->opt->pid) &&
+	       (!m->opt->comm || !strcmp(p->comm, m->opt->comm));
 }
 
 /* UINT32_MAX: there is none such. */
@@ -79,13 +81,16 @@ static int annotate_find_function(struct making *m, const struct code_unit *u, u
 	if (*out != UINT32_MAX)
 		return 0;
 	*out = m->n_found;
-	if (kjoule_hash_index_add(&m->by_name, kjoule_hash_text(kjoule_hash_text(u->around, u->object), u->function),
+	if (kjoule_hash_index_add(&m->by_name,
+				  kjoule_hash_text(kjoule_hash_text(u->around, u->object),
+						   u->function),
 			     m->n_found))
 		return -ENOMEM;
 	f = kjoule_array_grow(&m->found, &m->n_found, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct found){ .name = u->function, .object = u->object, .start = u->around, .end = u->around_end };
+	*f = (struct found){ .name = u->function, .object = u->object, .start = u->around,
+			     .end = u->around_end };
 	return 0;
 }
 
@@ -95,7 +100,8 @@ static uint64_t piece_hash(uint32_t function, uint64_t start, const char *file, 
 }
 
 /* UINT32_MAX: it was not sampled. */
-static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t start, const char *file, unsigned int line)
+static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t start,
+			 const char *file, unsigned int line)
 {
 	uint64_t hash = piece_hash(function, start, file, line);
 	size_t probe = 0;
@@ -104,7 +110,8 @@ static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t sta
 	while ((i = kjoule_hash_index_next(&m->by_piece, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		const struct piece *p = &m->pieces[i];
 
-		if (p->function == function && p->start == start && p->line == line && !strcmp(p->file, file))
+		if (p->function == function && p->start == start && p->line == line &&
+		    !strcmp(p->file, file))
 			return i;
 	}
 	return UINT32_MAX;
@@ -114,8 +121,9 @@ static int piece_find_or_add(struct making *m, const struct code_unit *u, uint32
 			     uint32_t *out)
 {
 	bool line = u->kind == CODE_UNIT_LINE && u->outer_file && u->outer_line;
-	struct piece like = { .function = function, .start = u->kind == CODE_UNIT_BLOCK ? u->start : 0,
-			      .file = line ? u->outer_file : "", .line = line ? u->outer_line : 0 };
+	struct piece like =
+		{ .function = function, .start = u->kind == CODE_UNIT_BLOCK ? u->start : 0,
+		  .file = line ? u->outer_file : "", .line = line ? u->outer_line : 0 };
 	struct piece *p;
 
 	*out = piece_at(m, function, like.start, like.file, like.line);
@@ -165,7 +173,8 @@ static int annotate_compute_figures(struct making *m)
 	m->figures = calloc(m->n_pieces + 1, sizeof(*m->figures));
 	if (all && m->functions && m->figures) {
 		for (uint32_t i = 0; i < m->b->n_functions; i++)
-			all[i] = blocks_is_unattributed(m->b, i) || i == m->b->recorder || i == m->b->paused ? UINT32_MAX : 0;
+			all[i] = blocks_is_unattributed(m->b, i) || i == m->b->recorder ||
+				 i == m->b->paused ? UINT32_MAX : 0;
 		ret = profile_groups(m->p, all, 1, &m->a->total);
 	}
 	free(all);
@@ -218,11 +227,17 @@ static bool annotate_sample_is_wanted(const struct making *m, const struct timel
 {
 	if (m->opt->pid && s->tgid != m->opt->pid)
 		return false;
-	if (m->v->region && !kjoule_regions_inside(m->v->regions, kjoule_regions_find(m->v->regions, s->pid,
-						   view_time(m->v, s->tick, s->late_ns)), m->v->region))
-		return false;
+	if (m->v->region) {
+		uint64_t ns = view_time(m->v, s->tick, s->late_ns);
+
+		if (!kjoule_regions_inside(m->v->regions,
+					   kjoule_regions_find(m->v->regions, s->pid, ns),
+					   m->v->region))
+			return false;
+	}
 	return !m->opt->comm ||
-	       !strcmp(view_comm(m->v, s->tgid, s->tgid, view_time(m->v, s->tick, s->late_ns)), m->opt->comm);
+	       !strcmp(view_comm(m->v, s->tgid, s->tgid, view_time(m->v, s->tick, s->late_ns)),
+		       m->opt->comm);
 }
 
 /* Of the instruction that was sampled; NULL: it is in none of the functions. */
@@ -241,11 +256,18 @@ static uint64_t *annotate_counter_of(struct making *m, const struct timeline_sam
 	return f->samples && place.address < f->end ? &f->samples[place.address - f->start] : NULL;
 }
 
-/* Samples by instruction. What an address belongs to is remembered: most samples hit few of them. */
+/*
+ * Samples by instruction. What an address belongs to is remembered: most samples hit few of them.
+ */
 static int annotate_count_samples(struct making *m)
 {
 	enum { SLOTS = 4096 };
-	struct { uint64_t ip; uint32_t pid, layout; bool used; uint64_t *counter; } *seen = calloc(SLOTS, sizeof(*seen));
+	struct {
+		uint64_t ip;
+		uint32_t pid, layout;
+		bool used;
+		uint64_t *counter;
+	} *seen = calloc(SLOTS, sizeof(*seen));
 	uint64_t nobody = 0;
 	int ret = seen ? 0 : -ENOMEM;
 
@@ -265,14 +287,17 @@ static int annotate_count_samples(struct making *m)
 			if (s->tick < next)
 				continue;	/* a tick has one sample */
 			next = s->tick + 1;
-			if (holds->n && edge_windows_is_paused(holds, timeline_due(&m->v->rec.meta.session, s->tick), &hold))
+			if (holds->n &&
+			    edge_windows_is_paused(holds, timeline_due(&m->v->rec.meta.session,
+								       s->tick), &hold))
 				continue;	/* the tick is the hold's, and so is the sample */
 			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) ||
 			    !annotate_sample_is_wanted(m, s))
 				continue;
-			layout = kjoule_maps_layout(m->v->maps, s->tgid, view_time(m->v, s->tick, s->late_ns));
-			if (!seen[slot].used || seen[slot].ip != s->ip || seen[slot].pid != s->tgid ||
-			    seen[slot].layout != layout) {
+			layout = kjoule_maps_layout(m->v->maps, s->tgid,
+						    view_time(m->v, s->tick, s->late_ns));
+			if (!seen[slot].used || seen[slot].ip != s->ip ||
+			    seen[slot].pid != s->tgid || seen[slot].layout != layout) {
 				seen[slot].used = true;
 				seen[slot].layout = layout;
 				seen[slot].ip = s->ip;
@@ -318,7 +343,8 @@ static int annotate_add_line(struct making *m, struct annotate_function *f, enum
 			     const struct code_units_code *code, const char *file,
 			     unsigned int line, struct annotate_row **out)
 {
-	const struct source_file *source = source_text_file(&m->text, file, kjoule_code_owner(code->file));
+	const struct source_file *source =
+		source_text_file(&m->text, file, kjoule_code_owner(code->file));
 	struct annotate_row *row = annotate_add_row(f, kind);
 	const char *text;
 
@@ -357,7 +383,8 @@ static int annotate_add_instruction(const struct making *m, struct annotate_func
 	for (unsigned int i = 0; i < insn->size && insn->address + i < f->end; i++)
 		row->samples += m->found[function].samples[insn->address + i - f->start];
 	bytes = kjoule_code_bytes(code->file, insn->address, &len);
-	if (!bytes || kjoule_disassemble_text(bytes, len, kjoule_code_machine(code->file), insn->address, text) <= 0)
+	if (!bytes || kjoule_disassemble_text(bytes, len, kjoule_code_machine(code->file),
+					      insn->address, text) <= 0)
 		strcpy(text, "(no instruction)");
 	row->text = strdup(text);
 	return row->text ? 0 : -ENOMEM;
@@ -389,8 +416,9 @@ static int annotate_add_blocks(struct making *m, struct annotate_function *f, ui
 			row->depth = in->loop == FLOW_NONE ? 0 : code->flow->loops[in->loop].depth;
 			annotate_set_figures(m, row, piece_at(m, function, in->start, "", 0));
 		}
-		if (m->opt->source && kjoule_code_line(code->file, insn->address, &in_source) && in_source.file &&
-		    in_source.line && (in_source.line != line || in_source.file != file)) {
+		if (m->opt->source && kjoule_code_line(code->file, insn->address, &in_source) &&
+		    in_source.file && in_source.line &&
+		    (in_source.line != line || in_source.file != file)) {
 			file = in_source.file;
 			line = in_source.line;
 			ret = annotate_add_line(m, f, ANNOTATE_SOURCE, code, file, line, &row);
@@ -415,8 +443,8 @@ static int outer_line_by_place(const void *a, const void *b)
 }
 
 /*
- * Lines that code was made from, and those between where there is a text and no large gap. What was sampled and
- * has no line comes last: figures of the lines are to add up to the function's.
+ * Lines that code was made from, and those between where there is a text and no large gap. What was
+ * sampled and has no line comes last: figures of the lines are to add up to the function's.
  */
 static int annotate_add_lines(struct making *m, struct annotate_function *f, uint32_t function,
 			      const struct code_units_code *code)
@@ -443,7 +471,8 @@ static int annotate_add_lines(struct making *m, struct annotate_function *f, uin
 	if (n)
 		qsort(lines, n, sizeof(*lines), outer_line_by_place);
 	for (size_t i = 0; i < n && !ret; i++) {
-		unsigned int next = i + 1 < n && !strcmp(lines[i + 1].file, lines[i].file) ? lines[i + 1].line :
+		unsigned int next = i + 1 < n && !strcmp(lines[i + 1].file, lines[i].file) ?
+				    lines[i + 1].line :
 				    lines[i].line + 1;
 		const struct source_file *source = source_text_file(&m->text, lines[i].file,
 								     kjoule_code_owner(code->file));
@@ -452,7 +481,8 @@ static int annotate_add_lines(struct making *m, struct annotate_function *f, uin
 			struct annotate_row *row;
 
 			/* what no code was made from is shown where there is a text to be shown */
-			if (line > lines[i].line && (next - lines[i].line > GAP_MOST || !source || !source->lines))
+			if (line > lines[i].line &&
+			    (next - lines[i].line > GAP_MOST || !source || !source->lines))
 				break;
 			ret = annotate_add_line(m, f, ANNOTATE_LINE, code, lines[i].file, line,
 						&row);
@@ -483,8 +513,9 @@ static int annotate_make_function(struct making *m, uint32_t i)
 
 	if (!f)
 		return -ENOMEM;
-	*f = (struct annotate_function){ .name = from->name, .object = from->object, .start = from->start,
-					 .end = from->end, .g = m->functions[i], .precise = from->precise };
+	*f = (struct annotate_function){ .name = from->name, .object = from->object,
+					 .start = from->start, .end = from->end,
+					 .g = m->functions[i], .precise = from->precise };
 	f->samples = f->g.samples;
 	if (!from->samples) {
 		f->miss = ANNOTATE_NO_CODE;
@@ -508,8 +539,8 @@ static int annotate_function_by_weight(const void *a, const void *b)
 	return c ? c : (f->start > g->start) - (f->start < g->start);
 }
 
-int annotate_new(struct view *v, struct blocks *b, const struct profile *p, const struct annotate_options *opt,
-		 struct annotate *a)
+int annotate_new(struct view *v, struct blocks *b, const struct profile *p,
+		 const struct annotate_options *opt, struct annotate *a)
 {
 	struct making m = { .v = v, .b = b, .p = p, .opt = opt, .a = a };
 	int ret;

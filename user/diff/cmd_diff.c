@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule diff: what differs between two recordings, or two series of them, and whether that can be told.
+ * kjoule diff: what differs between two recordings, or two series of them, and whether that is
+ * significant.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,13 +54,15 @@ static int diff_parse_sides(int argc, char **argv, int first, int dashes, struct
 		a->paths[1] = a->paths[0] + 1;
 	}
 	if (several && (!a->n[0] || !a->n[1]))
-		return cmd_usage("diff", "there is no recording %s --", a->n[0] ? "behind" : "before");
+		return cmd_usage("diff", "there is no recording %s --",
+				 a->n[0] ? "behind" : "before");
 	if (!several && a->n[1] != 1)
 		return cmd_usage("diff",
 				 "two recordings, please, or -- between those of one side and of the other; found %zu",
 				 a->n[0]);
 	if (a->without_outliers && a->n[0] == 1 && a->n[1] == 1)
-		return cmd_usage("diff", "--without-outliers is of several recordings on a side; there is one on each");
+		return cmd_usage("diff",
+				 "--without-outliers is of several recordings on a side; there is one on each");
 	return 0;
 }
 
@@ -140,15 +143,17 @@ static int diff_compare_sides(struct diff *d, bool force, struct kjoule_error *e
 		ret = merge_note(&d->notes,
 				 "A and B are different builds of %s (build ids %.12s and %.12s): code is joined by its names",
 				 basename(names[0]), a->build_id, b->build_id);
-	} else if (a->program && b->program && !(a->build_id && b->build_id) && strcmp(a->program, b->program)) {
+	} else if (a->program && b->program && !(a->build_id && b->build_id) &&
+		   strcmp(a->program, b->program)) {
 		ret = merge_note(&d->notes,
-				 "whether %s and %s are the same build is not known: code is joined by its names", a->program,
-				 b->program);
+				 "whether %s and %s are the same build is not known: code is joined by its names",
+				 a->program, b->program);
 	}
 	if (!ret && a->target != b->target && !force)
 		ret = kjoule_fail(err, EXDEV,
 				  "%.150s is a recording of a %s, %.150s of a %s: to compare them all the same give --force",
-				  a->path, kjoule_target_name(a->target), b->path, kjoule_target_name(b->target));
+				  a->path, kjoule_target_name(a->target), b->path,
+				  kjoule_target_name(b->target));
 	else if (!ret && a->target != b->target)
 		ret = merge_note(&d->notes, "A is a recording of a %s, B of a %s: they do not tell of the same",
 				 kjoule_target_name(a->target), kjoule_target_name(b->target));
@@ -160,8 +165,8 @@ static int diff_compare_sides(struct diff *d, bool force, struct kjoule_error *e
 	else if (!ret && strcmp(a->kernel, b->kernel))
 		ret = merge_note(&d->notes, "A was recorded on %s, B on %s", a->kernel, b->kernel);
 	if (!ret && a->interval_ns != b->interval_ns)
-		ret = merge_note(&d->notes, "A was recorded at %.6g Hz, B at %.6g Hz", 1e9 / a->interval_ns,
-				 1e9 / b->interval_ns);
+		ret = merge_note(&d->notes, "A was recorded at %.6g Hz, B at %.6g Hz",
+				 1e9 / a->interval_ns, 1e9 / b->interval_ns);
 	if (!ret && memcmp(&a->cpus, &b->cpus, sizeof(a->cpus)))
 		ret = merge_note(&d->notes, "A was recorded on CPUs %s, B on CPUs %s",
 				 kjoule_cpus_format(&a->cpus, cpus[0], sizeof(cpus[0])),
@@ -216,7 +221,8 @@ static int diff_check_same_recording(const struct diff *d, struct kjoule_error *
 			if (merge_same(&d->sides[0].runs[i], &d->sides[1].runs[k]))
 				return kjoule_fail(err, EXDEV,
 						   "%.200s and %.200s are the same recording, on both sides",
-						   d->sides[0].runs[i].path, d->sides[1].runs[k].path);
+						   d->sides[0].runs[i].path,
+						   d->sides[1].runs[k].path);
 	return 0;
 }
 
@@ -246,7 +252,10 @@ static int diff_load_sides(struct diff *d, const struct asked *a, struct kjoule_
 	return ret;
 }
 
-/* What the user has named and nothing ran of on either side is no block without a difference. Return: all of it ran */
+/*
+ * What the user has named and nothing ran of on either side is no block without a difference.
+ * Return: all of it ran
+ */
 static bool diff_blocks_are_sampled(const struct diff *d, const struct user_blocks *named)
 {
 	bool all = true;
@@ -261,7 +270,8 @@ static bool diff_blocks_are_sampled(const struct diff *d, const struct user_bloc
 				!strcmp(of->symbol, named->blocks[i].name);
 		}
 		if (!found)
-			cmd_warn("--block %s: no sample fell into it on either side", named->blocks[i].name);
+			cmd_warn("--block %s: no sample fell into it on either side",
+				 named->blocks[i].name);
 		all &= found;
 	}
 	return all;

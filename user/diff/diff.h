@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule diff`: the rows (rows.c), their printing (print.c) and the command line (cmd_diff.c).
+ * The parts of `kjoule diff`: the rows (rows.c), their printing (print.c) and the command line
+ * (cmd_diff.c).
  */
 #ifndef KJOULE_DIFF_H
 #define KJOULE_DIFF_H
@@ -15,27 +16,31 @@ enum diff_in { DIFF_BOTH, DIFF_ONLY_A, DIFF_ONLY_B };
 /* Times, energies and powers of one block on both sides. */
 struct diff_row {
 	enum diff_kind kind;
-	uint32_t process, function;	/* indices into the names; of --by process @function is none */
+	/* indices into the names; of --by process @function is none */
+	uint32_t process, function;
 	enum diff_in in;
 	uint64_t samples[2];
 	size_t seen[2];			/* in how many recordings of the side */
 	struct value time_s[2];
 	struct value j[PROFILE_DOMAINS][2], w[PROFILE_DOMAINS][2];
 	double dof[PROFILE_DOMAINS][2];	/* of their intervals; 0: they have none */
-	double share[PROFILE_DOMAINS][2];	/* see struct cpm_group; NAN: not met, or no energy is known */
-	bool mixed[PROFILE_DOMAINS];	/* below GROUPS_PURE on a side: energy and power are not compared */
+	/* see struct cpm_group; NAN: not met, or no energy is known */
+	double share[PROFILE_DOMAINS][2];
+	/* below GROUPS_PURE on a side: energy and power are not compared */
+	bool mixed[PROFILE_DOMAINS];
 	struct difference time;
 	struct difference energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };
 
 /**
- * struct diff - two sides held against each other
+ * struct diff - two sides compared with each other
  * @domains:	that both have, by name; @place: their columns on each side
  * @n_hidden:	rows below the limit
  * @compared:	rows that were compared, hidden ones included
  *
- * A block that is @mixed has its neighbours' power in its own: what looks like a difference may be theirs, and what is one
- * may be hidden by them. Its energies and powers are DIFFERENCE_UNKNOWN therefore; its times are compared.
+ * A block that is @mixed has its neighbours' power in its own: what looks like a difference may be
+ * theirs, and what is one may be hidden by them. Its energies and powers are DIFFERENCE_UNKNOWN
+ * therefore; its times are compared.
  */
 struct diff {
 	struct merge_names names;

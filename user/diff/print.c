@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what differs between two sides; see diff.h. A figure that cannot be told is "-", never 0.
+ * Prints what differs between two sides; see diff.h. A figure that is not known is "-", never 0.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,8 +18,9 @@ static const char half[] = "\xc2\xb1";
 static const char *const ins[] = { [DIFF_BOTH] = "both", [DIFF_ONLY_A] = "a", [DIFF_ONLY_B] = "b" };
 static const char *const sures[] = { [DIFFERENCE_UNKNOWN] = "unknown", [DIFFERENCE_NO] = "no",
 				     [DIFFERENCE_YES] = "yes", [DIFFERENCE_SURELY] = "surely" };
-static const char *const marks[] = { [DIFFERENCE_UNKNOWN] = "", [DIFFERENCE_NO] = "", [DIFFERENCE_YES] = "*",
-				     [DIFFERENCE_SURELY] = "**" };
+static const char *const marks[] =
+	{ [DIFFERENCE_UNKNOWN] = "", [DIFFERENCE_NO] = "", [DIFFERENCE_YES] = "*",
+	  [DIFFERENCE_SURELY] = "**" };
 
 /* Of which unit of which domain a figure is; NULL domain: a time; NULL title: not in tables. */
 struct figure {
@@ -28,8 +29,8 @@ struct figure {
 };
 
 static const struct output_field fields[] = {
-	{ "energy", true }, { "power", false }, { "time", true }, { "in", false }, { "command", false }, { "mode", false },
-	{ "function", true }, { "object", true },
+	{ "energy", true }, { "power", false }, { "time", true }, { "in", false },
+	{ "command", false }, { "mode", false }, { "function", true }, { "object", true },
 };
 
 #define N_FIELDS	(sizeof(fields) / sizeof(fields[0]))
@@ -39,20 +40,22 @@ int diff_fields_check(const char *chosen, struct kjoule_error *err)
 	return fields_check(&(struct fields){ fields, N_FIELDS, chosen }, err);
 }
 
-static void diff_layout(const struct columns *c, struct output *out, const struct attribute_options *opt, bool several,
-			bool only)
+static void diff_layout(const struct columns *c, struct output *out,
+			const struct attribute_options *opt, bool several, bool only)
 {
 	struct output_field known[N_FIELDS];
 
 	memcpy(known, fields, sizeof(known));
 	for (size_t i = 0; i < N_FIELDS; i++)
-		known[i].shown |= (several && !strcmp(known[i].key, "command")) || (only && !strcmp(known[i].key, "in"));
+		known[i].shown |= (several && !strcmp(known[i].key, "command")) ||
+				  (only && !strcmp(known[i].key, "in"));
 	columns_layout(c, out, &(struct fields){ known, N_FIELDS, opt->fields }, !opt->no_titles);
 	if (opt->quiet)
 		output_quiet(out);
 }
 
-static void diff_add_column(struct columns *c, const struct figure *f, const char *which, const char *unit, const char *title)
+static void diff_add_column(struct columns *c, const struct figure *f, const char *which,
+			    const char *unit, const char *title)
 {
 	const char *what = columns_text(c, "%s%s%s", f->what, which[0] ? "_" : "", which);
 
@@ -76,9 +79,10 @@ static void diff_add_columns(struct columns *c, const struct figure *f)
 
 	columns_field(c, f->field);
 	for (int i = 0; i < 6; i++)
-		diff_add_column(c, f, which[i], f->unit, f->title && !(i % 3) ? columns_text(c, "%s %.40s", i ? "B" : "A", f->title) :
-				NULL);
-	diff_add_column(c, f, "difference", f->unit, f->title ? columns_text(c, "B-A %.40s", f->title) : NULL);
+		diff_add_column(c, f, which[i], f->unit, f->title && !(i % 3) ?
+				columns_text(c, "%s %.40s", i ? "B" : "A", f->title) : NULL);
+	diff_add_column(c, f, "difference", f->unit,
+			f->title ? columns_text(c, "B-A %.40s", f->title) : NULL);
 	diff_add_sign(c, f, half);
 	diff_add_column(c, f, "difference_lo", f->unit, NULL);
 	diff_add_column(c, f, "difference_hi", f->unit, NULL);
@@ -97,7 +101,7 @@ static void diff_print_real(struct output *out, double v, int digits)
 		output_real(out, v, digits);
 }
 
-/* @mixed: with its neighbours', which is told where a mark of the difference would be */
+/* @mixed: with its neighbours', which is shown where a mark of the difference would be */
 static void diff_print_cells(struct output *out, const struct value *sides,
 			     const struct difference *d, const struct figure *f, bool mixed)
 {
@@ -141,9 +145,9 @@ static void diff_print_names(struct output *out, const struct diff *d, const str
 	static const char *const kinds[] = { "block", "ticks", "interrupts", "total" };
 	static const char *const titles[] = { "", "[kjoule ticks]", "[interrupts]", "total" };
 	static const char *const units[] = {
-		[CODE_UNIT_FUNCTION] = "function", [CODE_UNIT_OBJECT] = "object", [CODE_UNIT_LINE] = "line",
-		[CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block", [CODE_UNIT_NAMED] = "named",
-		[CODE_UNIT_REGION] = "region" };
+		[CODE_UNIT_FUNCTION] = "function", [CODE_UNIT_OBJECT] = "object",
+		[CODE_UNIT_LINE] = "line", [CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block",
+		[CODE_UNIT_NAMED] = "named", [CODE_UNIT_REGION] = "region" };
 	const struct blocks_function *f;
 
 	if (r->kind != DIFF_BLOCK) {
@@ -163,7 +167,8 @@ static void diff_print_names(struct output *out, const struct diff *d, const str
 		output_str(out, f->unit ? units[f->unit->kind] : "function");
 		output_str(out, d->names.b.processes[r->process].comm);
 		output_str(out, f->symbol);
-		output_str(out, output_is_table(out) && f->object[0] == '/' ? basename(f->object) : f->object);
+		output_str(out, output_is_table(out) && f->object[0] == '/' ? basename(f->object) :
+			   f->object);
 		/* a region is what a program is at, in the kernel or not */
 		if (f->unit && f->unit->kind == CODE_UNIT_REGION)
 			output_none(out, NULL);
@@ -247,22 +252,29 @@ static void diff_print_footnotes(const struct diff *d)
 		only |= r->in != DIFF_BOTH;
 		any |= r->time.sure >= DIFFERENCE_YES;
 		for (unsigned int k = 0; k < d->n_domains; k++) {
-			any |= r->energy[k].sure >= DIFFERENCE_YES || r->power[k].sure >= DIFFERENCE_YES;
+			any |= r->energy[k].sure >= DIFFERENCE_YES ||
+			       r->power[k].sure >= DIFFERENCE_YES;
 			mixed |= r->mixed[k];
 		}
 	}
 	if (any)
-		wrap_footnote(stdout, "*", "the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together",
+		wrap_footnote(stdout, "*",
+			      "the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together",
 		       d->compared, ceil(0.05 * d->compared));
 	if (mixed)
-		wrap_footnote(stdout, "~", "runs too shortly between two updates of the energy counter, on one side at least: its figures are mixed with its neighbours', and whether they differ is not known");
+		wrap_footnote(stdout, "~",
+			      "runs too shortly between two updates of the energy counter, on one side at least: its figures are mixed with its neighbours', and whether they differ is not known");
 	if (few)
-		wrap_footnote(stdout, "", "the intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side",
+		wrap_footnote(stdout, "",
+			      "the intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side",
 		       RUNS_SPREAD);
 	if (only)
-		wrap_footnote(stdout, "a", "no sample of B fell into it, b : none of A; the interval has what it may have been all the same");
+		wrap_footnote(stdout, "a",
+			      "no sample of B fell into it, b : none of A; the interval has what it may have been all the same");
 	if (d->n_hidden)
-		wrap_footnote(stdout, "", "rows below the limit on both sides, not shown: %zu (--percent-limit)", d->n_hidden);
+		wrap_footnote(stdout, "",
+			      "rows below the limit on both sides, not shown: %zu (--percent-limit)",
+			      d->n_hidden);
 }
 
 static int diff_digits_of(const struct diff *d,
@@ -273,7 +285,8 @@ static int diff_digits_of(const struct diff *d,
 
 	for (size_t i = 0; i < d->n; i++)
 		for (int side = 0; side < 2; side++)
-			most = fmax(most, isnan(of(&d->rows[i], domain)[side].v) ? 0 : of(&d->rows[i], domain)[side].v);
+			most = fmax(most, isnan(of(&d->rows[i], domain)[side].v) ? 0 :
+				    of(&d->rows[i], domain)[side].v);
 	return columns_digits(most);
 }
 
@@ -301,7 +314,8 @@ static void diff_add_name(struct columns *c, const char *field, const char *name
 
 int diff_print(const struct diff *d, const struct attribute_options *opt)
 {
-	struct figure time = { "time", "time", NULL, "s", "s", diff_digits_of(d, diff_row_time, 0) };
+	struct figure time =
+		{ "time", "time", NULL, "s", "s", diff_digits_of(d, diff_row_time, 0) };
 	struct figure energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 	struct columns *c = columns_new(opt->domains);
 	bool only = false;
@@ -312,7 +326,8 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 		return -ENOMEM;
 	diff_add_name(c, NULL, "kind", NULL);
 	diff_add_name(c, "command", "comm", "COMMAND");
-	diff_add_name(c, "function", "function", opt->by_region ? "REGION" : opt->processes ? "PROCESS" : "FUNCTION");
+	diff_add_name(c, "function", "function",
+		      opt->by_region ? "REGION" : opt->processes ? "PROCESS" : "FUNCTION");
 	diff_add_name(c, "object", "object", opt->by_region || opt->processes ? NULL : "OBJECT");
 	diff_add_name(c, "mode", "mode", "MODE");
 	diff_add_name(c, "in", "in", "IN");
@@ -325,10 +340,12 @@ int diff_print(const struct diff *d, const struct attribute_options *opt)
 		bool shown = columns_shows(c, d->domains[i], !i), alone = !opt->domains;
 
 		energy[i] = (struct figure){ "energy", "energy", d->domains[i], "j",
-					     shown ? alone ? "J" : columns_text(c, "%.32s J", d->domains[i]) : NULL,
+					     shown ? alone ? "J" :
+					     columns_text(c, "%.32s J", d->domains[i]) : NULL,
 					     diff_digits_of(d, diff_row_energy, i) };
 		power[i] = (struct figure){ "power", "power", d->domains[i], "w",
-					    shown ? alone ? "W" : columns_text(c, "%.32s W", d->domains[i]) : NULL,
+					    shown ? alone ? "W" :
+					    columns_text(c, "%.32s W", d->domains[i]) : NULL,
 					    diff_digits_of(d, diff_row_power, i) };
 		diff_add_columns(c, &energy[i]);
 		diff_add_columns(c, &power[i]);

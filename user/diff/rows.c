@@ -9,8 +9,8 @@
 #include "diff/diff.h"
 
 /*
- * Ticks that a block which none was found at may have had all the same: with so many a sample would have been
- * met in 97.5 % of all cases (Poisson).
+ * Ticks that a block which none was found at may have had all the same: with so many a sample would
+ * have been met in 97.5 % of all cases (Poisson).
  */
 #define UNMET_TICKS	3.689
 
@@ -37,7 +37,8 @@ static const char *diff_row_name(const struct diff_row *r)
 {
 	const struct blocks *b = &sort_diff->names.b;
 
-	return r->function == UINT32_MAX ? b->processes[r->process].comm : b->functions[r->function].symbol;
+	return r->function == UINT32_MAX ? b->processes[r->process].comm :
+	       b->functions[r->function].symbol;
 }
 
 static int diff_row_by_key(const void *a, const void *b)
@@ -85,11 +86,15 @@ static void diff_row_set_side(const struct diff *d, struct diff_row *r, int side
 		r->j[i][side] = g->energy[d->place[i][side]].j;
 		r->w[i][side] = g->energy[d->place[i][side]].w;
 		r->dof[i][side] = g->energy[d->place[i][side]].dof;
-		r->share[i][side] = isnan(r->j[i][side].v) ? NAN : g->energy[d->place[i][side]].share;
+		r->share[i][side] = isnan(r->j[i][side].v) ? NAN :
+				    g->energy[d->place[i][side]].share;
 	}
 }
 
-/* What was not met: none, or so little that no sample fell into it, with the power that it has on the other side. */
+/*
+ * What was not met: none, or so little that no sample fell into it, with the power that it has on
+ * the other side.
+ */
 static void diff_row_set_unsampled(const struct diff *d, struct diff_row *r, int side)
 {
 	double most = diff_unsampled_s(&d->sides[side]);
@@ -124,7 +129,10 @@ static bool diff_row_set_sides(struct diff *d, struct diff_row *r, const struct 
 	return true;
 }
 
-/* Of the runs where their spread is in the intervals, of one recording's batches where not: the fewer of both. */
+/*
+ * Of the runs where their spread is in the intervals, of one recording's batches where not: the
+ * fewer of both.
+ */
 static double diff_degrees_of_freedom(const struct diff *d, const double of[2])
 {
 	size_t a = d->sides[0].kept, b = d->sides[1].kept;
@@ -148,13 +156,17 @@ static void diff_row_compare(const struct diff *d, struct diff_row *r, size_t co
 		r->energy[i] = difference_of(&r->j[i][0], &r->j[i][1], comparisons, dof);
 		r->power[i] = difference_of(&r->w[i][0], &r->w[i][1], comparisons, dof);
 		/* their intervals know nothing of what the neighbours have put into them */
-		r->mixed[i] = r->kind == DIFF_BLOCK && (r->share[i][0] < GROUPS_PURE || r->share[i][1] < GROUPS_PURE);
+		r->mixed[i] = r->kind == DIFF_BLOCK &&
+			      (r->share[i][0] < GROUPS_PURE || r->share[i][1] < GROUPS_PURE);
 		if (r->mixed[i])
 			r->energy[i].sure = r->power[i].sure = DIFFERENCE_UNKNOWN;
 	}
 }
 
-/* What ticks or other interrupts took of the functions that are compared. Without an interval, as in a report. */
+/*
+ * What ticks or other interrupts took of the functions that are compared. Without an interval, as
+ * in a report.
+ */
 static void diff_part_add(const struct diff *d, struct diff_row *r, int side,
 			  const struct profile_group *g)
 {
@@ -188,7 +200,8 @@ static void diff_part_finish(const struct diff *d, struct diff_row *r)
 	for (int side = 0; side < 2; side++)
 		for (unsigned int i = 0; i < d->n_domains; i++)
 			r->w[i][side] = (struct value){
-							r->time_s[side].v > 0 ? r->j[i][side].v / r->time_s[side].v : NAN,
+							r->time_s[side].v > 0 ?
+							r->j[i][side].v / r->time_s[side].v : NAN,
 							NAN, NAN };
 }
 
@@ -197,7 +210,7 @@ static bool diff_process_is_wanted(const struct diff *d, uint32_t process,
 {
 	const struct blocks_process *p = &d->names.b.processes[process];
 
-	/* the recorder beside a process is no part of it */
+	/* the recorder is no part of the process */
 	return p->kind != CPM_MARGINAL && attribute_is_wanted(p, opt);
 }
 
@@ -208,7 +221,8 @@ static bool diff_row_is_small(const struct diff *d, const struct diff_row *r, do
 		const struct profile_group *t = d->sides[side].groups.total;
 		double whole = t->time_s.v, part = r->time_s[side].v;
 
-		if (d->n_domains && !isnan(r->j[0][side].v) && !isnan(t->energy[d->place[0][side]].j.v)) {
+		if (d->n_domains && !isnan(r->j[0][side].v) &&
+		    !isnan(t->energy[d->place[0][side]].j.v)) {
 			whole = t->energy[d->place[0][side]].j.v;
 			part = r->j[0][side].v;
 		}
@@ -220,7 +234,8 @@ static bool diff_row_is_small(const struct diff *d, const struct diff_row *r, do
 
 static bool diff_row_is_named(const struct diff *d, const struct diff_row *r)
 {
-	const struct code_unit *unit = r->function == UINT32_MAX ? NULL : d->names.b.functions[r->function].unit;
+	const struct code_unit *unit = r->function == UINT32_MAX ? NULL :
+				       d->names.b.functions[r->function].unit;
 
 	return unit && unit->kind == CODE_UNIT_NAMED;
 }
@@ -241,7 +256,8 @@ static void diff_add_blocks(struct diff *d, const struct attribute_options *opt,
 			continue;
 		for (int side = 0; side < 2; side++) {
 			at[side] = opt->processes ? g[side]->processes[i] : g[side]->functions[i];
-			r.seen[side] = opt->processes ? g[side]->processes_between[i].seen : g[side]->functions_between[i].seen;
+			r.seen[side] = opt->processes ? g[side]->processes_between[i].seen :
+				       g[side]->functions_between[i].seen;
 			for (int part = 0; part < 2 && !opt->processes; part++)
 				diff_part_add(d, &parts[part], side, &at[side]);
 			if (!opt->processes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule annotate: blocks, lines and instructions of the function of looped.c, and what there is to be said
- * where there is no code, no source and no sample.
+ * kjoule annotate: blocks, lines and instructions of the function of looped.c, and what there is to
+ * be said where there is no code, no source and no sample.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,8 +66,10 @@ static void blocks_have_their_figures(void **state)
 			continue;
 		sampled++;
 		assert_int_equal(number(row, "samples"), 3000);
-		assert_true(near(number(row, "power_package_w"), number(row, "loop_depth") ? 1 : 2, 0.01));
-		assert_true(near(number(row, "percent"), number(row, "loop_depth") ? 33.3 : 66.7, 0.5));
+		assert_true(near(number(row, "power_package_w"), number(row, "loop_depth") ? 1 : 2,
+				 0.01));
+		assert_true(near(number(row, "percent"), number(row, "loop_depth") ? 33.3 : 66.7,
+				 0.5));
 	}
 	assert_int_equal(sampled, 2);
 	assert_true(looping >= 1);
@@ -107,13 +109,14 @@ static void a_region_cuts_figures_and_samples(void **state)
 }
 
 /*
- * The loop for 6 s at 20 W, then what comes after at as much. @stops: the counter is read until this tick only; @later: another
- * library has taken the place of the program's code from then on; @lost: 100 samples in the middle of the loop; @second: it is
- * another function that comes after it
+ * The loop for 6 s at 20 W, then what comes after at as much. @stops: the counter is read until
+ * this tick only; @later: another library has taken the place of the program's code from then on;
+ * @lost: 100 samples in the middle of the loop; @second: it is another function that comes after it
  */
 static const char *second;
 
-static void record_in_two_halves(const char *name, uint32_t stops, uint32_t later, bool lost, bool source)
+static void record_in_two_halves(const char *name, uint32_t stops, uint32_t later, bool lost,
+				 bool source)
 {
 	uint64_t after = second ? looped_function(second).offset : looped.after_offset;
 	struct buffer b = { 0 }, more = { 0 };
@@ -135,11 +138,13 @@ static void record_in_two_halves(const char *name, uint32_t stops, uint32_t late
 		}
 		if (k % 10 == 0 && k < stops && source)
 			put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
-		put_sample(&b, k, 0x10000000 + (k < 6000 ? looped.loop_offset : after), KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		put_sample(&b, k, 0x10000000 + (k < 6000 ? looped.loop_offset : after),
+			   KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		uj += 20000 + k % 7;
 	}
 	if (later) {
-		put_map(&more, 100, meta.session.t0_ns + later * 1000000ull, 0x10000000, 0x10000000, 0, "/nonexistent/library");
+		put_map(&more, 100, meta.session.t0_ns + later * 1000000ull, 0x10000000,
+			0x10000000, 0, "/nonexistent/library");
 		put_regions(&(struct buffer){ 0 }, &more);
 		free(more.data);
 	}
@@ -174,7 +179,8 @@ static void what_has_no_energy_stands_by_its_time(void **state)
 	row = next(doc, "function", &at);
 	assert_string_equal(word(row, "function"), "a_loop_and_more");
 	row = next(doc, "function", &at);
-	assert_true(row && !strcmp(word(row, "function"), "main") && !figure_of(row, "energy_package_j"));
+	assert_true(row && !strcmp(word(row, "function"), "main") &&
+		    !figure_of(row, "energy_package_j"));
 	json_object_put(doc);
 }
 
@@ -216,8 +222,10 @@ static void code_of_a_library_that_came_later_is_not_counted(void **state)
 	assert_int_equal(kjoule("report --json %s", temp_path("later")), 0);
 	doc = json_tokener_parse(out);
 	/* less the 3 us that a tick takes */
-	assert_true(near(number(find_row(doc, "function", looped_path()), "time_s"), 3 * 0.997, 0.005));
-	assert_true(near(number(find_row(doc, "function", "/nonexistent/library"), "time_s"), 6 * 0.997, 0.005));
+	assert_true(near(number(find_row(doc, "function", looped_path()), "time_s"), 3 * 0.997,
+			 0.005));
+	assert_true(near(number(find_row(doc, "function", "/nonexistent/library"), "time_s"),
+			 6 * 0.997, 0.005));
 	json_object_put(doc);
 }
 
@@ -266,7 +274,8 @@ static void lines_have_their_text(void **state)
 		}
 		found++;
 		assert_int_equal(number(row, "samples"), 3000);
-		assert_true(near(number(row, "power_package_w"), line == looped.loop_line ? 1 : 2, 0.01));
+		assert_true(near(number(row, "power_package_w"), line == looped.loop_line ? 1 : 2,
+				 0.01));
 	}
 	assert_int_equal(found, 2);
 	json_object_put(doc);
@@ -287,7 +296,10 @@ static void hot_code_is_marked(void **state)
 	assert_true(says(out, "imprecise instruction pointers: some samples may be of the code before"));
 }
 
-/* Blocks of a function by turns of a few ticks, and the counter moves every ten: each one's power is the other's, too. */
+/*
+ * Blocks of a function by turns of a few ticks, and the counter moves every ten: each one's power
+ * is the other's, too.
+ */
 static void power_that_is_mixed_is_marked(void **state)
 {
 	uint64_t uj[2] = { 0, 0 }, noise = 1;
@@ -305,8 +317,8 @@ static void power_that_is_mixed_is_marked(void **state)
 
 		if (k % 10 == 0)
 			put_energy(&b, k, 3, uj);
-		put_sample(&b, k, 0x10000000 + (first ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE,
-			   1000000, 100);
+		put_sample(&b, k, 0x10000000 + (first ? looped.loop_offset : looped.after_offset),
+			   KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		uj[0] += (first ? 1000 : 2000) + (int64_t)(200 * rnd_unit(&noise)) - 100;
 	}
 	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
@@ -324,10 +336,12 @@ static void power_that_is_mixed_is_marked(void **state)
 		for (size_t k = 0; k < json_object_array_length(rows); k++) {
 			struct json_object *like = json_object_array_get_idx(rows, k);
 
-			if (strcmp(word(like, "kind"), "block") || number(like, "start") != number(row, "address"))
+			if (strcmp(word(like, "kind"), "block") ||
+			    number(like, "start") != number(row, "address"))
 				continue;
 			found++;
-			assert_true(near(number(row, "window_share"), number(like, "window_share"), 1e-9));
+			assert_true(near(number(row, "window_share"), number(like, "window_share"),
+					 1e-9));
 		}
 		assert_true(number(row, "window_share") > 0.2 && number(row, "window_share") < 0.7);
 	}
@@ -338,24 +352,31 @@ static void power_that_is_mixed_is_marked(void **state)
 	json_object_put(reported);
 	json_object_put(doc);
 	assert_int_equal(kjoule("annotate %s", temp_path("mixed")), 0);
-	assert_true(says(out, ">>~ ") && says(out, "~ : runs too shortly between two updates of the energy counter"));
+	assert_true(says(out, ">>~ ") &&
+		    says(out, "~ : runs too shortly between two updates of the energy counter"));
 	assert_int_equal(kjoule("annotate --csv %s", temp_path("mixed")), 0);
 	assert_true(says(out, ",freq_mhz,window_share,address,"));
 	assert_int_equal(kjoule("annotate %s", temp_path("precise")), 0);
 	assert_null(strchr(out, '~'));
 }
 
-/* Whose CPUs were held has figures of the constant power model, which is said, and no part of what holding cost. */
+/*
+ * Whose CPUs were held has figures of the constant power model, which is said, and no part of what
+ * holding cost.
+ */
 static void what_was_held_is_in_no_total(void **state)
 {
-	struct series_run run = { .name = "held", .ticks = 20000, .watt = 1, .exe = looped_path(), .offset = looped.loop_offset, .paused = true };
+	struct series_run run = { .name = "held", .ticks = 20000, .watt = 1, .exe = looped_path(),
+				  .offset = looped.loop_offset, .paused = true };
 	struct json_object *doc, *row;
 	double samples;
 	size_t i = 0;
 
 	(void)state;
 	series_record(&run);
-	/* 96 ticks at 1 W beside as many at 2 W; with 4 each at which it was held it would be 32 % */
+	/*
+	 * 96 ticks at 1 W next to as many at 2 W; with 4 each at which it was held it would be 32 %
+	 */
 	assert_int_equal(kjoule("annotate --percent-limit 32.7 %s", temp_path("held")), 0);
 	assert_true(says(out, "a_loop_and_more"));
 	assert_true(says(err, "held was recorded with --edge: its CPUs were held again and again, which is in no total"));
@@ -391,12 +412,13 @@ static void what_is_not_there_is_told(void **state)
 	assert_int_equal(kjoule("annotate -f '[unknown]' %s", temp_path("gone")), 0);
 	assert_true(says(out, "its code is not to be seen"));
 	assert_true(says(err, "/nonexistent/program: no symbols"));
-	/* programs are told as well */
+	/* programs are shown as well */
 	assert_int_equal(kjoule("annotate --json -f '[unknown]' %s", temp_path("gone")), 0);
 	doc = json_tokener_parse(out);
 	missing = json_object_array_get_idx(member(doc, "missing_code"), 0);
 	assert_string_equal(json_object_get_string(member(missing, "function")), "[unknown]");
-	assert_true(says(json_object_get_string(member(missing, "reason")), "its code is not to be seen"));
+	assert_true(says(json_object_get_string(member(missing, "reason")),
+			 "its code is not to be seen"));
 	json_object_put(doc);
 	assert_int_equal(kjoule("annotate --json %s", temp_path("usual")), 0);
 	doc = json_tokener_parse(out);
@@ -407,7 +429,8 @@ static void what_is_not_there_is_told(void **state)
 static void wrong_command_lines_are_2(void **state)
 {
 	static const char *const lines[] = {
-		"annotate --by loop", "annotate --by line --no-source", "annotate a b", "annotate --percent-limit 101",
+		"annotate --by loop", "annotate --by line --no-source", "annotate a b",
+		"annotate --percent-limit 101",
 		"annotate --pid x", "annotate --source ''", "annotate --nonsense", "annotate -f",
 	};
 

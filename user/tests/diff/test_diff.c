@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What differs between two sides: made-up recordings whose differences are known, and pairs that have none.
+ * What differs between two sides: made-up recordings whose differences are known, and pairs that
+ * have none.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -28,7 +29,8 @@ static const char *with_paths(const char *args)
 
 	snprintf(copy, sizeof(copy), "%s", args);
 	for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
-		at += snprintf(text + at, sizeof(text) - at, "%s ", word[0] == '@' ? temp_path(word + 1) : word);
+		at += snprintf(text + at, sizeof(text) - at, "%s ",
+			       word[0] == '@' ? temp_path(word + 1) : word);
 	return text;
 }
 
@@ -64,7 +66,8 @@ static void differences_are_what_they_are(void **state)
 
 	(void)state;
 	series_record(&(struct series_run){ .name = "a", .ticks = 10000, .watt = 1 });
-	series_record(&(struct series_run){ .name = "b", .ticks = 10000, .watt = 1.3, .phase = 13 });
+	series_record(&(struct series_run){ .name = "b", .ticks = 10000, .watt = 1.3,
+					    .phase = 13 });
 	doc = diff("@a @b");
 	row = row_of(doc, "function", "program");
 	assert_true(near(number(row, "energy_difference_package_j"), 1.5, 0.03));
@@ -72,7 +75,8 @@ static void differences_are_what_they_are(void **state)
 		    number(row, "energy_difference_hi_package_j") > 1.5);
 	assert_true(near(number(row, "power_difference_package_w"), 0.3, 0.005));
 	assert_true(near(number(row, "energy_package_ratio"), 1.3, 0.01));
-	assert_true(number(row, "energy_package_ratio_lo") < 1.3 && number(row, "energy_package_ratio_hi") > 1.3);
+	assert_true(number(row, "energy_package_ratio_lo") < 1.3 &&
+		    number(row, "energy_package_ratio_hi") > 1.3);
 	assert_string_equal(word(row, "energy_package_differs"), "surely");
 	assert_string_equal(word(row, "power_package_differs"), "surely");
 	assert_string_equal(word(row, "in"), "both");
@@ -87,7 +91,8 @@ static void differences_are_what_they_are(void **state)
 	/* what is there adds up to the total's */
 	{
 		struct json_object *rows = member(doc, "rows");
-		double sum = 0, total = number(row_of(doc, "total", NULL), "energy_difference_package_j");
+		double sum = 0;
+		double total = number(row_of(doc, "total", NULL), "energy_difference_package_j");
 
 		for (size_t i = 0; i < json_object_array_length(rows); i++)
 			if (strcmp(word(json_object_array_get_idx(rows, i), "kind"), "total"))
@@ -119,8 +124,10 @@ static void what_does_not_differ_seldom_seems_to(void **state)
 	for (unsigned int i = 0; i < pairs; i++) {
 		struct json_object *doc, *row;
 
-		series_record(&(struct series_run){ .name = "same.a", .ticks = 2000, .watt = 1, .phase = 17 * i });
-		series_record(&(struct series_run){ .name = "same.b", .ticks = 2000, .watt = 1, .phase = 17 * i });
+		series_record(&(struct series_run){ .name = "same.a", .ticks = 2000, .watt = 1,
+						    .phase = 17 * i });
+		series_record(&(struct series_run){ .name = "same.b", .ticks = 2000, .watt = 1,
+						    .phase = 17 * i });
 		doc = diff("@same.a @same.b");
 		row = row_of(doc, "function", "program");
 		told += strcmp(word(row, "power_package_differs"), "no") != 0;
@@ -132,8 +139,9 @@ static void what_does_not_differ_seldom_seems_to(void **state)
 }
 
 /*
- * Turns of some two ticks under a counter that moves every ten: only the user code's power is another one, and the
- * kernel's seems to be, far beyond its interval. Neither is told. Of turns of a hundred it is.
+ * Turns of some two ticks under a counter that moves every ten: only the user code's power is
+ * another one, and the kernel's seems to be, far beyond its interval. Neither is shown. Of turns of
+ * a hundred it is.
  */
 static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 {
@@ -142,21 +150,28 @@ static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 
 	(void)state;
 	series_record(&(struct series_run){ .name = "ma", .ticks = 10000, .turn = 2, .watt = 1 });
-	series_record(&(struct series_run){ .name = "mb", .ticks = 10000, .turn = 2, .watt = 1.3, .phase = 13 });
+	series_record(&(struct series_run){ .name = "mb", .ticks = 10000, .turn = 2, .watt = 1.3,
+					    .phase = 13 });
 	doc = diff("@ma @mb");
 	for (int i = 0; i < 2; i++) {
 		row = row_of(doc, "function", objects[i]);
-		assert_true(number(row, "window_share_package_a") < 0.5 && number(row, "window_share_core_b") < 0.5);
+		assert_true(number(row, "window_share_package_a") < 0.5 &&
+			    number(row, "window_share_core_b") < 0.5);
 		assert_string_equal(word(row, "power_package_differs"), "unknown");
 		assert_string_equal(word(row, "energy_package_differs"), "unknown");
 		assert_string_equal(word(row, "power_core_differs"), "unknown");
 		assert_string_equal(word(row, "time_differs"), "no");
 	}
-	/* the kernel did not change, and what it has of its neighbour did, by more than its interval */
-	print_message("%.3f and %.3f W, seems to differ by %.3f to %.3f W\n", number(row, "power_a_package_w"),
-		      number(row, "power_b_package_w"), number(row, "power_difference_lo_package_w"),
+	/*
+	 * the kernel did not change, and what it has of its neighbour did, by more than its
+	 * interval
+	 */
+	print_message("%.3f and %.3f W, seems to differ by %.3f to %.3f W\n",
+		      number(row, "power_a_package_w"), number(row, "power_b_package_w"),
+		      number(row, "power_difference_lo_package_w"),
 		      number(row, "power_difference_hi_package_w"));
-	assert_true(number(row, "power_difference_lo_package_w") > 0.1 || number(row, "power_difference_hi_package_w") < -0.1);
+	assert_true(number(row, "power_difference_lo_package_w") > 0.1 ||
+		    number(row, "power_difference_hi_package_w") < -0.1);
 	assert_true(fabs(number(row, "power_difference_package_w")) < 0.5);
 	/* both together are no mixture */
 	row = row_of(doc, "total", NULL);
@@ -166,7 +181,8 @@ static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 	assert_string_equal(word(row_of(doc, "process", NULL), "power_package_differs"), "surely");
 	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@ma @mb")), 0);
-	assert_true(says(out, "  ~  ") && says(out, "~ : runs too shortly between two updates of the energy counter, on one side at least"));
+	assert_true(says(out, "  ~  ") &&
+		    says(out, "~ : runs too shortly between two updates of the energy counter, on one side at least"));
 	/* one side is enough, and the other way round */
 	series_record(&(struct series_run){ .name = "ml", .ticks = 10000, .watt = 1.3 });
 	doc = diff("@ml @mb");
@@ -176,7 +192,8 @@ static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 	json_object_put(doc);
 	series_record(&(struct series_run){ .name = "la", .ticks = 10000, .watt = 1 });
 	doc = diff("@la @ml");
-	assert_string_equal(word(row_of(doc, "function", "program"), "power_package_differs"), "surely");
+	assert_string_equal(word(row_of(doc, "function", "program"), "power_package_differs"),
+			    "surely");
 	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@la @ml")), 0);
 	assert_null(strchr(out, '~'));
@@ -189,7 +206,8 @@ static void blocks_of_one_side_are_shown(void **state)
 
 	(void)state;
 	series_record(&(struct series_run){ .name = "a", .ticks = 10000, .watt = 1 });
-	series_record(&(struct series_run){ .name = "k", .ticks = 10000, .watt = 1, .kernel_only = true });
+	series_record(&(struct series_run){ .name = "k", .ticks = 10000, .watt = 1,
+					    .kernel_only = true });
 	doc = diff("@a @k");
 	row = row_of(doc, "function", "program");
 	assert_string_equal(word(row, "in"), "a");
@@ -211,7 +229,9 @@ static void blocks_of_one_side_are_shown(void **state)
 	assert_true(says(out, "a : no sample of B fell into it"));
 }
 
-/* Several on a side: how much runs differ counts, and a difference that is less than that is none. */
+/*
+ * Several on a side: how much runs differ counts, and a difference that is less than that is none.
+ */
 static void sides_of_several_have_what_runs_differ_by(void **state)
 {
 	static const uint32_t ticks[] = { 9500, 10500, 10000, 9600, 10400 };
@@ -224,7 +244,8 @@ static void sides_of_several_have_what_runs_differ_by(void **state)
 		snprintf(a, sizeof(a), "sa.%zu", i + 1);
 		snprintf(b, sizeof(b), "sb.%zu", i + 1);
 		series_record(&(struct series_run){ .name = a, .ticks = ticks[i], .watt = 1 });
-		series_record(&(struct series_run){ .name = b, .ticks = ticks[i] + 200, .watt = 1, .phase = 31 });
+		series_record(&(struct series_run){ .name = b, .ticks = ticks[i] + 200, .watt = 1,
+						    .phase = 31 });
 	}
 	doc = diff("@sa.1 @sb.1");
 	row = row_of(doc, "total", NULL);
@@ -236,10 +257,12 @@ static void sides_of_several_have_what_runs_differ_by(void **state)
 	assert_true(near(number(row, "time_difference_s"), 0.2, 1e-6));
 	assert_string_equal(word(row, "time_differs"), "no");
 	/* half of each side: t(4) * S / sqrt(5), S = 0.453 */
-	assert_true(near((number(row, "time_difference_hi_s") - number(row, "time_difference_lo_s")) / 2,
+	assert_true(near((number(row, "time_difference_hi_s") -
+			  number(row, "time_difference_lo_s")) / 2,
 			 sqrt(2) * 2.776 * 0.4528 / sqrt(5), 0.01));
 	json_object_put(doc);
-	assert_int_equal(kjoule("diff %s", with_paths("@sa.1 @sa.2 @sa.3 -- @sb.1 @sb.2 @sb.3")), 0);
+	assert_int_equal(kjoule("diff %s", with_paths("@sa.1 @sa.2 @sa.3 -- @sb.1 @sb.2 @sb.3")),
+			 0);
 	assert_null(strstr(out, "for that, record --runs"));
 	/* sides need not have as many */
 	doc = diff("--without-outliers @sa.1 @sa.2 -- @sb.1");
@@ -253,9 +276,11 @@ static void builds_are_joined_by_names(void **state)
 	struct json_object *doc, *row;
 
 	(void)state;
-	series_record(&(struct series_run){ .name = "old", .ticks = 4000, .watt = 1, .exe = "/nonexistent/old/prog",
+	series_record(&(struct series_run){ .name = "old", .ticks = 4000, .watt = 1,
+					    .exe = "/nonexistent/old/prog",
 					    .build_id = "1111111111111111" });
-	series_record(&(struct series_run){ .name = "new", .ticks = 4000, .watt = 1, .exe = "/nonexistent/new/prog",
+	series_record(&(struct series_run){ .name = "new", .ticks = 4000, .watt = 1,
+					    .exe = "/nonexistent/new/prog",
 					    .build_id = "2222222222222222", .start = 0x20000000 });
 	doc = diff("@old @new");
 	row = row_of(doc, "function", "prog");
@@ -274,21 +299,25 @@ static void builds_are_joined_by_names(void **state)
 	assert_true(says(err, "these are different programs"));
 	assert_string_equal(word(row_of(doc, "function", "prog"), "in"), "both");
 	json_object_put(doc);
-	/* any other file, too: where the machine is recorded nobody knows which is the program */
-	series_record(&(struct series_run){ .name = "os", .ticks = 4000, .watt = 1, .exe = "/nonexistent/old/prog",
-					    .system = true });
-	series_record(&(struct series_run){ .name = "ns", .ticks = 4000, .watt = 1, .exe = "/nonexistent/new/prog",
-					    .system = true });
+	/*
+	 * any other file, too: where the machine is recorded it is not known which is the program
+	 */
+	series_record(&(struct series_run){ .name = "os", .ticks = 4000, .watt = 1,
+					    .exe = "/nonexistent/old/prog", .system = true });
+	series_record(&(struct series_run){ .name = "ns", .ticks = 4000, .watt = 1,
+					    .exe = "/nonexistent/new/prog", .system = true });
 	doc = diff("@os @ns");
 	assert_string_equal(word(row_of(doc, "function", "prog"), "in"), "both");
 	json_object_put(doc);
 	/* a name that would steer the terminal is shown without that */
-	series_record(&(struct series_run){ .name = "evil", .ticks = 4000, .watt = 1, .exe = "/nonexistent/e\033[31m/prog" });
+	series_record(&(struct series_run){ .name = "evil", .ticks = 4000, .watt = 1,
+					    .exe = "/nonexistent/e\033[31m/prog" });
 	assert_int_equal(kjoule("diff %s", with_paths("@old @evil")), 0);
 	assert_true(says(out, "/nonexistent/e?[31m/prog"));
 	assert_null(strchr(out, '\033'));
 	/* one build, copied: nothing to be said */
-	series_record(&(struct series_run){ .name = "copied", .ticks = 4000, .watt = 1, .exe = "/nonexistent/copy/prog",
+	series_record(&(struct series_run){ .name = "copied", .ticks = 4000, .watt = 1,
+					    .exe = "/nonexistent/copy/prog",
 					    .build_id = "1111111111111111" });
 	doc = diff("@old @copied");
 	assert_null(strstr(err, "builds"));
@@ -297,14 +326,16 @@ static void builds_are_joined_by_names(void **state)
 
 static void grains_and_formats_work(void **state)
 {
-	static const char *const grains[] = { "process", "object", "function", "line", "loop", "block" };
+	static const char *const grains[] =
+		{ "process", "object", "function", "line", "loop", "block" };
 	struct json_object *doc, *row;
 
 	(void)state;
-	series_record(&(struct series_run){ .name = "l1", .ticks = 4000, .watt = 1, .exe = looped_path(),
-					    .offset = looped.loop_offset });
-	series_record(&(struct series_run){ .name = "l2", .ticks = 4000, .watt = 1.5, .exe = looped_path(),
-					    .offset = looped.loop_offset, .start = 0x40000000 });
+	series_record(&(struct series_run){ .name = "l1", .ticks = 4000, .watt = 1,
+					    .exe = looped_path(), .offset = looped.loop_offset });
+	series_record(&(struct series_run){ .name = "l2", .ticks = 4000, .watt = 1.5,
+					    .exe = looped_path(), .offset = looped.loop_offset,
+					    .start = 0x40000000 });
 	for (size_t i = 0; i < sizeof(grains) / sizeof(grains[0]); i++) {
 		char args[64];
 
@@ -314,41 +345,59 @@ static void grains_and_formats_work(void **state)
 		assert_string_equal(word(row, "in"), "both");
 		assert_true(near(number(row, "energy_difference_package_j"), 1, 0.05));
 		json_object_put(doc);
-		snprintf(args, sizeof(args), "--by %s --sort %s @l1 @l2", grains[i], i % 2 ? "power" : "name");
+		snprintf(args, sizeof(args), "--by %s --sort %s @l1 @l2", grains[i],
+			 i % 2 ? "power" : "name");
 		assert_int_equal(kjoule("diff %s", with_paths(args)), 0);
 	}
 	doc = diff("--block hot=a_loop_and_more @l1 @l2");
-	assert_true(near(number(row_of(doc, "named", NULL), "energy_difference_package_j"), 1, 0.05));
+	assert_true(near(number(row_of(doc, "named", NULL), "energy_difference_package_j"), 1,
+			 0.05));
 	json_object_put(doc);
 	assert_int_equal(kjoule("diff --comm nobody %s", with_paths("@l1 @l2")), 1);
 	assert_true(says(err, "no such process on either side"));
 	assert_int_equal(kjoule("diff --comm program %s", with_paths("@l1 @l2")), 0);
 }
 
-/* Equation 10 on each side: from the least power in the least time to the most in the most, and never within the usual interval; of every kind of row. */
+/*
+ * Equation 10 on each side: from the least power in the least time to the most in the most, and
+ * never within the usual interval; of every kind of row.
+ */
 static void the_worst_case_is_of_every_row(void **state)
 {
 	static const char *const by[] = { "process", "function" };
 
 	(void)state;
 	series_record(&(struct series_run){ .name = "wa", .ticks = 4000, .watt = 1 });
-	series_record(&(struct series_run){ .name = "wb", .ticks = 4000, .watt = 1.3, .phase = 13 });
+	series_record(&(struct series_run){ .name = "wb", .ticks = 4000, .watt = 1.3,
+					    .phase = 13 });
 	for (size_t i = 0; i < 2; i++) {
 		struct json_object *docs[2], *rows[2];
 		char args[100];
 
 		for (int worst = 0; worst < 2; worst++) {
-			snprintf(args, sizeof(args), "--by %s --interval %s @wa @wb", by[i], worst ? "worst-case" : "combined");
+			snprintf(args, sizeof(args), "--by %s --interval %s @wa @wb", by[i],
+				 worst ? "worst-case" : "combined");
 			docs[worst] = diff(args);
 			rows[worst] = row_of(docs[worst], by[i], i ? "program" : NULL);
 		}
-		assert_true(near(number(rows[1], "energy_a_package_j"), number(rows[0], "energy_a_package_j"), 1e-9));
-		assert_true(near(number(rows[1], "energy_a_lo_package_j"), fmin(number(rows[0], "energy_a_lo_package_j"),
-			number(rows[1], "time_a_lo_s") * number(rows[1], "power_a_lo_package_w")), 1e-6));
-		assert_true(near(number(rows[1], "energy_b_hi_package_j"), fmax(number(rows[0], "energy_b_hi_package_j"),
-			number(rows[1], "time_b_hi_s") * number(rows[1], "power_b_hi_package_w")), 1e-6));
-		/* all of the process is on the clock: its time has no interval that could make the energy's wider */
-		assert_true(!i || number(rows[1], "energy_difference_hi_package_j") > number(rows[0], "energy_difference_hi_package_j"));
+		assert_true(near(number(rows[1], "energy_a_package_j"),
+				 number(rows[0], "energy_a_package_j"), 1e-9));
+		assert_true(near(number(rows[1], "energy_a_lo_package_j"),
+				 fmin(number(rows[0], "energy_a_lo_package_j"),
+				      number(rows[1], "time_a_lo_s") *
+				      number(rows[1], "power_a_lo_package_w")),
+				 1e-6));
+		assert_true(near(number(rows[1], "energy_b_hi_package_j"),
+				 fmax(number(rows[0], "energy_b_hi_package_j"),
+				      number(rows[1], "time_b_hi_s") *
+				      number(rows[1], "power_b_hi_package_w")),
+				 1e-6));
+		/*
+		 * all of the process is on the clock: its time has no interval that could make the
+		 * energy's wider
+		 */
+		assert_true(!i || number(rows[1], "energy_difference_hi_package_j") >
+			    number(rows[0], "energy_difference_hi_package_j"));
 		json_object_put(docs[0]);
 		json_object_put(docs[1]);
 	}
@@ -357,8 +406,10 @@ static void the_worst_case_is_of_every_row(void **state)
 static void what_can_not_be_compared_is_said(void **state)
 {
 	static const char *const wrong[] = {
-		"diff", "diff a", "diff a b c", "diff a -- ", "diff -- a", "diff --sort colour a b", "diff --by colour a b",
-		"diff --percent-limit x a b", "diff --interval wide a b", "diff --without-outliers a b", "diff --nonsense a b",
+		"diff", "diff a", "diff a b c", "diff a -- ", "diff -- a", "diff --sort colour a b",
+		"diff --by colour a b",
+		"diff --percent-limit x a b", "diff --interval wide a b",
+		"diff --without-outliers a b", "diff --nonsense a b",
 		"diff --by process --block x=f a b", "diff --source , a b",
 	};
 	struct json_object *doc, *row;
@@ -371,13 +422,15 @@ static void what_can_not_be_compared_is_said(void **state)
 		assert_string_equal(out, "");
 	}
 	series_record(&(struct series_run){ .name = "a", .ticks = 4000, .watt = 1 });
-	series_record(&(struct series_run){ .name = "dark", .ticks = 4000, .watt = 1, .no_energy = true });
+	series_record(&(struct series_run){ .name = "dark", .ticks = 4000, .watt = 1,
+					    .no_energy = true });
 	assert_int_equal(kjoule("diff %s", with_paths("@a /nonexistent/x")), 1);
 	assert_true(says(err, "No such file"));
 	assert_int_equal(kjoule("diff %s", with_paths("@a /etc/passwd")), 1);
 	assert_int_equal(kjoule("diff %s", with_paths("@a @a")), 1);
 	assert_true(says(err, "are the same recording, on both sides"));
-	series_record(&(struct series_run){ .name = "sys", .ticks = 4000, .watt = 1, .system = true });
+	series_record(&(struct series_run){ .name = "sys", .ticks = 4000, .watt = 1,
+					    .system = true });
 	assert_int_equal(kjoule("diff %s", with_paths("@a @sys")), 1);
 	/* energy that one side does not know has no difference; time has */
 	doc = diff("@a @dark");
@@ -410,7 +463,10 @@ static void ratios_have_fieller_s_interval(void **state)
 	assert_int_equal(d.sure, DIFFERENCE_SURELY);
 	d = difference_of(&a, &(struct value){ 12.2, 11.2, 13.2 }, 100, 39);
 	assert_int_equal(d.sure, DIFFERENCE_YES);
-	/* twice as far apart two of them surely differ of ten comparisons, if the intervals rest on more than two runs */
+	/*
+	 * twice as far apart two of them surely differ of ten comparisons, if the intervals rest on
+	 * more than two runs
+	 */
 	d = difference_of(&a, &(struct value){ 13.1, 12.1, 14.1 }, 10, 39);
 	assert_int_equal(d.sure, DIFFERENCE_SURELY);
 	d = difference_of(&a, &(struct value){ 13.1, 12.1, 14.1 }, 10, 2);
