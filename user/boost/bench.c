@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule boost run: a benchmark runner that knows the chip. Before each run the chip's past is made what was asked for; each
- * run is judged by what was seen of frequency and CPU time meanwhile, and corrected to either speed. See bench.h.
+ * kjoule boost run: a benchmark runner that knows the chip. Before each run the chip's past is made
+ * what was asked for; each run is judged by what was seen of frequency and CPU time meanwhile, and
+ * corrected to either speed. See bench.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,7 +24,10 @@
 /* Between two looks at what has come while a command runs. */
 #define LOOK_MS		100
 
-/* What has come is taken at least so often, but not between two runs that are short: the chip would rest. */
+/*
+ * What has come is taken at least so often, but not between two runs that are short: the chip would
+ * rest.
+ */
 #define DRAIN_S		0.5
 
 /* A pinned frequency is taken by drivers that are no farther off. */
@@ -104,7 +108,10 @@ static int bench_fork_command(struct boost_bench *b, char **command, struct chil
 				   err);
 }
 
-/* It is let go, until its end. Return: 0 with the exit code in @code; -errno with the reason in @err */
+/*
+ * It is let go, until its end. Return: 0 with the exit code in @code; -errno with the reason in
+ * @err
+ */
 static int bench_finish_command(struct boost_bench *b, char **command, struct child *child,
 				double *from_s, double *to_s, int *code, struct kjoule_error *err)
 {
@@ -148,11 +155,13 @@ static int bench_prepare_history(struct boost_bench *b, bool *as_asked, struct k
 
 	*as_asked = true;
 	/* a load that was cut short does not tell that there is nothing to be forgotten */
-	if (b->opt->run.history == BOOST_AS_IS || b->opt->run.pin_khz || (b->steady && isnan(b->opt->duration_s)))
+	if (b->opt->run.history == BOOST_AS_IS || b->opt->run.pin_khz ||
+	    (b->steady && isnan(b->opt->duration_s)))
 		return 0;
 	if (b->opt->run.history == BOOST_CLEAN || b->steady)
 		return boost_lab_spend(&b->lab, 0, window, "idle, for a clean history", NULL, NULL, NULL, NULL, err);
-	ret = boost_lab_until_slow(&b->lab, &b->speeds, 1, "loaded, for a saturated history", &unused[0], &unused[1], &boost_s, err);
+	ret = boost_lab_until_slow(&b->lab, &b->speeds, 1, "loaded, for a saturated history",
+				   &unused[0], &unused[1], &boost_s, err);
 	*as_asked = !isnan(boost_s);
 	return ret;
 }
@@ -191,7 +200,8 @@ static int bench_judge_run(struct boost_bench *b, struct boost_bench_run *r)
 	double pinned;
 	size_t n;
 
-	if (boost_watch_slices(b->lab.watch, r->from_s - 2 * slice_s, r->to_s + 2 * slice_s, &s, &n))
+	if (boost_watch_slices(b->lab.watch, r->from_s - 2 * slice_s, r->to_s + 2 * slice_s, &s,
+			       &n))
 		return -ENOMEM;
 	/* a driver may take the nearest that it has */
 	pinned = b->opt->run.pin_khz ? boost_level(s, n, r->from_s, r->to_s).khz.v : NAN;
@@ -261,12 +271,13 @@ static int bench_judge_all(struct boost_bench *b, struct kjoule_error *err)
 {
 	int ret;
 
-	/* whatever signals come: what was measured is to be told */
+	/* whatever signals come: what was measured is printed */
 	nanosleep(&(struct timespec){ 0, BEHIND_MS * 1000000l }, NULL);
 	ret = boost_watch_drain(b->lab.watch, err);
 	/* what was lost while a run lasted may have been taken with a later one */
 	for (size_t i = 0; i < b->n; i++)
-		b->runs[i].lost = (i + 1 < b->n ? b->runs[i + 1].lost_before : boost_watch_lost(b->lab.watch)) - b->runs[i].lost_before;
+		b->runs[i].lost = (i + 1 < b->n ? b->runs[i + 1].lost_before :
+				   boost_watch_lost(b->lab.watch)) - b->runs[i].lost_before;
 	for (size_t i = 0; i < b->n && !ret; i++)
 		if (bench_judge_run(b, &b->runs[i]))
 			ret = kjoule_fail(err, ENOMEM, "no memory");
@@ -327,7 +338,8 @@ static int bench_run_all(struct boost_bench *b, struct kjoule_error *err)
 	for (unsigned int i = 0; i < b->opt->runs && !ret && !b->failed; i++) {
 		for (size_t c = 0; c < b->opt->run.n_commands && !ret && !b->failed; c++) {
 			if (b->lab.progress)
-				fprintf(stderr, "\r\033[Kkjoule: run %u of %u \r", i + 1, b->opt->runs);
+				fprintf(stderr, "\r\033[Kkjoule: run %u of %u \r", i + 1,
+					b->opt->runs);
 			ret = bench_measure_run(b, c, err);
 		}
 	}
@@ -375,7 +387,8 @@ static int bench_print_and_save(struct boost_bench *b, int code)
 	if (b->opt->output && boost_lab_save(&b->lab, b->opt->output))
 		code = EXIT_FAILED;
 	if (b->failed) {
-		cmd_warn("%s ended with exit code %d: no further run was made", b->n ? "a run" : "a warm-up", b->failed);
+		cmd_warn("%s ended with exit code %d: no further run was made",
+			 b->n ? "a run" : "a warm-up", b->failed);
 		code = b->failed;
 	}
 	return code;

@@ -54,18 +54,27 @@ struct boost_bench {
 	size_t n;
 	struct boost_bench_mean *means;	/* by command */
 	int failed;			/* exit code of the run that failed, 0: none did */
-	int unstarted;			/* the same of one that could not be executed, as a shell has it */
+	/* the same of one that could not be executed, as a shell has it */
+	int unstarted;
 };
 
-/** boost_bench_text() - a command as a shell would be given it, unless that is too long. Return: @buf */
+/**
+ * boost_bench_text() - a command as a shell would be given it, unless that is too long.
+ * Return: @buf
+ */
 const char *boost_bench_text(const struct boost_bench *b, size_t command, char *buf, size_t len);
-/** boost_bench_class() - the name of a run's class; on a chip with one speed there is no throttling */
+/**
+ * boost_bench_class() - the name of a run's class; on a chip with one speed there is no throttling
+ */
 const char *boost_bench_class(const struct boost_bench *b, const struct boost_run *r);
 /** boost_bench_average() - fill in the means. Return: 0 or -ENOMEM */
 int boost_bench_average(struct boost_bench *b);
 /** boost_bench_print() - Return: 0 or -ENOMEM */
 int boost_bench_print(const struct boost_bench *b);
-/** boost_bench_export() - the files that were asked for. Return: 0, or the exit code after a message */
+/**
+ * boost_bench_export() - the files that were asked for.
+ * Return: 0, or the exit code after a message
+ */
 int boost_bench_export(const struct boost_bench *b);
 
 #endif /* KJOULE_BOOST_BENCH_H */

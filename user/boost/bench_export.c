@@ -23,11 +23,13 @@
 
 static struct json_object *bench_result_json(const struct boost_bench *b, size_t command)
 {
-	struct json_object *o = json_object_new_object(), *times = json_object_new_array(), *codes = json_object_new_array();
+	struct json_object *o = json_object_new_object(), *times = json_object_new_array();
+	struct json_object *codes = json_object_new_array();
 	const struct boost_bench_mean *m = &b->means[command];
 	char text[4096];
 
-	json_object_object_add(o, "command", output_json_str(boost_bench_text(b, command, text, sizeof(text))));
+	json_object_object_add(o, "command",
+			       output_json_str(boost_bench_text(b, command, text, sizeof(text))));
 	json_object_object_add(o, "mean", output_json_real(m->seconds.v));
 	json_object_object_add(o, "stddev", output_json_real(m->sd));
 	json_object_object_add(o, "median", output_json_real(m->median));
@@ -38,7 +40,8 @@ static struct json_object *bench_result_json(const struct boost_bench *b, size_t
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->runs[i].command != command)
 			continue;
-		json_object_array_add(times, output_json_real(b->runs[i].judged.seconds / b->runs[i].times));
+		json_object_array_add(times, output_json_real(b->runs[i].judged.seconds /
+							      b->runs[i].times));
 		json_object_array_add(codes, json_object_new_int(b->runs[i].exit_code));
 	}
 	json_object_object_add(o, "times", times);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What `kjoule boost run` tells of its runs: a line for each, the means, and what two commands differ by, as observed and at
- * one frequency. See bench.h.
+ * What `kjoule boost run` tells of its runs: a line for each, the means, and what two commands
+ * differ by, as observed and at one frequency. See bench.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -29,7 +29,8 @@ const char *boost_bench_text(const struct boost_bench *b, size_t command, char *
 
 const char *boost_bench_class(const struct boost_bench *b, const struct boost_run *r)
 {
-	return b->steady && (r->class == BOOST_THROTTLED || r->class == BOOST_BOOSTED) ? "steady" : boost_class_name(r->class);
+	return b->steady && (r->class == BOOST_THROTTLED || r->class == BOOST_BOOSTED) ? "steady" :
+	       boost_class_name(r->class);
 }
 
 /* A mean with its interval; of one value there is none. */
@@ -118,7 +119,8 @@ static void bench_summarize_runs(const struct columns_of *c, struct boost_bench_
 int boost_bench_average(struct boost_bench *b)
 {
 	size_t room = b->n ? b->n : 1;
-	struct columns_of c = { malloc(room * sizeof(double)), malloc(room * sizeof(double)), malloc(room * sizeof(double)), 0, 0 };
+	struct columns_of c = { malloc(room * sizeof(double)), malloc(room * sizeof(double)),
+				malloc(room * sizeof(double)), 0, 0 };
 	int ret = c.seconds && c.sustained && c.boosted ? 0 : -ENOMEM;
 
 	b->means = calloc(b->opt->run.n_commands, sizeof(*b->means));
@@ -188,7 +190,8 @@ static void bench_print_row(struct output *out, const struct boost_bench *b,
 	output_bool(out, r->as_asked);
 	output_u64(out, r->lost);
 	output_bool(out, r->differs);
-	output_str(out, !r->as_asked ? "not saturated" : r->lost ? "records lost" : r->differs ? "differs" : "");
+	output_str(out, !r->as_asked ? "not saturated" : r->lost ? "records lost" :
+		   r->differs ? "differs" : "");
 	output_row(out);
 }
 
@@ -214,7 +217,8 @@ static struct json_object *bench_command_json(const struct boost_bench *b, size_
 	const struct boost_bench_mean *m = &b->means[i];
 	char text[4096];
 
-	json_object_object_add(o, "command", output_json_str(boost_bench_text(b, i, text, sizeof(text))));
+	json_object_object_add(o, "command",
+			       output_json_str(boost_bench_text(b, i, text, sizeof(text))));
 	json_object_object_add(o, "runs", json_object_new_uint64(m->n));
 	json_object_object_add(o, "corrected_runs", json_object_new_uint64(m->corrected));
 	json_object_object_add(o, "seconds", bench_value_json(&m->seconds));
@@ -228,11 +232,13 @@ static struct json_object *bench_command_json(const struct boost_bench *b, size_
 		struct value observed = bench_speedup_of(&b->means[0].seconds, &m->seconds, m->n);
 		struct value fixed = bench_speedup_of(&b->means[0].as_sustained, &m->as_sustained,
 						      m->corrected);
-		double r = b->speeds.boosted / b->speeds.sustained, s = fmax(observed.v, 1 / observed.v);
+		double r = b->speeds.boosted / b->speeds.sustained;
+		double s = fmax(observed.v, 1 / observed.v);
 
 		json_object_object_add(o, "speedup", bench_value_json(&observed));
 		json_object_object_add(o, "speedup_at_one_frequency", bench_value_json(&fixed));
-		json_object_object_add(o, "speedup_error_bound", output_json_real(boost_equations_speedup(s, r)));
+		json_object_object_add(o, "speedup_error_bound",
+				       output_json_real(boost_equations_speedup(s, r)));
 	}
 	return o;
 }
@@ -241,13 +247,17 @@ static struct json_object *bench_header_json(const struct boost_bench *b)
 {
 	struct json_object *o = json_object_new_object(), *commands = json_object_new_array();
 
-	json_object_object_add(o, "history", json_object_new_string(histories[b->opt->run.history]));
+	json_object_object_add(o, "history",
+			       json_object_new_string(histories[b->opt->run.history]));
 	json_object_object_add(o, "boosted_khz", output_json_real(b->speeds.boosted));
 	json_object_object_add(o, "sustained_khz", output_json_real(b->speeds.sustained));
 	json_object_object_add(o, "boost_s", output_json_real(b->speeds.tb_s));
 	json_object_object_add(o, "steady", json_object_new_boolean(b->steady));
-	json_object_object_add(o, "steady_load_s", output_json_real(b->steady && !b->opt->run.pin_khz ? b->steady_s : NAN));
-	json_object_object_add(o, "lost_records", json_object_new_uint64(boost_watch_lost(b->lab.watch)));
+	json_object_object_add(o, "steady_load_s",
+			       output_json_real(b->steady && !b->opt->run.pin_khz ? b->steady_s :
+						NAN));
+	json_object_object_add(o, "lost_records",
+			       json_object_new_uint64(boost_watch_lost(b->lab.watch)));
 	for (size_t i = 0; i < b->opt->run.n_commands; i++)
 		json_object_array_add(commands, bench_command_json(b, i));
 	json_object_object_add(o, "commands", commands);
@@ -271,12 +281,14 @@ static void bench_print_header(const struct boost_bench *b)
 	else if (isnan(b->speeds.sustained))
 		printf("# chip       what it boosts to and sustains is not known\n");
 	else if (isnan(b->speeds.boosted))
-		printf("# chip       sustains %.6g MHz; what it boosts to is not known\n", b->speeds.sustained / 1e3);
-	else
-		printf("# chip       boosts to %.6g MHz, sustains %.6g MHz\n", b->speeds.boosted / 1e3,
+		printf("# chip       sustains %.6g MHz; what it boosts to is not known\n",
 		       b->speeds.sustained / 1e3);
+	else
+		printf("# chip       boosts to %.6g MHz, sustains %.6g MHz\n",
+		       b->speeds.boosted / 1e3, b->speeds.sustained / 1e3);
 	if (boost_watch_lost(b->lab.watch))
-		printf("# lost       %llu records: what they had is missing\n", (unsigned long long)boost_watch_lost(b->lab.watch));
+		printf("# lost       %llu records: what they had is missing\n",
+		       (unsigned long long)boost_watch_lost(b->lab.watch));
 	putchar('\n');
 }
 
@@ -304,7 +316,9 @@ static void bench_print_means(const struct boost_bench *b)
 			continue;
 		printf("\ncommand %zu: mean %.4g s", i + 1, m->seconds.v);
 		if (m->n > 1)
-			output_printf(stdout, " %s%.2g, deviation %.3g s, %.4g to %.4g s", output_half(), (m->seconds.hi - m->seconds.lo) / 2, m->sd, m->least, m->most);
+			output_printf(stdout, " %s%.2g, deviation %.3g s, %.4g to %.4g s",
+				      output_half(), (m->seconds.hi - m->seconds.lo) / 2, m->sd,
+				      m->least, m->most);
 		printf("; user %.3g s, system %.3g s\n", m->user_s, m->system_s);
 		for (size_t k = 0; k < b->n; k++)
 			if (b->runs[k].command == i)
@@ -313,9 +327,11 @@ static void bench_print_means(const struct boost_bench *b)
 		for (unsigned int c = 0; c < BOOST_CLASSES; c++)
 			if (classes[c])
 				output_printf(stdout, " %zu %s", classes[c],
-					      boost_bench_class(b, &(struct boost_run){ .class = c }));
+					      boost_bench_class(b,
+								&(struct boost_run){ .class = c }));
 		putchar('\n');
-		if (b->course.n_levels && !b->steady && fabs(m->busy - b->lab.loaded) > BUSY_DIFFERS * b->lab.loaded)
+		if (b->course.n_levels && !b->steady &&
+		    fabs(m->busy - b->lab.loaded) > BUSY_DIFFERS * b->lab.loaded)
 			printf("  keeps %.2g CPUs busy, and the load of which the chip's speeds are %u: what it sustains with so many may be another (-C, --threads)\n",
 			       m->busy, b->lab.loaded);
 		if (m->corrected && !b->steady) {
@@ -347,7 +363,8 @@ static void bench_print_comparison(const struct boost_bench *b)
 		if (!b->steady && !isnan(fixed.v))
 			bench_print_speedup("; at one frequency", &fixed);
 		if (!b->steady && r > 1)
-			printf("; the boost can make up for %.2g %% of it (equation 3)", 100 * boost_equations_speedup(s, r));
+			printf("; the boost can make up for %.2g %% of it (equation 3)",
+			       100 * boost_equations_speedup(s, r));
 		putchar('\n');
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule boost`: the command line (cmd_boost.c), a load and what the machine does meanwhile
- * (experiment.c), limits that powercap knows (limits.c), and its verbs: trace (trace.c), window (window.c),
- * cause (cause.c, with fan.c), run (bench.c, see bench.h), plan (plan.c).
+ * The parts of `kjoule boost`: the command line (cmd_boost.c), a load and what the machine does
+ * meanwhile (experiment.c), limits that powercap knows (limits.c), and its verbs: trace (trace.c),
+ * window (window.c), cause (cause.c, with fan.c), run (bench.c, see bench.h), plan (plan.c).
  */
 #ifndef KJOULE_BOOST_CMD_H
 #define KJOULE_BOOST_CMD_H
@@ -55,11 +55,13 @@ struct boost_run_options {
  * @output:	all slices, as CSV
  * @plot,@force: a picture of them, whose data may replace others
  * @r,@tb_s,@window_s: of the chip, for plan; NAN: not given
- * @from,@n_from: files with what trace or window have measured of these, for plan; of several the last that has it counts
+ * @from,@n_from: files with what trace or window have measured of these, for plan; of several the
+ *                last that has it counts
  * @bound:	part that a figure may be wrong by
  * @run_s:	length of a run
  * @runs:	of them
- * @fan,@fan_slow: a fan's value in sysfs and what is written to it to slow it down, for cause; NULL: there is none
+ * @fan,@fan_slow: a fan's value in sysfs and what is written to it to slow it down, for cause;
+ *                 NULL: there is none
  */
 struct boost_options {
 	enum output_format format;
@@ -85,8 +87,10 @@ struct boost_options {
 };
 
 /**
- * struct boost_limits - what powercap says of all packages together, as their power is measured; NAN: nothing
- * @pl1_w,@pl2_w: the sums of their long-term and short-term limits; NAN where one of them has none, or has it switched off
+ * struct boost_limits - what powercap says of all packages together, as their power is measured;
+ * NAN: nothing
+ * @pl1_w,@pl2_w: the sums of their long-term and short-term limits; NAN where one of them has none,
+ *                or has it switched off
  * @tau_s:	the long-term limit's time window; NAN where packages differ in it
  */
 struct boost_limits {
@@ -102,10 +106,15 @@ struct boost_limits boost_limits_read(const char *sysfs);
 
 /** boost_command_find() - can it be started? Return: 0, or the exit code after saying why not */
 int boost_command_find(const char *name);
-/** boost_command_text() - as a shell takes it, what it would not take as it is in single quotes; "..." at the end: cut. Return: @buf */
+/**
+ * boost_command_text() - as a shell takes it, what it would not take as it is in single quotes;
+ * "..." at the end: cut.
+ * Return: @buf
+ */
 const char *boost_command_text(char **command, char *buf, size_t len);
 /**
- * boost_command_start() - fork; it waits, what it will write to its standard output goes nowhere, or to our standard error
+ * boost_command_start() - fork; it waits, what it will write to its standard output goes nowhere,
+ * or to our standard error
  * @mask:	signals that are blocked for it
  * @user:	see child_start()
  * Return: 0 or -errno with the reason in @err
@@ -118,7 +127,7 @@ int boost_command_start(struct child *child, char **command, bool show, const si
  * Return: the same; if it fails it has been waited for
  */
 int boost_command_go(struct child *child, const char *name, int *code, struct kjoule_error *err);
-/** boost_command_let_end() - it was told to end and may put in order what it has to. Return: it has ended */
+/** boost_command_let_end() - asks it to end and gives it time to clean up. Return: it has ended */
 bool boost_command_let_end(struct child *child);
 
 /**
@@ -128,8 +137,8 @@ bool boost_command_let_end(struct child *child);
  * @runs:	now
  * @times:	that it was started
  * @failed:	its exit code
- * @guard,@group: who ends it if this process is killed, and what that is, in memory of both: its process group, 0 while there is none;
- *		NULL: nobody does
+ * @guard,@group: who ends it if this process is killed, and what that is, in memory of both: its
+ *		process group, 0 while there is none; NULL: no one does
  */
 struct boost_command_load {
 	char **command;
@@ -145,15 +154,17 @@ struct boost_command_load {
 };
 
 /**
- * boost_command_load_open() - have it ended if this process is killed; to be called while that has little memory, as the process
- *			       that does so gets a copy. What is started without it goes on then.
+ * boost_command_load_open() - have it ended if this process is killed; to be called while that has
+ *			       little memory, as the process that does so gets a copy. What is
+ *			       started without it goes on then.
  * Return: 0 or -errno with the reason in @err
  */
 int boost_command_load_open(struct boost_command_load *l, struct kjoule_error *err);
 /** boost_command_load_close() - end it, if it runs, and the guardian, if there is one */
 void boost_command_load_close(struct boost_command_load *l);
 /**
- * boost_command_load_tend() - see to it that it runs, or that neither it nor anything it has started does
+ * boost_command_load_tend() - see to it that it runs, or that neither it nor anything it has
+ * started does
  * Return: 0 or -errno with the reason in @err; -ECHILD if it has failed
  */
 int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjoule_error *err);
@@ -200,26 +211,35 @@ int boost_lab_close(struct boost_lab *lab, int code);
  * Return: 0, -EINTR after a signal, or -errno with the reason in @err
  */
 int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const char *what,
-		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg, double *from_s, double *to_s,
-		    struct kjoule_error *err);
+		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg,
+		    double *from_s, double *to_s, struct kjoule_error *err);
 
-/** boost_lab_load() - what the load is, for people: "2 threads of saxpy", or the command. Return: @buf */
+/**
+ * boost_lab_load() - what the load is, for people: "2 threads of saxpy", or the command.
+ * Return: @buf
+ */
 const char *boost_lab_load(const struct boost_lab *lab, char *buf, size_t len);
 /** boost_lab_load_json() - the same for programs: load, threads, starts */
 void boost_lab_load_json(const struct boost_lab *lab, struct json_object *o);
-/** boost_lab_forget_s() - how long to idle until what the chip remembers is nothing; @asked_s: if it is not NAN */
+/**
+ * boost_lab_forget_s() - how long to idle until what the chip remembers is nothing; @asked_s: if it
+ * is not NAN
+ */
 double boost_lab_forget_s(const struct boost_lab *lab, double asked_s);
 /**
- * boost_lab_clean() - idle until what the chip remembers is nothing: --idle, or five time constants of powercap's limit
+ * boost_lab_clean() - idle until what the chip remembers is nothing: --idle, or five time constants
+ * of powercap's limit
  * @idle:	out: what the second half of it was like
  * Return: as boost_lab_spend()
  */
 int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjoule_error *err);
 /**
- * boost_lab_course() - load the machine until it has slowed down and stayed so for as long as it was fast
+ * boost_lab_course() - load the machine until it has slowed down and stayed so for as long as it
+ * was fast
  * Return: as boost_lab_spend()
  */
-int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from_s, double *to_s, struct kjoule_error *err);
+int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from_s, double *to_s,
+		     struct kjoule_error *err);
 
 /* The two speeds of a chip, and how long a boost lasts from a clean history. */
 struct boost_speeds {
@@ -229,13 +249,15 @@ struct boost_speeds {
 
 struct boost_speeds boost_speeds_of(const struct boost_course *c);
 /**
- * boost_lab_until_slow() - load the machine until it has been at its sustained speed for a while; four boosts at most
+ * boost_lab_until_slow() - load the machine until it has been at its sustained speed for a while;
+ * four boosts at most
  * @part:	of the time that the load works
  * @boost_s:	out: for how long it was faster; NAN: it never got slow
  * Return: as boost_lab_spend()
  */
-int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, double part, const char *what, double *from_s,
-			 double *to_s, double *boost_s, struct kjoule_error *err);
+int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, double part,
+			 const char *what, double *from_s, double *to_s, double *boost_s,
+			 struct kjoule_error *err);
 
 /**
  * boost_lab_no_boost() - say why there is no boost that ends, as far as that is known
@@ -257,11 +279,12 @@ struct boost_drawn {
 };
 
 /**
- * boost_draw() - power, frequency and temperature over their time, with the data beside
+ * boost_draw() - power, frequency and temperature over their time, with a file of the data
  * @left_s:	where the picture begins
  * Return: 0, or the exit code after saying why
  */
-int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn *drawn, size_t n, double left_s);
+int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn *drawn, size_t n,
+	       double left_s);
 /** boost_draw_slices() - the same of slices, in order. @load: what they are of, for people */
 int boost_draw_slices(const char *path, bool force, const char *load, const struct boost_slice *s,
 		      size_t n_s, const struct boost_drawn *drawn, size_t n, double left_s);
@@ -282,15 +305,22 @@ struct boost_fan {
 	bool slowed;
 };
 
-/** boost_fan_open() - read its value, and have it given back whatever comes. Return: 0 or -errno with the reason in @err */
+/**
+ * boost_fan_open() - read its value, and have it given back whatever comes.
+ * Return: 0 or -errno with the reason in @err
+ */
 int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error *err);
-/** boost_fan_set() - Return: the same; -EBUSY if the value did not stay: then it is as it was, or as the chip wants it */
+/**
+ * boost_fan_set() - write it.
+ * Return: the same; -EBUSY if the value did not stay: then it is as it was, or as the chip wants it
+ */
 int boost_fan_set(struct boost_fan *fan, unsigned int value, struct kjoule_error *err);
 /** boost_fan_reset() - as it was, if it is not. Return: the same */
 int boost_fan_reset(struct boost_fan *fan, struct kjoule_error *err);
 /**
- * boost_fan_close() - after that: one that is still slowed down is given back, by the guardian if that fails here, which is
- *		       warned of; also of one that was not opened, with guard.fd -1
+ * boost_fan_close() - after that: one that is still slowed down is given back, by the guardian if
+ *		       that fails here, which is warned of; also of one that was not opened, with
+ *		       guard.fd -1
  */
 void boost_fan_close(struct boost_fan *fan);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule boost cause: does the temperature decide when a boost ends, what the chip drew before, or the time? Boosts under the same
- * load, a weaker one, from a warm start shortly after a load, and with the fan slowed down; what was the same at the end of
- * all of them is the cause, see analysis/boost/boost_cause.h. See boost.h.
+ * kjoule boost cause: does the temperature decide when a boost ends, what the chip drew before, or
+ * the time? Boosts under the same load, a weaker one, from a warm start shortly after a load, and
+ * with the fan slowed down; what was the same at the end of all of them is the cause, see
+ * analysis/boost/boost_cause.h. See boost.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -14,11 +15,17 @@
 #include "cli/cmd.h"
 #include "lib/base/array.h"
 
-/* The weaker load draws what is in the middle between the boost and what is sustained; without any power, this part of the time. */
+/*
+ * The weaker load draws what is in the middle between the boost and what is sustained; without any
+ * power, this part of the time.
+ */
 #define WEAKER		0.5
 #define WEAKER_PART	0.9
 
-/* A warm start: what the chip is loaded for until it is slow, and then rests for such a part of a boost. */
+/*
+ * A warm start: what the chip is loaded for until it is slow, and then rests for such a part of a
+ * boost.
+ */
 #define WARM_REST	0.5
 
 /* Boosts of fewer slices tell of how the chip begins one, not of why it ends. */
@@ -29,9 +36,13 @@
 
 enum condition { AS_IT_IS, WEAK, WARM, HOT, CONDITIONS };
 
-static const char *const condition_names[CONDITIONS] = { "as it is", "weaker", "warm start", "hotter" };
+static const char *const condition_names[CONDITIONS] =
+	{ "as it is", "weaker", "warm start", "hotter" };
 
-/* When a boost ended, or was given up, by the watch's clock, and how long it was; NAN: it did not end. */
+/*
+ * When a boost ended, or was given up, by the watch's clock, and how long it was; NAN: it did not
+ * end.
+ */
 struct lasted {
 	double until_s, boost_s;
 };
@@ -62,7 +73,8 @@ static int cause_prepare_boost(struct cause *c, enum condition condition, struct
 
 	if (condition != WARM)
 		return boost_lab_clean(&c->lab, &idle, err);
-	ret = boost_lab_until_slow(&c->lab, &c->speeds, 1, "warming up", &unused[0], &unused[1], &unused[2], err);
+	ret = boost_lab_until_slow(&c->lab, &c->speeds, 1, "warming up", &unused[0], &unused[1],
+				   &unused[2], err);
 	return ret ? ret : boost_lab_spend(&c->lab, 0, WARM_REST * c->speeds.tb_s, "resting, for a warm start", NULL, NULL, NULL, NULL, err);
 }
 
@@ -79,7 +91,8 @@ static int cause_measure_boost(struct cause *c, enum condition condition, struct
 	if (!ret)
 		ret = cause_prepare_boost(c, condition, err);
 	if (!ret)
-		ret = boost_lab_until_slow(&c->lab, &c->speeds, part, condition_names[condition], &from_s, &to_s, &boost_s, err);
+		ret = boost_lab_until_slow(&c->lab, &c->speeds, part, condition_names[condition],
+					   &from_s, &to_s, &boost_s, err);
 	if (condition == HOT && boost_fan_reset(&c->fan, ret ? NULL : err) && !ret)
 		ret = -EIO;
 	if (ret)
@@ -100,7 +113,8 @@ static int cause_measure_boost(struct cause *c, enum condition condition, struct
 	end = kjoule_array_grow(&c->ends, &c->n, sizeof(*end));
 	if (!end)
 		return kjoule_fail(err, ENOMEM, "no memory");
-	*end = (struct boost_end){ .condition = condition, .ended = !isnan(boost_s), .at = { NAN, NAN, NAN } };
+	*end = (struct boost_end){ .condition = condition, .ended = !isnan(boost_s),
+				   .at = { NAN, NAN, NAN } };
 	until_s = end->ended ? from_s + boost_s : to_s;
 	/* a time that has been used up in part says nothing of how long it is */
 	if (condition != WARM)
@@ -136,11 +150,13 @@ static int cause_fill_in_ends(struct cause *c, struct kjoule_error *err)
 	if (!c->tau_told)
 		c->tau_s = isnan(idle_w) ? NAN : cause_fit_tau(c, s, n);
 	for (size_t i = 0; i < c->n; i++) {
-		struct boost_level around = boost_level(s, n, c->lasted[i].until_s - AROUND_S, c->lasted[i].until_s + AROUND_S);
+		struct boost_level around = boost_level(s, n, c->lasted[i].until_s - AROUND_S,
+							c->lasted[i].until_s + AROUND_S);
 
 		c->ends[i].at[BOOST_TEMPERATURE] = around.celsius.v;
 		if (!isnan(c->tau_s) && !isnan(idle_w))
-			c->ends[i].at[BOOST_POWER] = boost_weighted(s, n, c->tau_s, idle_w, c->lasted[i].until_s);
+			c->ends[i].at[BOOST_POWER] =
+				boost_weighted(s, n, c->tau_s, idle_w, c->lasted[i].until_s);
 	}
 	return 0;
 }
@@ -213,8 +229,10 @@ static struct json_object *cause_header_json(const struct cause *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "verdict", json_object_new_string(boost_verdict_name(c->course.verdict)));
-	json_object_object_add(o, "cause", c->n ? json_object_new_string(boost_cause_name(c->cause)) : NULL);
+	json_object_object_add(o, "verdict",
+			       json_object_new_string(boost_verdict_name(c->course.verdict)));
+	json_object_object_add(o, "cause",
+			       c->n ? json_object_new_string(boost_cause_name(c->cause)) : NULL);
 	json_object_object_add(o, "boosts", json_object_new_uint64(c->n));
 	json_object_object_add(o, "never_ended", json_object_new_uint64(c->never));
 	json_object_object_add(o, "too_short", json_object_new_uint64(c->too_short));
@@ -241,8 +259,8 @@ static void cause_print_why(const struct cause *c)
 			output_printf(stdout, "%-12s is not known\n", what[q]);
 			continue;
 		}
-		output_printf(stdout, "%-12s was %.4g %s at the end at most; within %.2g it explains %zu of %zu boosts", what[q], w->limit, units[q], w->near,
-			      w->explained, c->n);
+		output_printf(stdout, "%-12s was %.4g %s at the end at most; within %.2g it explains %zu of %zu boosts",
+			      what[q], w->limit, units[q], w->near, w->explained, c->n);
 		if (!isnan(w->p))
 			printf("; that it does not depend on the condition: p = %.2g", w->p);
 		putchar('\n');
@@ -266,7 +284,8 @@ static void cause_print_verdict(const struct cause *c)
 		printf("; give it a fan to slow down (--fan)");
 	putchar('\n');
 	if (c->never)
-		printf("%zu boosts did not end while they were looked at: what was beyond its limit then is not the cause\n", c->never);
+		printf("%zu boosts did not end while they were looked at: what was beyond its limit then is not the cause\n",
+		       c->never);
 	if (c->too_short)
 		printf("%zu boosts were too short to tell why they ended\n", c->too_short);
 }
@@ -298,7 +317,8 @@ static int cause_print_all(const struct cause *c)
 		return boost_lab_no_boost(&c->lab, &c->course);
 	if (people && c->n)
 		cause_print_verdict(c);
-	return c->n && c->cause != BOOST_BY_ONE_OF && c->cause != BOOST_BY_OTHER ? EXIT_DONE : EXIT_FAILED;
+	return c->n && c->cause != BOOST_BY_ONE_OF && c->cause != BOOST_BY_OTHER ? EXIT_DONE :
+	       EXIT_FAILED;
 }
 
 int boost_cause(const struct boost_options *opt)
@@ -317,7 +337,7 @@ int boost_cause(const struct boost_options *opt)
 		c.tau_s = c.lab.limits.tau_s;
 		c.tau_told = !isnan(c.tau_s);
 		ret = cause_measure_boosts(&c, &err);
-		/* what was measured until then is told */
+		/* what was measured until then is printed */
 		if (c.n && cause_judge_boosts(&c, &unjudged))
 			code = cmd_failed("%s", unjudged.text);
 		else if (c.n || !ret)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule boost: chips that run fast for some time and then slow down, and what that does to a benchmark. What was asked
- * for; the rest is in boost_*.c, see boost.h.
+ * kjoule boost: chips that run fast for some time and then slow down, and what that does to a
+ * benchmark. What was asked for; the rest is in boost_*.c, see boost.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -238,14 +238,18 @@ static int boost_check_options(struct boost_options *opt, enum verb verb)
 	if (opt->user_name && !opt->command && !opt->run.n_commands)
 		return cmd_usage(verbs[verb].verb.name, "--user needs a command: give one after --");
 	if (verb == PLAN && !opt->n_from && (isnan(opt->r) || isnan(opt->tb_s)))
-		return cmd_usage("boost plan", "plan needs --r and --boost: how much faster the boost is, and how long it lasts; or --from, a file with what `kjoule boost trace --json` printed, which measures both");
+		return cmd_usage("boost plan",
+				 "plan needs --r and --boost: how much faster the boost is, and how long it lasts; or --from, a file with what `kjoule boost trace --json` printed, which measures both");
 	if (!(opt->bound > 0))
 		return cmd_usage("boost plan", "--bound has to be above 0");
 	opt->bound /= 100;
 	if (verb == RUN && opt->run.boosted_khz && opt->run.boosted_khz <= opt->run.sustained_khz)
-		return cmd_usage("boost run", "--boosted is not above --sustained: is there a boost?");
-	if (verb == RUN && opt->run.sustained_khz && opt->run.history == BOOST_SATURATED && (isnan(opt->tb_s) || !opt->run.boosted_khz))
-		return cmd_usage("boost run", "--history saturated with --sustained needs --boosted and --boost, how long a boost lasts");
+		return cmd_usage("boost run",
+				 "--boosted is not above --sustained: is there a boost?");
+	if (verb == RUN && opt->run.sustained_khz && opt->run.history == BOOST_SATURATED &&
+	    (isnan(opt->tb_s) || !opt->run.boosted_khz))
+		return cmd_usage("boost run",
+				 "--history saturated with --sustained needs --boosted and --boost, how long a boost lasts");
 	return 0;
 }
 
@@ -261,10 +265,14 @@ static int boost_files_check(const struct boost_options *opt)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (files[i] && kjoule_output_file_check(files[i], 0, &err))
 			return cmd_failed("%s", err.text);
-	return opt->plot && picture_check(opt->plot, opt->force, &err) ? cmd_failed("%s", err.text) : 0;
+	return opt->plot && picture_check(opt->plot, opt->force, &err) ?
+	       cmd_failed("%s", err.text) : 0;
 }
 
-/* COMMAND [-- OTHER]...: split where "--" is, in place. Return: 0, or the exit code after saying why not */
+/*
+ * COMMAND [-- OTHER]...: split where "--" is, in place. Return: 0, or the exit code after saying
+ * why not
+ */
 static int boost_split_commands(struct boost_options *opt, int argc, char **argv)
 {
 	opt->run.commands = calloc(argc + 1, sizeof(*opt->run.commands));
@@ -280,11 +288,15 @@ static int boost_split_commands(struct boost_options *opt, int argc, char **argv
 			return cmd_usage("boost run", "a command is missing between -- and --");
 	}
 	if (!opt->run.n_commands || !argv[argc - 1])
-		return cmd_usage("boost run", "run needs a command: kjoule boost run -- COMMAND [ARGUMENT]... [-- OTHER [ARGUMENT]...]");
+		return cmd_usage("boost run",
+				 "run needs a command: kjoule boost run -- COMMAND [ARGUMENT]... [-- OTHER [ARGUMENT]...]");
 	return 0;
 }
 
-/* The command that trace and window load the machine with. Return: 0, or the exit code after saying why not */
+/*
+ * The command that trace and window load the machine with. Return: 0, or the exit code after saying
+ * why not
+ */
 static int boost_set_load_command(struct boost_options *opt, enum verb verb, int argc, char **argv)
 {
 	if (verb != TRACE && verb != WINDOW)
@@ -339,7 +351,8 @@ int cmd_boost(int argc, char **argv)
 	while (verb < VERBS && strcmp(argv[1], boost_verb_name(verb)))
 		verb++;
 	if (verb == VERBS)
-		return cmd_usage("boost", "'%s': no such thing to do; trace, window, cause, run or plan",
+		return cmd_usage("boost",
+				 "'%s': no such thing to do; trace, window, cause, run or plan",
 				 argv[1]);
 	opt.watch.per_cpu = verb == TRACE;
 	opt.runs = verb == RUN ? RUNS : verb == CAUSE ? RUNS_CAUSE : RUNS_PLANNED;

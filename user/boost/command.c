@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands of the user: started with their output out of the way, ended in order; as a load, again and again, as long as
- * the load is to last. See boost.h.
+ * Commands of the user: started with their output out of the way, ended in order; as a load, again
+ * and again, as long as the load is to last. See boost.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,10 @@
 #include "boost/boost.h"
 #include "cli/cmd.h"
 
-/* What a command has to end in when it is to, before it is killed, and between two looks whether it has. */
+/*
+ * What a command has to end in when it is to, before it is killed, and between two looks whether it
+ * has.
+ */
 #define ORDER_MS	2000
 #define LOOK_MS		20
 
@@ -103,7 +106,8 @@ int boost_command_start(struct child *child, char **command, bool show, const si
 	int saved = command_divert_output(show), ret;
 
 	if (saved < 0)
-		return kjoule_fail(err, errno, "diverting the command's output: %s", strerror(errno));
+		return kjoule_fail(err, errno, "diverting the command's output: %s",
+				   strerror(errno));
 	ret = child_start(child, command, mask, NULL, user);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
@@ -118,7 +122,8 @@ int boost_command_go(struct child *child, const char *name, int *code, struct kj
 		return 0;
 	child_reap(child, true);
 	*code = child_code(child);
-	return kjoule_fail(err, -ret, "%s: %s", name, ret == -EPIPE ? "the command was killed before it began" : strerror(-ret));
+	return kjoule_fail(err, -ret, "%s: %s", name, ret == -EPIPE ?
+			   "the command was killed before it began" : strerror(-ret));
 }
 
 bool boost_command_let_end(struct child *child)
@@ -140,7 +145,8 @@ static void command_end_group(const void *what)
 		return;
 	kill(-group, SIGKILL);
 	openlog("kjoule", LOG_PID, LOG_USER);
-	syslog(LOG_WARNING, "the load, process group %d, was ended for a process that was killed", (int)group);
+	syslog(LOG_WARNING, "the load, process group %d, was ended for a process that was killed",
+	       (int)group);
 }
 
 /* What the guardian would have to end; 0: nothing. */
@@ -154,7 +160,8 @@ int boost_command_load_open(struct boost_command_load *l, struct kjoule_error *e
 {
 	int ret;
 
-	l->group = mmap(NULL, sizeof(*l->group), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	l->group = mmap(NULL, sizeof(*l->group), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
 	ret = l->group == MAP_FAILED ? -errno : guardian_start(&l->guard, command_end_group,
 							       l->group, "the load", NULL);
 	if (!ret)
@@ -162,7 +169,8 @@ int boost_command_load_open(struct boost_command_load *l, struct kjoule_error *e
 	if (l->group != MAP_FAILED)
 		munmap(l->group, sizeof(*l->group));
 	l->group = NULL;
-	return kjoule_fail(err, -ret, "starting the process that would end the load if this one was killed: %s", strerror(-ret));
+	return kjoule_fail(err, -ret, "starting the process that would end the load if this one was killed: %s",
+			   strerror(-ret));
 }
 
 void boost_command_load_close(struct boost_command_load *l)
@@ -188,10 +196,12 @@ static int command_load_start(struct boost_command_load *l, struct kjoule_error 
 		cpu_set_t set;
 
 		CPU_ZERO(&set);
-		for (int cpu = kjoule_cpus_next(l->cpus, 0); cpu >= 0 && cpu < CPU_SETSIZE; cpu = kjoule_cpus_next(l->cpus, cpu + 1))
+		for (int cpu = kjoule_cpus_next(l->cpus, 0); cpu >= 0 && cpu < CPU_SETSIZE;
+		     cpu = kjoule_cpus_next(l->cpus, cpu + 1))
 			CPU_SET(cpu, &set);
 		if (sched_setaffinity(l->child.pid, sizeof(set), &set)) {
-			ret = kjoule_fail(err, errno, "keeping the command on its CPUs: %s", strerror(errno));
+			ret = kjoule_fail(err, errno, "keeping the command on its CPUs: %s",
+					  strerror(errno));
 			child_kill(&l->child);
 			command_share_group(l, 0);
 			return ret;
@@ -216,7 +226,8 @@ int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjou
 		command_share_group(l, 0);
 		l->failed = child_code(&l->child);
 		if (l->failed)
-			return kjoule_fail(err, ECHILD, "%s, the load, ended with exit code %d", l->command[0], l->failed);
+			return kjoule_fail(err, ECHILD, "%s, the load, ended with exit code %d",
+					   l->command[0], l->failed);
 	}
 	if (work && !l->runs)
 		return command_load_start(l, err);

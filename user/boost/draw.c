@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loads over their time: power above, then frequency, throughput, and the temperature below, as in the paper's figures 1 and 2. See
- * boost.h.
+ * Loads over their time: power above, then frequency, throughput, and the temperature below, as in
+ * the paper's figures 1 and 2. See boost.h.
  */
 #include <math.h>
 #include <string.h>
@@ -37,14 +37,15 @@ static void boost_draw_write_points(const struct boost_slice *s, size_t n,
 		i++;
 	for (; i + SLICES <= n && s[i + SLICES - 1].t_s + s[i].len_s <= d->to_s + 1e-9;
 	     i += SLICES) {
-		struct boost_level l = boost_level(s, n, s[i].t_s, s[i + SLICES - 1].t_s + s[i].len_s);
+		struct boost_level l =
+			boost_level(s, n, s[i].t_s, s[i + SLICES - 1].t_s + s[i].len_s);
 
 		known[0] |= !isnan(l.w.v);
 		known[1] |= !isnan(l.khz.v);
 		known[2] |= !isnan(l.work.v);
 		known[3] |= !isnan(l.celsius.v);
-		fprintf(f, "%zu,%s,%.6f,%.9g,%.9g,%.9g,%.9g\n", number, d->name, l.from_s - d->from_s, l.w.v, l.khz.v * 1e-3, l.work.v,
-			l.celsius.v);
+		fprintf(f, "%zu,%s,%.6f,%.9g,%.9g,%.9g,%.9g\n", number, d->name,
+			l.from_s - d->from_s, l.w.v, l.khz.v * 1e-3, l.work.v, l.celsius.v);
 	}
 }
 
@@ -86,7 +87,8 @@ static void boost_draw_write_script(const struct picture *p, const char *load,
 				    const struct boost_drawn *drawn, size_t n,
 				    const bool known[PANELS], double left_s)
 {
-	static const char *const labels[PANELS] = { "power, W", "frequency, MHz", "throughput, passes/s", "temperature, \u00b0C" };
+	static const char *const labels[PANELS] =
+		{ "power, W", "frequency, MHz", "throughput, passes/s", "temperature, \u00b0C" };
 	unsigned int panels = known[0] + known[1] + known[2] + known[3], left = panels;
 	unsigned int inner = PANEL_HEIGHT * panels + PANEL_GAP * (panels - 1);
 	double width = 900, height = PANELS_ABOVE + inner + PANELS_BELOW, right_s = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A load and what the machine does meanwhile: opened, worked and rested as an experiment wants it, ended by a signal at
- * any time. See boost.h.
+ * A load and what the machine does meanwhile: opened, worked and rested as an experiment wants it,
+ * ended by a signal at any time. See boost.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 #define CLEAN_LEAST_S	10.0
 #define LOAD_LEAST_S	60.0
 
-/* Where nobody tells a time constant: the paper's window, and half as much more. */
+/* Where no time constant is known: the paper's window, and half as much more. */
 #define CLEAN_S		120.0
 #define LOAD_S		180.0
 
@@ -31,9 +31,12 @@
 #define FIRST_S		0.2	/* the governor has seen it by then */
 #define LOOK_EVERY	10	/* looks: each costs the load a little */
 #define LOOK_SLICES	10
-#define BEHIND_LEAST_S	2.0	/* what is sustained is to be seen for so long, or as long as the boost */
+#define BEHIND_LEAST_S	2.0	/* of what is sustained, or as long as the boost */
 
-/* A chip is slow when it has hardly been faster for so long, and so many slices; a load that is to make it so is given up after so many boosts. */
+/*
+ * A chip is slow when it has hardly been faster for so long, and so many slices; a load that is to
+ * make it so is given up after so many boosts.
+ */
 #define SLOW_S		0.3
 #define SLOW_SLICES	5
 #define SLOW_PART	0.1
@@ -58,7 +61,8 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 	sigset_t blocked;
 	int code;
 
-	*lab = (struct boost_lab){ .opt = opt, .limits = boost_limits_read(KJOULE_SYSFS), .progress = !opt->quiet && isatty(STDERR_FILENO) };
+	*lab = (struct boost_lab){ .opt = opt, .limits = boost_limits_read(KJOULE_SYSFS),
+				   .progress = !opt->quiet && isatty(STDERR_FILENO) };
 	signals_ends(&lab->ends);
 	/* of all threads: what one of them has not blocked the others do not see */
 	blocked = lab->ends;
@@ -67,7 +71,8 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 	/* while there is little that its guardian would have a copy of */
 	if (opt->command) {
 		lab->command = (struct boost_command_load){ .command = opt->command,
-							     .mask = &lab->before, .user = opt->user };
+							    .mask = &lab->before,
+							    .user = opt->user };
 		lab->command.cpus = opt->cpus_given ? &opt->cpus : NULL;
 		if (boost_command_load_open(&lab->command, &err))
 			return cmd_failed("%s", err.text);
@@ -76,7 +81,8 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 	if (code)
 		return code;
 	lab->cpus = *boost_watch_cpus(lab->watch);
-	for (int cpu = kjoule_cpus_next(&opt->cpus, 0); opt->cpus_given && cpu >= 0; cpu = kjoule_cpus_next(&opt->cpus, cpu + 1))
+	for (int cpu = kjoule_cpus_next(&opt->cpus, 0); opt->cpus_given && cpu >= 0;
+	     cpu = kjoule_cpus_next(&opt->cpus, cpu + 1))
 		if (!kjoule_cpus_has(&lab->cpus, cpu))
 			return cmd_failed("CPU %d is not online", cpu);
 	if (opt->cpus_given)
@@ -94,7 +100,9 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 	return 0;
 }
 
-/* A signal that has come since is told as well; what was printed is where it is to be before it could end us. */
+/*
+ * Reports a signal that has come since as well; what was printed is flushed before it could end us.
+ */
 static void lab_note_pending_signal(struct boost_lab *lab)
 {
 	int sig = sigtimedwait(&lab->ends, NULL, &(struct timespec){ 0, 0 });
@@ -146,7 +154,7 @@ static int lab_set_load(struct boost_lab *lab, double part, struct kjoule_error 
 	return 0;
 }
 
-/* What a command does nobody counts. */
+/* What a command does is not counted. */
 static int lab_count_work(struct boost_lab *lab, struct kjoule_error *err)
 {
 	if (lab->load && boost_watch_work(lab->watch, cpu_load_passes(lab->load)))
@@ -155,8 +163,8 @@ static int lab_count_work(struct boost_lab *lab, struct kjoule_error *err)
 }
 
 int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const char *what,
-		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg, double *from_s, double *to_s,
-		    struct kjoule_error *err)
+		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg,
+		    double *from_s, double *to_s, struct kjoule_error *err)
 {
 	double begin, left = seconds, look = part > 0 ? LOOK_S : LOOK_RESTING_S;
 	int ret = boost_watch_drain(lab->watch, err), sig;
@@ -197,7 +205,8 @@ double boost_lab_forget_s(const struct boost_lab *lab, double asked_s)
 {
 	double tau = lab->limits.tau_s;
 
-	return !isnan(asked_s) ? asked_s : isnan(tau) ? CLEAN_S : fmax(CLEAN_TAUS * tau, CLEAN_LEAST_S);
+	return !isnan(asked_s) ? asked_s : isnan(tau) ? CLEAN_S :
+	       fmax(CLEAN_TAUS * tau, CLEAN_LEAST_S);
 }
 
 int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjoule_error *err)
@@ -205,7 +214,8 @@ int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjou
 	double seconds = boost_lab_forget_s(lab, lab->opt->idle_s), from_s, to_s;
 	const struct boost_slice *s;
 	size_t n;
-	int ret = boost_lab_spend(lab, 0, seconds, "idle, for a clean history", NULL, NULL, &from_s, &to_s, err);
+	int ret = boost_lab_spend(lab, 0, seconds, "idle, for a clean history", NULL, NULL, &from_s,
+				  &to_s, err);
 
 	if (ret)
 		return ret;
@@ -239,7 +249,7 @@ static double lab_speed_of(const struct boost_slice *s, size_t n)
 	return isnan(khz) ? lab_mean_speed(s, n, true) : khz;
 }
 
-/* What the end of a load is told by. */
+/* What shows the end of a load. */
 struct ending {
 	unsigned int looks;
 	double first;			/* speed at the beginning; NAN: not yet known */
@@ -248,7 +258,8 @@ struct ending {
 
 static bool lab_has_settled(struct boost_lab *lab, double from_s, void *arg)
 {
-	double now = boost_watch_now(lab->watch), len_s = (LOOK_SLICES + 1) * boost_watch_slice_s(lab->watch);
+	double now = boost_watch_now(lab->watch);
+	double len_s = (LOOK_SLICES + 1) * boost_watch_slice_s(lab->watch);
 	struct ending *e = arg;
 	const struct boost_slice *s;
 	size_t n;
@@ -258,7 +269,8 @@ static bool lab_has_settled(struct boost_lab *lab, double from_s, void *arg)
 	if (!isnan(e->slower_s))
 		return now - from_s >= e->slower_s + fmax(e->slower_s, BEHIND_LEAST_S);
 	if (isnan(e->first)) {
-		if (!boost_watch_slices(lab->watch, from_s + FIRST_S, INFINITY, &s, &n) && n >= LOOK_SLICES)
+		if (!boost_watch_slices(lab->watch, from_s + FIRST_S, INFINITY, &s, &n) &&
+		    n >= LOOK_SLICES)
 			e->first = lab_speed_of(s, LOOK_SLICES);
 	} else if (!boost_watch_slices(lab->watch, now - len_s, INFINITY, &s, &n) &&
 		   lab_speed_of(s, n) < (1 - BOOST_LEAST) * e->first) {
@@ -267,10 +279,12 @@ static bool lab_has_settled(struct boost_lab *lab, double from_s, void *arg)
 	return false;
 }
 
-int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from_s, double *to_s, struct kjoule_error *err)
+int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from_s, double *to_s,
+		     struct kjoule_error *err)
 {
 	double tau = lab->limits.tau_s, asked = lab->opt->duration_s;
-	double most = !isnan(asked) ? asked : isnan(tau) ? LOAD_S : fmax(LOAD_TAUS * tau, LOAD_LEAST_S);
+	double most = !isnan(asked) ? asked : isnan(tau) ? LOAD_S :
+		      fmax(LOAD_TAUS * tau, LOAD_LEAST_S);
 	struct ending ending = { .first = NAN, .slower_s = NAN };
 	const struct boost_slice *s;
 	size_t n;
@@ -280,7 +294,8 @@ int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from
 			      &ending, from_s, to_s, err);
 	if (!ret)
 		ret = boost_lab_spend(lab, 0, BEHIND_S, "idle", NULL, NULL, NULL, NULL, err);
-	if (!ret && (boost_watch_slices(lab->watch, *from_s, INFINITY, &s, &n) || boost_course(s, n, *from_s, *to_s, lab->loaded, c)))
+	if (!ret && (boost_watch_slices(lab->watch, *from_s, INFINITY, &s, &n) ||
+		     boost_course(s, n, *from_s, *to_s, lab->loaded, c)))
 		ret = kjoule_fail(err, ENOMEM, "no memory");
 	return ret;
 }
@@ -295,7 +310,7 @@ struct boost_speeds boost_speeds_of(const struct boost_course *c)
 	};
 }
 
-/* What a chip's end of a boost is told by. */
+/* What shows the end of a chip's boost. */
 struct slowing {
 	struct boost_speeds v;
 	bool slow;			/* it has come */
@@ -315,7 +330,8 @@ static bool lab_is_slow(struct boost_lab *lab, double from_s, void *arg)
 	double since = boost_watch_now(lab->watch) - lab_slow_window_s(lab), mean;
 	size_t n;
 
-	if (since < from_s || boost_watch_slices(lab->watch, since, INFINITY, &s, &n) || n < SLOW_SLICES)
+	if (since < from_s || boost_watch_slices(lab->watch, since, INFINITY, &s, &n) ||
+	    n < SLOW_SLICES)
 		return false;
 	/* some chips go up and down around what they sustain */
 	mean = lab_mean_speed(s, n, v->by_work);
@@ -323,8 +339,9 @@ static bool lab_is_slow(struct boost_lab *lab, double from_s, void *arg)
 	return e->slow;
 }
 
-int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, double part, const char *what, double *from_s,
-			 double *to_s, double *boost_s, struct kjoule_error *err)
+int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, double part,
+			 const char *what, double *from_s, double *to_s, double *boost_s,
+			 struct kjoule_error *err)
 {
 	struct slowing e = { .v = *speeds };
 	const struct boost_slice *s;
@@ -335,16 +352,19 @@ int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speed
 	if (ret)
 		return ret;
 	/* a slice in which the load began counts in part */
-	if (boost_watch_slices(lab->watch, *from_s - boost_watch_slice_s(lab->watch), INFINITY, &s, &n))
+	if (boost_watch_slices(lab->watch, *from_s - boost_watch_slice_s(lab->watch), INFINITY, &s,
+			       &n))
 		return kjoule_fail(err, ENOMEM, "no memory");
-	*boost_s = e.slow ? boost_time(s, n, *from_s, *to_s, e.v.boosted, e.v.sustained, e.v.by_work) : NAN;
+	*boost_s = e.slow ?
+		   boost_time(s, n, *from_s, *to_s, e.v.boosted, e.v.sustained, e.v.by_work) : NAN;
 	return 0;
 }
 
 const char *boost_lab_load(const struct boost_lab *lab, char *buf, size_t len)
 {
 	if (lab->load)
-		snprintf(buf, len, "%u thread%s of %s", cpu_load_threads(lab->load), cpu_load_threads(lab->load) == 1 ? "" : "s",
+		snprintf(buf, len, "%u thread%s of %s", cpu_load_threads(lab->load),
+			 cpu_load_threads(lab->load) == 1 ? "" : "s",
 			 cpu_load_names[lab->opt->load]);
 	else
 		boost_command_text(lab->opt->command, buf, len);
@@ -357,9 +377,13 @@ void boost_lab_load_json(const struct boost_lab *lab, struct json_object *o)
 
 	json_object_object_add(o, "load", lab->load ?
 			       json_object_new_string(cpu_load_names[lab->opt->load]) :
-			       output_json_str(boost_command_text(lab->opt->command, text, sizeof(text))));
-	json_object_object_add(o, "threads", json_object_new_uint64(lab->load ? cpu_load_threads(lab->load) : lab->loaded));
-	json_object_object_add(o, "starts", json_object_new_uint64(lab->load ? 1 : lab->command.times));
+			       output_json_str(boost_command_text(lab->opt->command, text,
+								  sizeof(text))));
+	json_object_object_add(o, "threads",
+			       json_object_new_uint64(lab->load ? cpu_load_threads(lab->load) :
+						      lab->loaded));
+	json_object_object_add(o, "starts",
+			       json_object_new_uint64(lab->load ? 1 : lab->command.times));
 }
 
 int boost_lab_no_boost(const struct boost_lab *lab, const struct boost_course *c)
@@ -368,15 +392,17 @@ int boost_lab_no_boost(const struct boost_lab *lab, const struct boost_course *c
 
 	switch (c->verdict) {
 	case BOOST_IDLE:
-		return cmd_failed("the load kept only %.0f %% of its CPUs' time: %s, and nothing can be told of the chip", 100 * c->busy,
-				  lab->load ? "something else ran" : "it rests, or uses fewer CPUs (--threads, --cpus), or something else ran");
+		return cmd_failed("the load kept only %.0f %% of its CPUs' time: %s, and nothing can be told of the chip",
+				  100 * c->busy, lab->load ? "something else ran" :
+				  "it rests, or uses fewer CPUs (--threads, --cpus), or something else ran");
 	case BOOST_LASTS:
 		return cmd_failed("one speed for all of the load: the chip does not boost under it, or for longer than that (--duration)");
 	case BOOST_RISES:
 		return cmd_failed("the load was slower at first: was the chip still throttled (--idle), or does the governor take its time?");
 	default:
 		return cmd_failed("neither a frequency nor throughput is known for long enough, and nothing can be told%s",
-				  requested ? "; of the frequency there is only what was asked for (see `kjoule list`)" : "");
+				  requested ? "; of the frequency there is only what was asked for (see `kjoule list`)" :
+				  "");
 	}
 }
 
@@ -404,7 +430,8 @@ int boost_lab_save(struct boost_lab *lab, const char *path)
 		return cmd_failed("%s", err.text);
 	f = file.stream;
 	fprintf(f, "time_s,power_w,freq_khz,busy_cpus,load_cpus,celsius,passes_per_s");
-	for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0; cpu = kjoule_cpus_next(cpus, cpu + 1))
+	for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0;
+	     cpu = kjoule_cpus_next(cpus, cpu + 1))
 		fprintf(f, ",freq_khz_cpu%d", cpu);
 	fputc('\n', f);
 	for (size_t i = 0; i < n; i++) {
@@ -415,7 +442,8 @@ int boost_lab_save(struct boost_lab *lab, const char *path)
 		lab_write_csv_number(f, s[i].mine);
 		lab_write_csv_number(f, s[i].celsius);
 		lab_write_csv_number(f, s[i].work);
-		for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0; cpu = kjoule_cpus_next(cpus, cpu + 1))
+		for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0;
+		     cpu = kjoule_cpus_next(cpus, cpu + 1))
 			lab_write_csv_number(f, boost_watch_cpu_khz(lab->watch, cpu, s[i].t_s,
 								    s[i].t_s + s[i].len_s));
 		fputc('\n', f);

@@ -33,7 +33,9 @@ static void fan_restore_value(const void *what)
 	if (ret)
 		syslog(LOG_ERR, "%s: giving %s back: %s", fan->path, fan->before, strerror(-ret));
 	else
-		syslog(LOG_WARNING, "%s: %s was given back for a process that was killed or could not", fan->path, fan->before);
+		syslog(LOG_WARNING,
+		       "%s: %s was given back for a process that was killed or could not",
+		       fan->path, fan->before);
 }
 
 /* Its value as it is written, without the end of the line; "": none. Return: 0 or -errno */
@@ -60,7 +62,8 @@ int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error 
 	fan->guard.fd = -1;
 	fan->slowed = false;
 	if (ret)
-		return kjoule_fail(err, -ret, "--fan %s: %s; it is a value such as /sys/class/hwmon/hwmon0/pwm1", path, strerror(-ret));
+		return kjoule_fail(err, -ret, "--fan %s: %s; it is a value such as /sys/class/hwmon/hwmon0/pwm1",
+				   path, strerror(-ret));
 	if (!fan->before[0] || fan->before[strspn(fan->before, "0123456789")])
 		return kjoule_fail(err, EINVAL, "--fan %s: has no number in it", path);
 	if (snprintf(fan->path, sizeof(fan->path), "%s", path) >= (int)sizeof(fan->path))
@@ -68,7 +71,10 @@ int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error 
 	return guardian_start(&fan->guard, fan_restore_value, fan, "the fan's speed", err);
 }
 
-/* A chip that controls the fan itself takes what is written and does as it likes: then it reads another value. */
+/*
+ * A chip that controls the fan itself takes what is written and does as it likes: then it reads
+ * another value.
+ */
 static int fan_set_value(const struct boost_fan *fan, const char *value, struct kjoule_error *err)
 {
 	int ret = fan_write_value(fan->path, value);
@@ -79,7 +85,8 @@ static int fan_set_value(const struct boost_fan *fan, const char *value, struct 
 				   fan->path, value, strerror(-ret));
 	ret = fan_read_value(fan->path, now, sizeof(now));
 	if (ret)
-		return kjoule_fail(err, -ret, "--fan %s: reading it after %s was written: %s", fan->path, value, strerror(-ret));
+		return kjoule_fail(err, -ret, "--fan %s: reading it after %s was written: %s",
+				   fan->path, value, strerror(-ret));
 	if (strcmp(now, value))
 		return kjoule_fail(err, EBUSY, "--fan %s: %s was written, and it reads %s: switch it to manual control (pwm1_enable = 1); a fan that has few speeds takes no other value (--fan-slow)",
 				   fan->path, value, now[0] ? now : "nothing");
@@ -116,7 +123,8 @@ void boost_fan_close(struct boost_fan *fan)
 	struct kjoule_error err;
 
 	if (boost_fan_reset(fan, &err)) {
-		cmd_warn("%s; the process %s tries once more, and tells the system's log", err.text, GUARDIAN);
+		cmd_warn("%s; the process %s tries once more, and tells the system's log", err.text,
+			 GUARDIAN);
 		guardian_leave(&fan->guard);
 		return;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The limits of power that powercap has for all packages together; see boost.h. Any driver has them by the names of RAPL's.
+ * The limits of power that powercap has for all packages together; see boost.h. Any driver has them
+ * by the names of RAPL's.
  */
 #include <dirent.h>
 #include <math.h>
@@ -50,13 +51,17 @@ static double limits_read_micro(const char *sysfs, const char *zone, unsigned in
 	       v * 1e-6 : NAN;
 }
 
-/* Neither a part of one, nor the whole machine, nor the same limits by another way (intel-rapl-mmio:0). */
+/*
+ * Neither a part of one, nor the whole machine, nor the same limits by another way
+ * (intel-rapl-mmio:0).
+ */
 static bool limits_zone_is_package(const char *sysfs, const char *zone)
 {
 	const char *number = zone + strlen(PREFIX);
 	char name[64];
 
-	if (strncmp(zone, PREFIX, strlen(PREFIX)) || !*number || number[strspn(number, "0123456789")])
+	if (strncmp(zone, PREFIX, strlen(PREFIX)) || !*number ||
+	    number[strspn(number, "0123456789")])
 		return false;
 	/* the first one without a name is what it always is */
 	return limits_read_line(sysfs, zone, "name", name, sizeof(name)) ?

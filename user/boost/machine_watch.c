@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See machine_watch.h. Ticks are counted into slices as they come; energies, temperatures and work are points in time,
- * between which slices are cut when they are asked for.
+ * See machine_watch.h. Ticks are counted into slices as they come; energies, temperatures and work
+ * are points in time, between which slices are cut when they are asked for.
  */
 #include <errno.h>
 #include <math.h>
@@ -59,7 +59,8 @@ struct ring_state {
 struct counter {
 	uint32_t source, domain, scope;
 	double uj;
-	double w;			/* of one that tells power: the last reading, and when that was */
+	/* of one that tells power: the last reading, and when that was */
+	double w;
 	uint64_t ns;
 };
 
@@ -86,7 +87,8 @@ struct boost_watch {
 	const void *mine_arg;
 	struct counter *counters;
 	size_t n_counters;
-	struct energy *energies;		/* that have come since the last look, ring by ring */
+	/* that have come since the last look, ring by ring */
+	struct energy *energies;
 	size_t n_energies;
 	struct points energy, temperature, work;
 	struct counter *meters;			/* that tell power */
@@ -129,11 +131,13 @@ static struct ticks *watch_find_slice(struct boost_watch *w, uint64_t tick)
 		w->ticks = more;
 		if (w->per_cpu) {
 			size_t rings = kjoule_device_rings(w->dev);
-			struct cpu_ticks *each = realloc(w->cpu_ticks, room * rings * sizeof(*each));
+			struct cpu_ticks *each =
+				realloc(w->cpu_ticks, room * rings * sizeof(*each));
 
 			if (!each)
 				return NULL;
-			memset(each + w->room_ticks * rings, 0, (room - w->room_ticks) * rings * sizeof(*each));
+			memset(each + w->room_ticks * rings, 0,
+			       (room - w->room_ticks) * rings * sizeof(*each));
 			w->cpu_ticks = each;
 		}
 		w->room_ticks = room;
@@ -181,7 +185,8 @@ static struct counter *watch_find_counter(struct counter **list, size_t *n, uint
 	struct counter *c;
 
 	for (size_t i = 0; i < *n; i++)
-		if ((*list)[i].source == source && (*list)[i].domain == domain && (*list)[i].scope == scope)
+		if ((*list)[i].source == source && (*list)[i].domain == domain &&
+		    (*list)[i].scope == scope)
 			return &(*list)[i];
 	c = kjoule_array_grow(list, n, sizeof(*c));
 	if (c)
@@ -192,7 +197,8 @@ static struct counter *watch_find_counter(struct counter **list, size_t *n, uint
 static const struct kjoule_domain_info *watch_find_domain(const struct boost_watch *w,
 							  uint32_t source, uint32_t index)
 {
-	const struct kjoule_source_info *src = source < w->session.n_sources ? &w->session.sources[source] : NULL;
+	const struct kjoule_source_info *src = source < w->session.n_sources ?
+					       &w->session.sources[source] : NULL;
 
 	for (uint32_t d = 0; src && d < src->n_domains; d++)
 		if (src->domains[d].index == index)
@@ -200,18 +206,22 @@ static const struct kjoule_domain_info *watch_find_domain(const struct boost_wat
 	return NULL;
 }
 
-/* Is it a part of what the package's power is taken from? Packages, or whatever there is instead. */
+/*
+ * Is it a part of what the package's power is taken from? Packages, or whatever there is instead.
+ */
 static bool watch_domain_is_counted(const struct boost_watch *w, uint32_t source, uint32_t index,
 				    uint32_t quantity)
 {
 	const struct kjoule_domain_info *d = watch_find_domain(w, source, index);
 	const char *meter;
 
-	if (!d || !w->power || d->quantity != quantity || d->class != w->power_class || d->parent >= 0)
+	if (!d || !w->power || d->quantity != quantity || d->class != w->power_class ||
+	    d->parent >= 0)
 		return false;
 	/* packages may have a source each */
 	meter = w->session.sources[w->power_source].meter;
-	return source == w->power_source || (*meter && !strcmp(meter, w->session.sources[source].meter));
+	return source == w->power_source ||
+	       (*meter && !strcmp(meter, w->session.sources[source].meter));
 }
 
 static int watch_add_energy(struct boost_watch *w, uint64_t ns, uint32_t source, uint32_t domain,
@@ -221,7 +231,8 @@ static int watch_add_energy(struct boost_watch *w, uint64_t ns, uint32_t source,
 
 	if (!e)
 		return -ENOMEM;
-	*e = (struct energy){ ns, { .source = source, .domain = domain, .scope = scope, .uj = uj } };
+	*e = (struct energy){ ns,
+			      { .source = source, .domain = domain, .scope = scope, .uj = uj } };
 	return 0;
 }
 
@@ -336,7 +347,8 @@ int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err)
 		for (unsigned int i = 0; i < kjoule_device_rings(w->dev) && !ret; i++) {
 			size_t used, off = 0;
 			const struct kjoule_record *rec;
-			int more = kjoule_ring_drain(kjoule_device_ring(w->dev, i), w->buf, DRAIN_BYTES, &used);
+			int more = kjoule_ring_drain(kjoule_device_ring(w->dev, i), w->buf,
+						     DRAIN_BYTES, &used);
 
 			again |= more > 0;
 			while (!ret && kjoule_record_next(w->buf, used, &off, &rec) > 0)
@@ -347,7 +359,8 @@ int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err)
 	return ret ? kjoule_fail(err, -ret, "no memory for what was measured") : 0;
 }
 
-void boost_watch_mine(struct boost_watch *w, bool (*mine)(pid_t tgid, const void *arg), const void *arg)
+void boost_watch_mine(struct boost_watch *w, bool (*mine)(pid_t tgid, const void *arg),
+		      const void *arg)
 {
 	w->mine = mine;
 	w->mine_arg = arg;
@@ -384,7 +397,10 @@ static size_t watch_point_before(const struct points *p, uint64_t ns)
 	return low;
 }
 
-/* What a total was at @ns, between the points around it; NAN outside of them. @at: where to go on from */
+/*
+ * What a total was at @ns, between the points around it; NAN outside of them. @at: where to go on
+ * from
+ */
 static double watch_total_at(const struct points *p, size_t *at, uint64_t ns)
 {
 	const struct point *a, *b;
@@ -409,7 +425,8 @@ static void watch_fill_totals(const struct boost_watch *w, const struct points *
 	for (size_t i = 0; i < n; i++) {
 		double after = watch_total_at(p, &at, ns + (i + 1) * w->slice_ns);
 
-		*(double *)((char *)&w->slices[i] + offset) = (after - before) / (w->slice_ns * 1e-9);
+		*(double *)((char *)&w->slices[i] + offset) =
+			(after - before) / (w->slice_ns * 1e-9);
 		before = after;
 	}
 }
@@ -428,11 +445,13 @@ double boost_watch_slice_s(const struct boost_watch *w)
 	return w->slice_ns * 1e-9;
 }
 
-int boost_watch_slices(struct boost_watch *w, double from_s, double to_s, const struct boost_slice **slices, size_t *n)
+int boost_watch_slices(struct boost_watch *w, double from_s, double to_s,
+		       const struct boost_slice **slices, size_t *n)
 {
 	double now = boost_watch_now(w), slice_s = boost_watch_slice_s(w);
 	/* the tick at its end may still be on its way */
-	size_t all = now > 0 ? now / slice_s : 0, first = from_s > 0 ? ceil(from_s / slice_s - 1e-6) : 0;
+	size_t all = now > 0 ? now / slice_s : 0;
+	size_t first = from_s > 0 ? ceil(from_s / slice_s - 1e-6) : 0;
 
 	all = all > 1 ? all - 1 : 0;
 	if (to_s < all * slice_s)
@@ -448,7 +467,8 @@ int boost_watch_slices(struct boost_watch *w, double from_s, double to_s, const 
 		w->room_slices = 2 * *n;
 	}
 	for (size_t i = 0; i < *n; i++) {
-		const struct ticks none = { 0 }, *t = first + i < w->n_ticks ? &w->ticks[first + i] : &none;
+		const struct ticks none = { 0 };
+		const struct ticks *t = first + i < w->n_ticks ? &w->ticks[first + i] : &none;
 
 		w->slices[i] = (struct boost_slice){
 			.t_s = (first + i) * slice_s,
@@ -474,7 +494,8 @@ double boost_watch_cpu_khz(const struct boost_watch *w, int cpu, double from_s, 
 	for (size_t r = 0; w->per_cpu && r < rings; r++) {
 		if (kjoule_device_ring(w->dev, r)->cpu != (uint32_t)cpu)
 			continue;
-		for (size_t i = from_s > 0 ? ceil(from_s / slice_s - 1e-6) : 0; i < w->n_ticks && (i + 1) * slice_s <= to_s + 1e-9; i++) {
+		for (size_t i = from_s > 0 ? ceil(from_s / slice_s - 1e-6) : 0;
+		     i < w->n_ticks && (i + 1) * slice_s <= to_s + 1e-9; i++) {
 			sum += w->cpu_ticks[i * rings + r].khz;
 			n += w->cpu_ticks[i * rings + r].n;
 		}
@@ -516,7 +537,10 @@ const char *boost_watch_temperature_source(const struct boost_watch *w)
 	return w->warmth;
 }
 
-/* Sensors that are known to be in the processor, the best first: where one is, how it is called there. */
+/*
+ * Sensors that are known to be in the processor, the best first: where one is, how it is called
+ * there.
+ */
 static const struct {
 	const char *name, *label;
 } thermometers[] = {
@@ -538,13 +562,16 @@ static int watch_find_thermometer(char *name, size_t len)
 	int ret = kjoule_sources_scan(KJOULE_SYSFS, &found, &n);
 
 	name[0] = '\0';
-	for (size_t i = 0; !ret && !name[0] && i < sizeof(thermometers) / sizeof(thermometers[0]); i++) {
+	for (size_t i = 0; !ret && !name[0] && i < sizeof(thermometers) / sizeof(thermometers[0]);
+	     i++) {
 		for (size_t k = 0; k < n && !name[0]; k++) {
 			const struct kjoule_source_info *info = &found[k].info;
 
-			if (info->available && !strncmp(info->name, thermometers[i].name, strlen(thermometers[i].name)) &&
+			if (info->available && !strncmp(info->name, thermometers[i].name,
+							strlen(thermometers[i].name)) &&
 			    info->domains[0].quantity == KJOULE_QUANTITY_TEMPERATURE &&
-			    (!thermometers[i].label || !strcmp(info->domains[0].name, thermometers[i].label)))
+			    (!thermometers[i].label ||
+			     !strcmp(info->domains[0].name, thermometers[i].label)))
 				snprintf(name, len, "%s@%dms", info->name, TEMPERATURE_MS);
 		}
 	}
@@ -553,7 +580,7 @@ static int watch_find_thermometer(char *name, size_t len)
 	return ret;
 }
 
-/* The default is not named where there is nothing beside it. */
+/* The default is not named where it is the only one. */
 static int watch_name_default(struct boost_watch *w, const struct kjoule_session_params *like,
 			      char *names, size_t len)
 {
@@ -565,12 +592,14 @@ static int watch_name_default(struct boost_watch *w, const struct kjoule_session
 
 	names[0] = '\0';
 	for (size_t i = 0; !code && i < s->n; i++)
-		at += snprintf(names + at, at < len ? len - at : 0, "%s%s", i ? "," : "", s->info[i].name);
+		at += snprintf(names + at, at < len ? len - at : 0, "%s%s", i ? "," : "",
+			       s->info[i].name);
 	if (!code && !s->n) {
 		if (kjoule_sources(w->ctl, &kernel, &n, &err))
 			code = cmd_failed("%s", err.text);
 		for (size_t i = 0; !code && i < n; i++)
-			if (kernel[i].kind == KJOULE_KIND_ENERGY && kernel[i].available && kernel[i].is_default)
+			if (kernel[i].kind == KJOULE_KIND_ENERGY && kernel[i].available &&
+			    kernel[i].is_default)
 				at = snprintf(names, len, "%s", kernel[i].name);
 		if (!code)
 			free(kernel);
@@ -599,7 +628,10 @@ static int watch_choose_sources(struct boost_watch *w, const struct boost_watch_
 	return session_sources_open(both, w->ctl, like, &w->sources);
 }
 
-/* Which of the session's sources tell what. @temperature: as asked for, with or without a period; NULL: any */
+/*
+ * Which of the session's sources tell what. @temperature: as asked for, with or without a period;
+ * NULL: any
+ */
 static void watch_name_sources(struct boost_watch *w, const char *temperature)
 {
 	size_t len = temperature ? strcspn(temperature, "@") : 0;
@@ -614,16 +646,19 @@ static void watch_name_sources(struct boost_watch *w, const char *temperature)
 			w->frequency = src->name;
 		for (uint32_t d = 0; d < src->n_domains; d++) {
 			const struct kjoule_domain_info *of = &src->domains[d];
-			bool power = of->quantity == KJOULE_QUANTITY_ENERGY || of->quantity == KJOULE_QUANTITY_POWER;
+			bool power = of->quantity == KJOULE_QUANTITY_ENERGY ||
+				     of->quantity == KJOULE_QUANTITY_POWER;
 			uint32_t rank = of->class == KJOULE_DOMAIN_PACKAGE ? 0 : 1;
 
 			if (of->quantity == KJOULE_QUANTITY_TEMPERATURE && !w->warmth &&
-			    (!temperature || (strlen(src->name) == len && !strncmp(src->name, temperature, len)))) {
+			    (!temperature ||
+			     (strlen(src->name) == len && !strncmp(src->name, temperature, len)))) {
 				w->warmth = src->name;
 				w->warmth_source = i;
 				w->warmth_domain = of->index;
 			}
-			if (src->kind == KJOULE_KIND_FREQUENCY || !power || of->parent >= 0 || rank >= best)
+			if (src->kind == KJOULE_KIND_FREQUENCY || !power || of->parent >= 0 ||
+			    rank >= best)
 				continue;
 			best = rank;
 			w->power = src->name;
@@ -667,7 +702,8 @@ static int watch_open_session(const struct boost_watch_options *opt, struct boos
 	if (kjoule_cpus_online(&w->cpus))
 		return cmd_failed("asking for the CPUs that are online failed");
 	w->per_cpu = opt->per_cpu;
-	params.interval_ns = kjoule_interval_out_of_step(opt->slice_ns / BOOST_WATCH_TICKS, kjoule_device_info(w->dev));
+	params.interval_ns = kjoule_interval_out_of_step(opt->slice_ns / BOOST_WATCH_TICKS,
+							 kjoule_device_info(w->dev));
 	w->slice_ns = params.interval_ns * BOOST_WATCH_TICKS;
 	params.cpus = &w->cpus;
 	params.ring_bytes = kjoule_device_info(w->dev)->min_ring_bytes;

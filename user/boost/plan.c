@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule boost plan: what a chip that boosts does to a benchmark, and how long runs have to be, by the equations of
- * analysis/boost/boost_equations.h. See boost.h.
+ * kjoule boost plan: what a chip that boosts does to a benchmark, and how long runs have to be, by
+ * the equations of analysis/boost/boost_equations.h. See boost.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -49,7 +49,8 @@ static char *plan_read_text(const char *path)
 	errno = 0;
 	n = getdelim(&text, &room, '\0', f);
 	if (n < 0) {
-		cmd_failed("--from %s: %s; it is to be " MEASURED, path, errno ? strerror(errno) : "is empty");
+		cmd_failed("--from %s: %s; it is to be " MEASURED, path,
+			   errno ? strerror(errno) : "is empty");
 		free(text);
 		text = NULL;
 	}
@@ -77,8 +78,10 @@ static struct json_object *plan_read_document(const char *path)
 	if (!json_object_is_type(doc, json_type_object)) {
 		enum json_tokener_error error = json_tokener_get_error(tok);
 
-		cmd_failed("--from %s: %s; it is to be " MEASURED, path, error == json_tokener_error_parse_eof ? "its JSON document is not whole" :
-			   error == json_tokener_success ? "has a JSON document without names" : "is no JSON document");
+		cmd_failed("--from %s: %s; it is to be " MEASURED, path,
+			   error == json_tokener_error_parse_eof ? "its JSON document is not whole" :
+			   error == json_tokener_success ? "has a JSON document without names" :
+			   "is no JSON document");
 		json_object_put(doc);
 		doc = NULL;
 	}
@@ -93,7 +96,8 @@ static const char *plan_verdict_text(struct json_object *doc, char *buf, size_t 
 	struct json_object *v;
 
 	buf[0] = '\0';
-	if (json_object_object_get_ex(doc, "verdict", &v) && json_object_is_type(v, json_type_string))
+	if (json_object_object_get_ex(doc, "verdict", &v) &&
+	    json_object_is_type(v, json_type_string))
 		snprintf(buf, len, "; its verdict is %s", json_object_to_json_string(v));
 	return buf;
 }
@@ -111,7 +115,8 @@ struct figure {
 static int plan_use_figure(const char *path, struct json_object *doc, struct json_object *v,
 			   const struct figure *f)
 {
-	bool is_number = json_object_is_type(v, json_type_double) || json_object_is_type(v, json_type_int);
+	bool is_number = json_object_is_type(v, json_type_double) ||
+			 json_object_is_type(v, json_type_int);
 	double d = is_number ? json_object_get_double(v) : NAN;
 	char verdict[96];
 
@@ -140,7 +145,8 @@ static int plan_use_file(const char *path, const struct figure *figures, size_t 
 		code = plan_use_figure(path, doc, v, &figures[i]);
 	}
 	if (!found)
-		code = cmd_failed("--from %s: has none of r, boost_s and window_s%s; it is to be " MEASURED " of a boost that ends", path,
+		code = cmd_failed("--from %s: has none of r, boost_s and window_s%s; it is to be "
+				  MEASURED " of a boost that ends", path,
 				  plan_verdict_text(doc, verdict, sizeof(verdict)));
 	json_object_put(doc);
 	return code;
@@ -152,17 +158,20 @@ static int plan_use_measured(struct boost_options *opt)
 	struct figure figures[] = {
 		{ "r", "--r", 1, BOOST_RATIO_MOST, &opt->r, !isnan(opt->r) },
 		{ "boost_s", "--boost", 1e-9, TIME_MOST_S, &opt->tb_s, !isnan(opt->tb_s) },
-		{ "window_s", "--window", 1e-9, TIME_MOST_S, &opt->window_s, !isnan(opt->window_s) },
+		{ "window_s", "--window", 1e-9, TIME_MOST_S, &opt->window_s,
+		  !isnan(opt->window_s) },
 	};
 	int code = 0;
 
 	for (unsigned int i = 0; i < opt->n_from && !code; i++)
 		code = plan_use_file(opt->from[i], figures, sizeof(figures) / sizeof(figures[0]));
-	/* without the window it can be told, too */
+	/* without the window it can be known, too */
 	for (unsigned int i = 0; i < 2 && !code; i++)
 		if (isnan(*figures[i].value))
-			code = cmd_failed("--from %s: has no %s%s: was there a boost that ends? give it by %s", opt->from[opt->n_from - 1],
-					  figures[i].key, opt->n_from > 1 ? ", nor have the others" : "", figures[i].option);
+			code = cmd_failed("--from %s: has no %s%s: was there a boost that ends? give it by %s",
+					  opt->from[opt->n_from - 1], figures[i].key,
+					  opt->n_from > 1 ? ", nor have the others" : "",
+					  figures[i].option);
 	return code;
 }
 
@@ -185,11 +194,17 @@ static struct json_object *plan_header_json(const struct boost_options *opt, con
 	json_object_object_add(o, "boost_s", output_json_real(opt->tb_s));
 	json_object_object_add(o, "window_s", output_json_real(opt->window_s));
 	json_object_object_add(o, "bound", output_json_real(opt->bound));
-	json_object_object_add(o, "length_s", output_json_real(boost_equations_length(opt->r, opt->tb_s, opt->bound)));
+	json_object_object_add(o, "length_s",
+			       output_json_real(boost_equations_length(opt->r, opt->tb_s,
+								       opt->bound)));
 	json_object_object_add(o, "extrapolation_error", output_json_real(opt->r - 1));
-	json_object_object_add(o, "speedup_error_2x", output_json_real(boost_equations_speedup(2, opt->r)));
-	json_object_object_add(o, "speedup_error_10x", output_json_real(boost_equations_speedup(10, opt->r)));
-	json_object_object_add(o, "observed_2x", output_json_real(boost_equations_observed(opt->r, opt->tb_s, 2 * opt->r * opt->tb_s, 2)));
+	json_object_object_add(o, "speedup_error_2x",
+			       output_json_real(boost_equations_speedup(2, opt->r)));
+	json_object_object_add(o, "speedup_error_10x",
+			       output_json_real(boost_equations_speedup(10, opt->r)));
+	json_object_object_add(o, "observed_2x",
+			       output_json_real(boost_equations_observed(opt->r, opt->tb_s, 2 *
+									 opt->r * opt->tb_s, 2)));
 	json_object_object_add(o, "run_s", output_json_real(opt->run_s));
 	for (unsigned int i = 0; i < opt->runs; i++)
 		json_object_array_add(runs, output_json_real(slower[i]));
@@ -199,7 +214,8 @@ static struct json_object *plan_header_json(const struct boost_options *opt, con
 
 static void plan_print_runs(const struct boost_options *opt, const double *slower)
 {
-	printf("\n%u runs of %.4g s, one right after the other, are slower than one that boosts to its end by", opt->runs, opt->run_s);
+	printf("\n%u runs of %.4g s, one right after the other, are slower than one that boosts to its end by",
+	       opt->runs, opt->run_s);
 	for (unsigned int i = 0; i < opt->runs; i++)
 		output_printf(stdout, "%s %.1f", i ? "," : "", 100 * slower[i]);
 	printf(" %%\n");
@@ -209,11 +225,13 @@ static void plan_print_advice(const struct boost_options *opt)
 {
 	double length = boost_equations_length(opt->r, opt->tb_s, opt->bound);
 
-	printf("\na short run is %.3g %% faster than the chip is in the long run\n", 100 * (opt->r - 1));
+	printf("\na short run is %.3g %% faster than the chip is in the long run\n",
+	       100 * (opt->r - 1));
 	printf("a speed-up is overstated by %.3g %% at most where 2x is observed, by %.3g %% where 10x is (equation 3)\n",
 	       100 * boost_equations_speedup(2, opt->r), 100 * boost_equations_speedup(10, opt->r));
 	if (length > 0)
-		printf("for %.3g %% of error at most: runs of %.5g s and longer", 100 * opt->bound, length);
+		printf("for %.3g %% of error at most: runs of %.5g s and longer", 100 * opt->bound,
+		       length);
 	else
 		printf("every length is good for %.3g %% of error", 100 * opt->bound);
 	printf(", or all shorter than %.4g s from a clean history\n", opt->tb_s);
@@ -222,13 +240,15 @@ static void plan_print_advice(const struct boost_options *opt)
 		printf("for the history window, which `kjoule boost window` measures, before each run");
 	else
 		printf("for %.4g s before each run", opt->window_s);
-	printf("; for a saturated one load the chip until it has slowed down, %.4g s at most\n", opt->tb_s);
+	printf("; for a saturated one load the chip until it has slowed down, %.4g s at most\n",
+	       opt->tb_s);
 }
 
 /* The paper's figure 4 on the left, for one r its figure 5 on the right, to DRAWN_TIMES boosts. */
 static void plan_write_script(const struct boost_options *opt, const struct picture *p)
 {
-	static const char *const titles[] = { "slower than a run that boosts to its end, %", "faster than in the long run, %" };
+	static const char *const titles[] =
+		{ "slower than a run that boosts to its end, %", "faster than in the long run, %" };
 	FILE *f = p->script;
 
 	plot_begin(f, p->path, 1200, 480);
@@ -256,7 +276,8 @@ static int plan_draw_picture(const struct boost_options *opt)
 		for (unsigned int i = 1; i <= DRAWN_POINTS; i++) {
 			double t = opt->tb_s * DRAWN_TIMES * i / DRAWN_POINTS;
 
-			fprintf(p.data, "%.9g,%.9g,%.9g\n", t, 100 * boost_equations_slowdown(opt->r, opt->tb_s, t),
+			fprintf(p.data, "%.9g,%.9g,%.9g\n", t,
+				100 * boost_equations_slowdown(opt->r, opt->tb_s, t),
 				100 * boost_equations_steady(opt->r, opt->tb_s, t));
 		}
 		if (!picture_script(&p, &err))
@@ -279,7 +300,8 @@ int boost_plan(const struct boost_options *asked)
 		return cmd_failed("no memory");
 	boost_equations_runs(opt->r, opt->tb_s, opt->run_s, slower, opt->runs);
 	if (opt->format == OUTPUT_TABLE)
-		printf("# plan       r = %.6g, a boost lasts %.4g s from a clean history\n\n", opt->r, opt->tb_s);
+		printf("# plan       r = %.6g, a boost lasts %.4g s from a clean history\n\n",
+		       opt->r, opt->tb_s);
 	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out) {
 		free(slower);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule boost trace: from a clean history, load the CPUs until they have slowed down and stayed so, and tell what was
- * seen: powers, frequencies, how long the boost lasts (the paper's figure 1), and whether the limits of powercap explain it.
- * See boost.h.
+ * kjoule boost trace: from a clean history, load the CPUs until they have slowed down and stayed
+ * so, and tell what was seen: powers, frequencies, how long the boost lasts (the paper's figure 1),
+ * and whether the limits of powercap explain it. See boost.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -31,7 +31,8 @@ struct trace {
 static void trace_predict_boost(struct trace *t)
 {
 	t->predicted_s = t->course.verdict == BOOST_ENDS ?
-			 budget_full(t->lab.limits.tau_s, t->idle.w.v, t->course.boost.w.v, t->lab.limits.pl1_w) : NAN;
+			 budget_full(t->lab.limits.tau_s, t->idle.w.v, t->course.boost.w.v,
+				     t->lab.limits.pl1_w) : NAN;
 }
 
 static int trace_measure_load(struct trace *t, struct kjoule_error *err)
@@ -48,9 +49,12 @@ static int trace_measure_load(struct trace *t, struct kjoule_error *err)
 static const struct output_column columns[] = {
 	{ "phase", "PHASE", true },
 	{ "from_s", "FROM s", false }, { "to_s", "TO s", false },
-	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false }, { "power_lo_w", NULL, false }, { "power_hi_w", NULL, false },
-	{ "freq_khz", NULL, false }, { NULL, NULL, false }, { "freq_lo_khz", NULL, false }, { "freq_hi_khz", NULL, false },
-	{ NULL, "FREQ MHz", false }, { NULL, "\xc2\xb1", false }, { NULL, NULL, false }, { NULL, NULL, false },
+	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false }, { "power_lo_w", NULL, false },
+	{ "power_hi_w", NULL, false },
+	{ "freq_khz", NULL, false }, { NULL, NULL, false }, { "freq_lo_khz", NULL, false },
+	{ "freq_hi_khz", NULL, false },
+	{ NULL, "FREQ MHz", false }, { NULL, "\xc2\xb1", false }, { NULL, NULL, false },
+	{ NULL, NULL, false },
 	{ "passes_per_s", "PASSES/s", false }, { NULL, "\xc2\xb1", false },
 	{ "passes_lo_per_s", NULL, false }, { "passes_hi_per_s", NULL, false },
 	{ "celsius", "TEMP \u00b0C", false },
@@ -101,7 +105,8 @@ static void trace_print_cpus(const struct trace *t)
 		double least = INFINITY, most = -INFINITY;
 		int slowest = -1, fastest = -1;
 
-		for (int cpu = kjoule_cpus_next(&t->lab.cpus, 0); cpu >= 0; cpu = kjoule_cpus_next(&t->lab.cpus, cpu + 1)) {
+		for (int cpu = kjoule_cpus_next(&t->lab.cpus, 0); cpu >= 0;
+		     cpu = kjoule_cpus_next(&t->lab.cpus, cpu + 1)) {
 			double khz = trace_cpu_khz(t, cpu, levels[i]);
 
 			if (khz < least) {
@@ -115,7 +120,8 @@ static void trace_print_cpus(const struct trace *t)
 		}
 		if (slowest >= 0 && least < (1 - BOOST_LEAST) * most)
 			output_printf(stdout, "per CPU    %s: %.1f MHz (CPU %d) to %.1f MHz (CPU %d)\n",
-				      i ? "sustained" : "boost", least / 1e3, slowest, most / 1e3, fastest);
+				      i ? "sustained" : "boost", least / 1e3, slowest, most / 1e3,
+				      fastest);
 	}
 }
 
@@ -125,7 +131,8 @@ static void trace_print_verdict(const struct trace *t)
 
 	switch (c->verdict) {
 	case BOOST_ENDS:
-		output_printf(stdout, "the boost lasts %.3f s %s%.3f; r = %.4f by %s", c->tb_s.v, output_half(), (c->tb_s.hi - c->tb_s.lo) / 2, c->r,
+		output_printf(stdout, "the boost lasts %.3f s %s%.3f; r = %.4f by %s", c->tb_s.v,
+			      output_half(), (c->tb_s.hi - c->tb_s.lo) / 2, c->r,
 			      c->by_work ? "throughput" : "frequency");
 		if (!c->by_work && !isnan(c->r_work))
 			printf(", %.4f by throughput", c->r_work);
@@ -150,8 +157,9 @@ static void trace_print_verdict(const struct trace *t)
 	if (!isnan(t->lab.limits.pl2_w))
 		printf(", PL2 %.4g W", t->lab.limits.pl2_w);
 	if (!isnan(t->predicted_s))
-		output_printf(stdout, ": a weighted budget would boost for %.3f s, %s", t->predicted_s,
-			      fabs(t->predicted_s / c->tb_s.v - 1) <= EXPLAINED ? "which explains it" : "which does not explain it");
+		output_printf(stdout, ": a weighted budget would boost for %.3f s, %s",
+			      t->predicted_s, fabs(t->predicted_s / c->tb_s.v - 1) <= EXPLAINED ?
+			      "which explains it" : "which does not explain it");
 	else if (c->verdict == BOOST_ENDS && c->boost.w.v <= t->lab.limits.pl1_w)
 		printf(": the boost draws less than that, so they are not why it ends");
 	putchar('\n');
@@ -160,21 +168,26 @@ static void trace_print_verdict(const struct trace *t)
 static void trace_print_header(const struct trace *t)
 {
 	const struct boost_lab *lab = &t->lab;
-	const char *power = boost_watch_power_source(lab->watch), *khz = boost_watch_frequency_source(lab->watch);
+	const char *power = boost_watch_power_source(lab->watch);
+	const char *khz = boost_watch_frequency_source(lab->watch);
 	const char *warmth = boost_watch_temperature_source(lab->watch);
 	const char *requested = boost_watch_requested_frequency(lab->watch);
 	char cpus[256], load[512];
 
-	output_printf(stdout, "# boost      %s on CPUs %s for %.1f s, after %.1f s of idleness\n", boost_lab_load(lab, load, sizeof(load)),
-		      kjoule_cpus_format(&lab->cpus, cpus, sizeof(cpus)), t->to_s - t->from_s, t->idle.to_s - t->idle.from_s);
+	output_printf(stdout, "# boost      %s on CPUs %s for %.1f s, after %.1f s of idleness\n",
+		      boost_lab_load(lab, load, sizeof(load)),
+		      kjoule_cpus_format(&lab->cpus, cpus, sizeof(cpus)), t->to_s - t->from_s,
+		      t->idle.to_s - t->idle.from_s);
 	if (lab->command.times > 1)
-		printf("# started    %u times, as it ended: the chip rested a little between\n", lab->command.times);
+		printf("# started    %u times, as it ended: the chip rested a little between\n",
+		       lab->command.times);
 	output_printf(stdout, "# sources    power %s, frequency %s, temperature %s\n",
 		      power ? power : "-", khz ? khz : "-", warmth ? warmth : "-");
 	if (requested)
 		output_printf(stdout, "# frequency  %s has only what was asked for: levels are those of the throughput\n", requested);
 	if (t->lost)
-		printf("# lost       %llu records: what they had is missing\n", (unsigned long long)t->lost);
+		printf("# lost       %llu records: what they had is missing\n",
+		       (unsigned long long)t->lost);
 	putchar('\n');
 }
 
@@ -187,7 +200,8 @@ static struct json_object *trace_cpus_json(const struct trace *t)
 {
 	struct json_object *list = json_object_new_array();
 
-	for (int cpu = kjoule_cpus_next(&t->lab.cpus, 0); cpu >= 0; cpu = kjoule_cpus_next(&t->lab.cpus, cpu + 1)) {
+	for (int cpu = kjoule_cpus_next(&t->lab.cpus, 0); cpu >= 0;
+	     cpu = kjoule_cpus_next(&t->lab.cpus, cpu + 1)) {
 		struct json_object *o = json_object_new_object();
 
 		json_object_object_add(o, "cpu", json_object_new_int(cpu));
@@ -213,7 +227,9 @@ static struct json_object *trace_header_json(const struct trace *t)
 	char cpus[1024];
 
 	boost_lab_load_json(&t->lab, o);
-	json_object_object_add(o, "cpus", json_object_new_string(kjoule_cpus_format(&t->lab.cpus, cpus, sizeof(cpus))));
+	json_object_object_add(o, "cpus",
+			       json_object_new_string(kjoule_cpus_format(&t->lab.cpus, cpus,
+									 sizeof(cpus))));
 	json_object_object_add(o, "power_source",
 			       trace_text_or_null(boost_watch_power_source(t->lab.watch)));
 	json_object_object_add(o, "frequency_source",
@@ -224,13 +240,17 @@ static struct json_object *trace_header_json(const struct trace *t)
 	json_object_object_add(o, "lost_records", json_object_new_uint64(t->lost));
 	json_object_object_add(o, "idle_s", output_json_real(t->idle.to_s - t->idle.from_s));
 	json_object_object_add(o, "load_s", output_json_real(t->to_s - t->from_s));
-	json_object_object_add(o, "verdict", json_object_new_string(boost_verdict_name(c->verdict)));
+	json_object_object_add(o, "verdict",
+			       json_object_new_string(boost_verdict_name(c->verdict)));
 	json_object_object_add(o, "busy", output_json_real(c->busy));
 	json_object_object_add(o, "idle_w", output_json_real(t->idle.w.v));
 	json_object_object_add(o, "boost_w", output_json_real(c->n_levels ? c->boost.w.v : NAN));
-	json_object_object_add(o, "sustained_w", output_json_real(c->n_levels ? c->sustained.w.v : NAN));
-	json_object_object_add(o, "boost_khz", output_json_real(c->n_levels ? c->boost.khz.v : NAN));
-	json_object_object_add(o, "sustained_khz", output_json_real(c->n_levels ? c->sustained.khz.v : NAN));
+	json_object_object_add(o, "sustained_w",
+			       output_json_real(c->n_levels ? c->sustained.w.v : NAN));
+	json_object_object_add(o, "boost_khz",
+			       output_json_real(c->n_levels ? c->boost.khz.v : NAN));
+	json_object_object_add(o, "sustained_khz",
+			       output_json_real(c->n_levels ? c->sustained.khz.v : NAN));
 	json_object_object_add(o, "by_cpu", trace_cpus_json(t));
 	json_object_object_add(o, "boost_s", output_json_real(c->tb_s.v));
 	json_object_object_add(o, "boost_lo_s", output_json_real(c->tb_s.lo));
@@ -243,7 +263,8 @@ static struct json_object *trace_header_json(const struct trace *t)
 	json_object_object_add(o, "tau_s", output_json_real(t->lab.limits.tau_s));
 	json_object_object_add(o, "limits_boost_s", output_json_real(t->predicted_s));
 	json_object_object_add(o, "limits_explain", isnan(t->predicted_s) ? NULL :
-			       json_object_new_boolean(fabs(t->predicted_s / c->tb_s.v - 1) <= EXPLAINED));
+			       json_object_new_boolean(fabs(t->predicted_s / c->tb_s.v - 1) <=
+						       EXPLAINED));
 	return o;
 }
 
@@ -268,7 +289,8 @@ static int trace_print_all(const struct trace *t)
 		putchar('\n');
 		trace_print_verdict(t);
 	}
-	return c->verdict == BOOST_IDLE || c->verdict == BOOST_UNKNOWN ? boost_lab_no_boost(&t->lab, c) : EXIT_DONE;
+	return c->verdict == BOOST_IDLE || c->verdict == BOOST_UNKNOWN ?
+	       boost_lab_no_boost(&t->lab, c) : EXIT_DONE;
 }
 
 /* As the paper's figure 1. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule boost window: how much of its past a chip remembers. The chip is loaded until it has used its boost up, idles for
- * some time, and is loaded again; for how long it boosts then, over the time it idled, is the paper's figure 3. Two models of
- * what it remembers are fitted to that, see analysis/boost/budget.h. See boost.h.
+ * kjoule boost window: how much of its past a chip remembers. The chip is loaded until it has used
+ * its boost up, idles for some time, and is loaded again; for how long it boosts then, over the
+ * time it idled, is the paper's figure 3. Two models of what it remembers are fitted to that, see
+ * analysis/boost/budget.h. See boost.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -17,7 +18,10 @@
 #include "output/picture.h"
 #include "output/plot.h"
 
-/* Times of idleness that are tried: of the boost from a clean history, the first, and by how much more the next. */
+/*
+ * Times of idleness that are tried: of the boost from a clean history, the first, and by how much
+ * more the next.
+ */
 #define FIRST_PART	0.125
 #define FACTOR		2.0
 
@@ -27,13 +31,16 @@
 /* No idleness is longer than so many boosts, whatever comes. */
 #define MOST_PART	64
 
-/* What is behind the end of a boost is held for as long again, so that nothing of what was before is remembered. */
+/*
+ * What is behind the end of a boost is held for as long again, so that nothing of what was before
+ * is remembered.
+ */
 #define SATURATE_PART	1.0
 
 /* Boosts of fewer slices tell of how the chip begins one, not of what it remembers. */
 #define LEAST_SLICES	3
 
-/* The kinds can be told apart if one is so many times as far from the points as the other. */
+/* The kinds are separate if one is so many times as far from the points as the other. */
 #define TELL_KINDS	1.5
 
 struct window {
@@ -64,12 +71,14 @@ static int boost_window_measure_after(struct window *w, double idle_s, double *b
 	char what[64];
 	int ret;
 
-	ret = boost_lab_spend(&w->lab, 1, SATURATE_PART * w->full.tb_s.v, "saturating", NULL, NULL, NULL, &end_s, err);
+	ret = boost_lab_spend(&w->lab, 1, SATURATE_PART * w->full.tb_s.v, "saturating", NULL, NULL,
+			      NULL, &end_s, err);
 	snprintf(what, sizeof(what), "idle for %.3g s", idle_s);
 	if (!ret)
 		ret = boost_lab_spend(&w->lab, 0, idle_s, what, NULL, NULL, NULL, NULL, err);
 	if (!ret)
-		ret = boost_lab_until_slow(&w->lab, &w->speeds, 1, "boosting", &begin_s, &unused_s, boost_s, err);
+		ret = boost_lab_until_slow(&w->lab, &w->speeds, 1, "boosting", &begin_s, &unused_s,
+					   boost_s, err);
 	if (ret)
 		return ret;
 	if (isnan(*boost_s))
@@ -137,11 +146,12 @@ static enum budget_kind boost_window_better_model(const struct window *w)
 	bool weighted = !w->fitted[BUDGET_WEIGHTED], box = !w->fitted[BUDGET_BOX];
 
 	if (weighted && box)
-		return w->fit[BUDGET_WEIGHTED].rms <= w->fit[BUDGET_BOX].rms ? BUDGET_WEIGHTED : BUDGET_BOX;
+		return w->fit[BUDGET_WEIGHTED].rms <= w->fit[BUDGET_BOX].rms ? BUDGET_WEIGHTED :
+		       BUDGET_BOX;
 	return weighted ? BUDGET_WEIGHTED : box ? BUDGET_BOX : BUDGET_KINDS;
 }
 
-/* Which of both it is can be told. */
+/* It is known which of both it is. */
 static bool boost_window_kind_is_known(const struct window *w)
 {
 	double a = w->fit[BUDGET_WEIGHTED].rms, b = w->fit[BUDGET_BOX].rms;
@@ -177,7 +187,8 @@ static void boost_window_print_model(struct output *out, const struct window *w,
 	if (w->fitted[kind])
 		output_none(out, "the model cannot be fitted");
 	else
-		output_real(out, budget_boost(kind, w->fit[kind].tau.v, w->fit[kind].full.v, idle), 3);
+		output_real(out, budget_boost(kind, w->fit[kind].tau.v, w->fit[kind].full.v, idle),
+			    3);
 }
 
 static void boost_window_print_row(struct output *out, const struct window *w,
@@ -218,24 +229,28 @@ static struct json_object *boost_window_header_json(const struct window *w)
 	struct json_object *o = json_object_new_object();
 	enum budget_kind kind = boost_window_better_model(w);
 
-	json_object_object_add(o, "verdict", json_object_new_string(boost_verdict_name(w->full.verdict)));
+	json_object_object_add(o, "verdict",
+			       json_object_new_string(boost_verdict_name(w->full.verdict)));
 	boost_lab_load_json(&w->lab, o);
 	json_object_object_add(o, "boost_s", output_json_real(w->full.tb_s.v));
 	json_object_object_add(o, "r", output_json_real(w->full.r));
-	json_object_object_add(o, "lost_records", json_object_new_uint64(boost_watch_lost(w->lab.watch)));
+	json_object_object_add(o, "lost_records",
+			       json_object_new_uint64(boost_watch_lost(w->lab.watch)));
 	json_object_object_add(o, "tau_s", output_json_real(w->lab.limits.tau_s));
 	for (unsigned int k = 0; k < BUDGET_KINDS; k++)
 		json_object_object_add(o, kind_names[k],
 				       w->fitted[k] ? NULL : boost_window_fit_json(&w->fit[k]));
 	json_object_object_add(o, "model", kind == BUDGET_KINDS || !boost_window_kind_is_known(w) ?
 			       NULL : json_object_new_string(kind_names[kind]));
-	json_object_object_add(o, "window_s", output_json_real(kind == BUDGET_KINDS ? NAN : w->fit[kind].window.v));
+	json_object_object_add(o, "window_s", output_json_real(kind == BUDGET_KINDS ? NAN :
+							       w->fit[kind].window.v));
 	return o;
 }
 
 static void boost_window_print_fit(const struct window *w)
 {
-	static const char *const what[BUDGET_KINDS] = { "an exponentially weighted mean, time constant", "a plain mean over the last" };
+	static const char *const what[BUDGET_KINDS] =
+		{ "an exponentially weighted mean, time constant", "a plain mean over the last" };
 	enum budget_kind kind = boost_window_better_model(w);
 
 	putchar('\n');
@@ -245,15 +260,18 @@ static void boost_window_print_fit(const struct window *w)
 	}
 	for (unsigned int k = 0; k < BUDGET_KINDS; k++)
 		if (!w->fitted[k])
-			output_printf(stdout, "%-8s   %s %.4g s %s%.2g: %.1f standard deviations off the points\n", kind_names[k], what[k],
-				      w->fit[k].tau.v, output_half(), (w->fit[k].tau.hi - w->fit[k].tau.lo) / 2, w->fit[k].rms);
+			output_printf(stdout, "%-8s   %s %.4g s %s%.2g: %.1f standard deviations off the points\n",
+				      kind_names[k], what[k], w->fit[k].tau.v, output_half(),
+				      (w->fit[k].tau.hi - w->fit[k].tau.lo) / 2, w->fit[k].rms);
 	if (boost_window_kind_is_known(w))
 		output_printf(stdout, "the %s one is what the chip does", kind_names[kind]);
 	else
 		output_printf(stdout, "which of both it is the points do not tell; by the %s one",
 			      kind_names[kind]);
-	output_printf(stdout, ": the history window is %.4g s %s%.2g (the boost is back to %.0f %% of its %.4g s)\n", w->fit[kind].window.v,
-	       output_half(), (w->fit[kind].window.hi - w->fit[kind].window.lo) / 2, 100 * BUDGET_BACK, w->fit[kind].full.v);
+	output_printf(stdout, ": the history window is %.4g s %s%.2g (the boost is back to %.0f %% of its %.4g s)\n",
+		      w->fit[kind].window.v, output_half(),
+		      (w->fit[kind].window.hi - w->fit[kind].window.lo) / 2, 100 * BUDGET_BACK,
+		      w->fit[kind].full.v);
 	if (!isnan(w->lab.limits.tau_s))
 		printf("limits     powercap's time window is %.4g s\n", w->lab.limits.tau_s);
 }
@@ -268,7 +286,8 @@ static int boost_window_print_all(const struct window *w)
 		return boost_lab_no_boost(&w->lab, &w->full);
 	if (people)
 		output_printf(stdout, "# window     %s; from a clean history the boost lasts %.3f s, r = %.4f\n\n",
-			      boost_lab_load(&w->lab, load, sizeof(load)), w->full.tb_s.v, w->full.r);
+			      boost_lab_load(&w->lab, load, sizeof(load)), w->full.tb_s.v,
+			      w->full.r);
 	out = output_open(stdout, w->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out)
 		return cmd_failed("no memory");
@@ -293,14 +312,17 @@ static void boost_window_write_script(const struct window *w, const struct pictu
 	plot_string(f, p->data_path);
 	fprintf(f, " every ::1 using 1:2 with points pt 7 lc 1 title 'measured'");
 	if (!w->fitted[BUDGET_WEIGHTED])
-		fprintf(f, ", %.9g * log(1 + %.9g * (1 - exp(-x / %.9g))) lc 2 title 'weighted, %.3g s'", w->fit[BUDGET_WEIGHTED].tau.v,
-			expm1(w->fit[BUDGET_WEIGHTED].full.v / w->fit[BUDGET_WEIGHTED].tau.v), w->fit[BUDGET_WEIGHTED].tau.v,
-			w->fit[BUDGET_WEIGHTED].tau.v);
+		fprintf(f, ", %.9g * log(1 + %.9g * (1 - exp(-x / %.9g))) lc 2 title 'weighted, %.3g s'",
+			w->fit[BUDGET_WEIGHTED].tau.v,
+			expm1(w->fit[BUDGET_WEIGHTED].full.v / w->fit[BUDGET_WEIGHTED].tau.v),
+			w->fit[BUDGET_WEIGHTED].tau.v, w->fit[BUDGET_WEIGHTED].tau.v);
 	if (!w->fitted[BUDGET_BOX])
 		fprintf(f, ", (x * %.9g < %.9g ? x * %.9g : %.9g) dt 2 lc 3 title 'box, %.3g s'",
-			w->fit[BUDGET_BOX].full.v / (w->fit[BUDGET_BOX].tau.v - w->fit[BUDGET_BOX].full.v), w->fit[BUDGET_BOX].full.v,
-			w->fit[BUDGET_BOX].full.v / (w->fit[BUDGET_BOX].tau.v - w->fit[BUDGET_BOX].full.v), w->fit[BUDGET_BOX].full.v,
-			w->fit[BUDGET_BOX].tau.v);
+			w->fit[BUDGET_BOX].full.v /
+			(w->fit[BUDGET_BOX].tau.v - w->fit[BUDGET_BOX].full.v),
+			w->fit[BUDGET_BOX].full.v, w->fit[BUDGET_BOX].full.v /
+			(w->fit[BUDGET_BOX].tau.v - w->fit[BUDGET_BOX].full.v),
+			w->fit[BUDGET_BOX].full.v, w->fit[BUDGET_BOX].tau.v);
 	fprintf(f, "\n");
 }
 
@@ -327,7 +349,7 @@ int boost_window(const struct boost_options *opt)
 
 	if (!code) {
 		ret = boost_window_measure(&w, &err);
-		/* what was measured until then is told */
+		/* what was measured until then is printed */
 		if (w.n && boost_window_fit_models(&w, &unfit))
 			code = cmd_failed("%s", unfit.text);
 		else if (w.n || !ret)

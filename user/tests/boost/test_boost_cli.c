@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The command line of `kjoule boost`, as far as it goes without the module: plan's figures are the paper's, and what cannot
- * be asked for is said.
+ * The command line of `kjoule boost`, as far as it goes without the module: plan's figures are the
+ * paper's, and what cannot be asked for is said.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -36,7 +36,8 @@ static void plan_has_the_paper_s_figures(void **state)
 	runs = member(doc, "back_to_back_slowdown");
 	assert_int_equal(json_object_array_length(runs), 6);
 	for (size_t i = 0; i < 6; i++)
-		assert_true(near(json_object_get_double(json_object_array_get_idx(runs, i)), slower[i], 1e-6));
+		assert_true(near(json_object_get_double(json_object_array_get_idx(runs, i)),
+				 slower[i], 1e-6));
 	json_object_put(doc);
 }
 
@@ -117,12 +118,16 @@ static void what_was_not_measured_is_said(void **state)
 		{ "[ { \"r\": 1.25, \"boost_s\": 5 } ]", "without names" },
 		{ "5", "without names" },
 		{ "null", "without names" },
-		{ "{ \"verdict\": \"lasts\", \"r\": null }", "none of r, boost_s and window_s; its verdict is \"lasts\"" },
-		{ "{ \"r\": 1.25 }", "has no boost_s: was there a boost that ends? give it by --boost" },
+		{ "{ \"verdict\": \"lasts\", \"r\": null }",
+		  "none of r, boost_s and window_s; its verdict is \"lasts\"" },
+		{ "{ \"r\": 1.25 }",
+		  "has no boost_s: was there a boost that ends? give it by --boost" },
 		{ "{ \"boost_s\": 5 }", "has no r: was there a boost that ends? give it by --r" },
-		{ "{ \"verdict\": \"rises\", \"r\": 0.9, \"boost_s\": 5 }", "r is 0.9, which cannot be; its verdict is \"rises\"" },
+		{ "{ \"verdict\": \"rises\", \"r\": 0.9, \"boost_s\": 5 }",
+		  "r is 0.9, which cannot be; its verdict is \"rises\"" },
 		{ "{ \"r\": 1.25, \"boost_s\": 0 }", "boost_s is 0, which cannot be" },
-		{ "{ \"r\": 1.25, \"boost_s\": 5, \"window_s\": -1.5 }", "window_s is -1.5, which cannot be" },
+		{ "{ \"r\": 1.25, \"boost_s\": 5, \"window_s\": -1.5 }",
+		  "window_s is -1.5, which cannot be" },
 		{ "{ \"r\": \"1.25\", \"boost_s\": 5 }", "r is \"1.25\", which cannot be" },
 	};
 
@@ -171,7 +176,8 @@ static void what_can_not_be_asked_for_is_said(void **state)
 		{ "boost run --history dirty true", "clean, saturated or as-is" },
 		{ "boost run --boosted 90MHz true", "option '--boosted' needs '--sustained'" },
 		{ "boost run --boosted 80MHz --sustained 90MHz true", "not above --sustained" },
-		{ "boost run --sustained 80MHz --history saturated true", "needs --boosted and --boost" },
+		{ "boost run --sustained 80MHz --history saturated true",
+		  "needs --boosted and --boost" },
 		{ "boost cause --runs 0", "--runs '0'" },
 	};
 

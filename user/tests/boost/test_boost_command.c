@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A command as a load: it runs as long as it is to, is started again when it ends, and nothing of it is left behind.
+ * A command as a load: it runs as long as it is to, is started again when it ends, and nothing of
+ * it is left behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +42,8 @@ static int tend_until(struct boost_command_load *l, unsigned int times, struct k
 static void it_is_started_again_and_ended(void **state)
 {
 	char *shortly[] = { "true", NULL }, *all[] = { "sleep", "60", NULL };
-	struct boost_command_load l = { .command = shortly, .mask = &none }, endless = { .command = all, .mask = &none };
+	struct boost_command_load l = { .command = shortly, .mask = &none };
+	struct boost_command_load endless = { .command = all, .mask = &none };
 	struct kjoule_error err;
 	pid_t pid;
 
@@ -80,10 +82,14 @@ static void nothing_of_it_is_left(void **state)
 {
 	char deaf[] = "/tmp/kjoule-deaf-XXXXXX";
 	/* one that will not hear, and says when, and what it has started */
-	char *stubborn[] = { "sh", "-c", "trap '' TERM; : >\"$0\"; sleep 60 & sleep 60 & while :; do sleep 0.05; done", deaf, NULL };
+	char *stubborn[] =
+		{ "sh", "-c",
+		  "trap '' TERM; : >\"$0\"; sleep 60 & sleep 60 & while :; do sleep 0.05; done",
+		  deaf, NULL };
 	/* one that ends before what it has started */
 	char *leaves[] = { "sh", "-c", "sleep 60 & exit 0", NULL };
-	struct boost_command_load l = { .command = stubborn, .mask = &none }, left = { .command = leaves, .mask = &none };
+	struct boost_command_load l = { .command = stubborn, .mask = &none };
+	struct boost_command_load left = { .command = leaves, .mask = &none };
 	struct kjoule_error err;
 	pid_t group;
 	int fd;
@@ -99,7 +105,7 @@ static void nothing_of_it_is_left(void **state)
 		rest();
 	assert_int_equal(unlink(deaf), 0);
 	assert_int_equal(boost_command_load_tend(&l, false, &err), 0);
-	/* it did not end by being told to */
+	/* it did not end when asked to */
 	assert_true(WIFSIGNALED(l.child.status) && WTERMSIG(l.child.status) == SIGKILL);
 	assert_false(group_lives(group));
 
@@ -111,15 +117,18 @@ static void nothing_of_it_is_left(void **state)
 	assert_false(group_lives(left.child.pid));
 }
 
-/* In a process of its own: a load that has begun for the second time, whose group is told, and then a kill. */
+/*
+ * In a process of its own: a load that has begun for the second time, whose group is known, and
+ * then a kill.
+ */
 static _Noreturn void load_and_die(pid_t *group)
 {
 	char *endless[] = { "sh", "-c", "sleep 60 & sleep 60", NULL };
 	struct boost_command_load l = { .command = endless, .mask = &none };
 	struct kjoule_error err;
 
-	if (boost_command_load_open(&l, &err) || boost_command_load_tend(&l, true, &err) || boost_command_load_tend(&l, false, &err) ||
-	    boost_command_load_tend(&l, true, &err))
+	if (boost_command_load_open(&l, &err) || boost_command_load_tend(&l, true, &err) ||
+	    boost_command_load_tend(&l, false, &err) || boost_command_load_tend(&l, true, &err))
 		_exit(1);
 	*group = l.child.pid;
 	kill(getpid(), SIGKILL);
@@ -128,7 +137,8 @@ static _Noreturn void load_and_die(pid_t *group)
 
 static void it_does_not_outlive_a_process_that_was_killed(void **state)
 {
-	pid_t *group = mmap(NULL, sizeof(*group), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), pid;
+	pid_t *group = mmap(NULL, sizeof(*group), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0), pid;
 	int status;
 
 	(void)state;
@@ -145,7 +155,8 @@ static void it_does_not_outlive_a_process_that_was_killed(void **state)
 
 static void a_load_that_has_ended_is_nobody_s_to_end(void **state)
 {
-	char *all[] = { "sleep", "60", NULL }, *shortly[] = { "true", NULL }, *missing[] = { "/nowhere/at/all", NULL };
+	char *all[] = { "sleep", "60", NULL }, *shortly[] = { "true", NULL };
+	char *missing[] = { "/nowhere/at/all", NULL };
 	struct boost_command_load l = { .command = all, .mask = &none };
 	struct kjoule_error err;
 	pid_t group, guardian;
@@ -198,7 +209,8 @@ static void one_that_was_killed_before_it_began_is_told(void **state)
 static void one_that_fails_is_told(void **state)
 {
 	char *fails[] = { "sh", "-c", "exit 7", NULL }, *missing[] = { "/nowhere/at/all", NULL };
-	struct boost_command_load l = { .command = fails, .mask = &none }, gone = { .command = missing, .mask = &none };
+	struct boost_command_load l = { .command = fails, .mask = &none };
+	struct boost_command_load gone = { .command = missing, .mask = &none };
 	struct kjoule_error err;
 
 	(void)state;
@@ -236,7 +248,8 @@ static void its_words_are_told(void **state)
 
 	(void)state;
 	assert_string_equal(boost_command_text(command, text, sizeof(text)), "stress -c 4");
-	assert_string_equal(boost_command_text(command, text, sizeof("stress -c 4")), "stress -c 4");
+	assert_string_equal(boost_command_text(command, text, sizeof("stress -c 4")),
+			    "stress -c 4");
 	assert_string_equal(boost_command_text(command, little, sizeof(little)), "stress...");
 	assert_string_equal(boost_command_text(command, little, 3), "..");
 	assert_string_equal(boost_command_text(quoted, text, sizeof(text)), "sh -c 'echo it'\\''s $1' '' a@b%c+d=e:f,g./_- '\xc3\xa4'");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What `kjoule boost` works with: loads, limits of powercap, a fan that is given back whatever comes.
+ * What `kjoule boost` works with: loads, limits of powercap, a fan that is given back whatever
+ * comes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,8 @@ static double cpu_s(void)
 	struct rusage use;
 
 	getrusage(RUSAGE_SELF, &use);
-	return use.ru_utime.tv_sec + use.ru_utime.tv_usec * 1e-6 + use.ru_stime.tv_sec + use.ru_stime.tv_usec * 1e-6;
+	return use.ru_utime.tv_sec + use.ru_utime.tv_usec * 1e-6 + use.ru_stime.tv_sec +
+	       use.ru_stime.tv_usec * 1e-6;
 }
 
 static double now_s(void)
@@ -88,7 +90,7 @@ static void loads_work_when_they_are_told(void **state)
 			sleep_ms(5);
 		assert_true(cpu_load_passes(l) >= 10);
 		cpu_load_go(l, 0);
-		/* the pass under way is finished, which may take long beside other work */
+		/* the pass under way is finished, which may take long with other work */
 		for (unsigned int i = 0; i < 100 && before != cpu_load_passes(l); i++) {
 			before = cpu_load_passes(l);
 			sleep_ms(50);
@@ -143,7 +145,8 @@ static void limits_are_those_of_powercap(void **state)
 }
 
 /* A zone's limits in microwatt, with a time window of so many microseconds. */
-static void put_limits(const char *zone, const char *name, const char *pl1, const char *pl2, const char *tau)
+static void put_limits(const char *zone, const char *name, const char *pl1, const char *pl2,
+		       const char *tau)
 {
 	sysfs_put_zone(zone, name, "1\n");
 	sysfs_put("long_term\n", "class/powercap/%s/constraint_0_name", zone);
@@ -162,7 +165,8 @@ static void limits_of_all_packages_are_summed(void **state)
 	put_limits("intel-rapl:1", "package-1\n", "20000000\n", "30000000\n", "28000000\n");
 	/* what has limits besides */
 	put_limits("intel-rapl:2", "psys\n", "90000000\n", "90000000\n", "1000000\n");
-	put_limits("intel-rapl:0:0", "package-of-no-kind\n", "90000000\n", "90000000\n", "1000000\n");
+	put_limits("intel-rapl:0:0", "package-of-no-kind\n", "90000000\n", "90000000\n",
+		   "1000000\n");
 	put_limits("intel-rapl-mmio:0", "package-0\n", "90000000\n", "90000000\n", "1000000\n");
 	l = boost_limits_read(sysfs_root);
 	assert_true(l.pl1_w == 35 && l.pl2_w == 55 && l.tau_s == 28);
@@ -204,7 +208,10 @@ static void a_fan_is_slowed_down_and_given_back(void **state)
 	boost_fan_close(&fan);
 }
 
-/* A terminal in the place of a fan: what is read from it is what the test has typed, whatever is written to it. */
+/*
+ * A terminal in the place of a fan: what is read from it is what the test has typed, whatever is
+ * written to it.
+ */
 struct typed {
 	int master, slave;
 	char path[64];
@@ -215,9 +222,10 @@ static bool typed_open(struct typed *t)
 	struct termios mode;
 
 	t->master = posix_openpt(O_RDWR | O_NOCTTY);
-	if (t->master < 0 || grantpt(t->master) || unlockpt(t->master) || ptsname_r(t->master, t->path, sizeof(t->path)))
+	if (t->master < 0 || grantpt(t->master) || unlockpt(t->master) ||
+	    ptsname_r(t->master, t->path, sizeof(t->path)))
 		return false;
-	/* what was typed stays as long as somebody has it open */
+	/* what was typed stays as long as a process has it open */
 	t->slave = open(t->path, O_RDWR | O_NOCTTY);
 	assert_true(t->slave >= 0);
 	assert_int_equal(tcgetattr(t->slave, &mode), 0);
@@ -312,7 +320,7 @@ static void a_fan_that_was_not_touched_is_left_alone(void **state)
 	told = stderr_release();
 	assert_string_equal(told, "");
 	free(told);
-	/* by somebody else */
+	/* by another process */
 	assert_int_equal(boost_fan_open(path, &fan, &err), 0);
 	put("pwm4", "100");
 	boost_fan_close(&fan);
