@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule latency: how long changes of a CPU's frequency take. What was asked for, and the order of things; see
- * latency.h.
+ * kjoule latency: how long changes of a CPU's frequency take. What was asked for, and the order of
+ * things; see latency.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,9 @@ static const struct options_verb latency_verb = {
 #define TIMEOUT_NS	100000000ull
 #define TIMEOUT_TIMES	10
 #define TIMEOUT_MOST_NS	10000000000ull
-/* So that with a pause of a few loops in it, and loops behind that, it is less than a millisecond. */
+/*
+ * So that with a pause of a few loops in it, and loops behind that, it is less than a millisecond.
+ */
 #define SLICE_NS	500000ull
 #define SLICE_MOST_NS	1000000ull
 #define REPEATS_LEAST	6
@@ -121,7 +123,9 @@ static int latency_find_policy(struct latency *l, struct kjoule_error *err)
 		return 0;
 	if (!kjoule_cpus_online(&online) && !kjoule_cpus_has(&online, l->opt->cpu))
 		return kjoule_fail(err, ENODEV, "CPU %u is not online", l->opt->cpu);
-	return kjoule_fail(err, ENODEV, "CPU %u has no cpufreq policy: no driver sets its frequency", l->opt->cpu);
+	return kjoule_fail(err, ENODEV,
+			   "CPU %u has no cpufreq policy: no driver sets its frequency",
+			   l->opt->cpu);
 }
 
 static int latency_parse_frequency(struct latency_options *opt, const struct kjoule_policy *p,
@@ -131,9 +135,11 @@ static int latency_parse_frequency(struct latency_options *opt, const struct kjo
 	int ret = args_frequency(text, p->min_khz, p->max_khz, &khz);
 
 	if (ret)
-		return cmd_bad_value("latency", ret, option, text, "a frequency like 800MHz, 1.2GHz, 1200000 (kHz), min or max");
+		return cmd_bad_value("latency", ret, option, text,
+				     "a frequency like 800MHz, 1.2GHz, 1200000 (kHz), min or max");
 	if (opt->n_khz == LATENCY_FREQUENCIES)
-		return cmd_usage("latency", "%s: more than %d frequencies", option, LATENCY_FREQUENCIES);
+		return cmd_usage("latency", "%s: more than %d frequencies", option,
+				 LATENCY_FREQUENCIES);
 	opt->khz[opt->n_khz++] = khz;
 	return 0;
 }
@@ -155,8 +161,9 @@ static int latency_parse_frequencies(const struct asked *a, const struct kjoule_
 	if (!code && a->to)
 		code = latency_parse_frequency(opt, p, "--to", a->to);
 	if (!code && a->from && opt->khz[0] == opt->khz[1])
-		code = cmd_usage("latency", "--from %s --to %s: both are %u kHz, there is no change to measure", a->from, a->to,
-				 opt->khz[0]);
+		code = cmd_usage("latency",
+				 "--from %s --to %s: both are %u kHz, there is no change to measure",
+				 a->from, a->to, opt->khz[0]);
 	return code;
 }
 
@@ -182,7 +189,7 @@ static int latency_files_check(const struct latency_options *opt)
 	return 0;
 }
 
-/* What else was asked for; the first thing that fails is told, the rest is done all the same. */
+/* What else was asked for; the first failure is reported, the rest is done all the same. */
 static int latency_write_files(const struct latency *l)
 {
 	const struct latency_options *opt = l->opt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loops timed by this process, the paper's own way: no module is needed, and interrupts and other tasks come in between.
- * A frequency is requested by the policy's limits (lib/machine/frequency.h), which are given back by a guardian if this process is killed.
- * See latency.h.
+ * Loops timed by this process, the paper's own way: no module is needed, and interrupts and other
+ * tasks come in between. A frequency is requested by the policy's limits (lib/machine/frequency.h),
+ * which are given back by a guardian if this process is killed. See latency.h.
  */
 #include <errno.h>
 #include <sched.h>
@@ -81,7 +81,10 @@ static int user_stay_on_cpu(unsigned int cpu, struct kjoule_error *err)
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
 		return kjoule_fail(err, errno, "running on CPU %u: %s", cpu, strerror(errno));
-	/* no real-time priority: limits come about in a worker of the kernel's on this CPU, which would have to wait for us */
+	/*
+	 * no real-time priority: limits come about in a worker of the kernel's on this CPU, which
+	 * would have to wait for us
+	 */
 	return 0;
 }
 
@@ -117,13 +120,14 @@ static int user_copy_loops(const struct state *s, double origin, struct latency_
 	if (!to->list)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	for (size_t i = 0; i < s->n; i++)
-		to->list[i] = (struct transition_loop){ s->loops[i].start_ns - origin, s->loops[i].loop_ns };
+		to->list[i] = (struct transition_loop){ s->loops[i].start_ns - origin,
+							s->loops[i].loop_ns };
 	to->n = s->n;
 	return 0;
 }
 
-static int user_calibrate(struct latency *l, uint32_t n, uint32_t khz, uint32_t loops, uint64_t wait_ns,
-			  struct latency_loops *to, struct kjoule_error *err)
+static int user_calibrate(struct latency *l, uint32_t n, uint32_t khz, uint32_t loops,
+			  uint64_t wait_ns, struct latency_loops *to, struct kjoule_error *err)
 {
 	struct state *s = l->state;
 	double until;
@@ -140,7 +144,10 @@ static int user_calibrate(struct latency *l, uint32_t n, uint32_t khz, uint32_t 
 	return user_copy_loops(s, s->n ? s->loops[0].start_ns : 0, to, err);
 }
 
-/* Loops until a row of them is within @like, or the time is up, or there are as many as may be. Return: is it? */
+/*
+ * Loops until a row of them is within @like, or the time is up, or there are as many as may be.
+ * Return: is it?
+ */
 static bool user_wait_for_level(struct state *s, uint32_t n, const struct range *like, double until,
 				uint32_t most, bool keep)
 {
@@ -166,7 +173,8 @@ static uint32_t user_random_below(uint32_t n)
 static int user_attempt(struct latency *l, const struct latency_ask *ask, struct latency_loops *to,
 			struct kjoule_error *err)
 {
-	const struct range from = { ask->from_lo_ns, ask->from_hi_ns }, at = { ask->to_lo_ns, ask->to_hi_ns };
+	const struct range from = { ask->from_lo_ns, ask->from_hi_ns };
+	const struct range at = { ask->to_lo_ns, ask->to_hi_ns };
 	struct state *s = l->state;
 	uint32_t lead = ask->lead + user_random_below(ask->lead + 1);
 	double asked;
@@ -200,4 +208,5 @@ static int user_attempt(struct latency *l, const struct latency_ask *ask, struct
 }
 
 const struct latency_engine latency_user = {
-	.name = "user", .open = user_open, .calibrate = user_calibrate, .attempt = user_attempt, .close = user_close };
+	.name = "user", .open = user_open, .calibrate = user_calibrate, .attempt = user_attempt,
+	.close = user_close };

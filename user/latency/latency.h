@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kjoule latency: how long changes of a CPU's frequency take. cmd_latency.c has what was asked for, run.c the
- * order of things, level.c what a loop takes, engine_kernel.c and engine_user.c two ways to time loops, print.c and
- * plot.c what is shown; analysis/transition.h what the times mean.
+ * kjoule latency: how long changes of a CPU's frequency take. cmd_latency.c has what was asked for,
+ * run.c the order of things, level.c what a loop takes, engine_kernel.c and engine_user.c two ways
+ * to time loops, print.c and plot.c what is shown; analysis/transition.h what the times mean.
  */
 #ifndef KJOULE_LATENCY_H
 #define KJOULE_LATENCY_H
@@ -57,7 +57,10 @@ struct latency_options {
 	bool force;
 };
 
-/* What the CPU's counters said of a loop: its cycles (APERF), and what a reference counted meanwhile (MPERF). */
+/*
+ * What the CPU's counters said of a loop: its cycles (APERF), and what a reference counted
+ * meanwhile (MPERF).
+ */
 struct latency_counted {
 	uint32_t cycles, reference;
 };
@@ -67,7 +70,8 @@ struct latency_counted {
  * @counted:	of each, NULL: there is no such counter, or it could not be read
  * @counter:	source that these are from; @reference_khz: at which its reference counts
  * @asked_ns:	of the request, CLOCK_MONOTONIC
- * @irqs_off_ns: the longest time with interrupts off, 0: they never were; @irqs_off_from_ns: when it began, CLOCK_MONOTONIC
+ * @irqs_off_ns: the longest time with interrupts off, 0: they never were; @irqs_off_from_ns: when
+ *               it began, CLOCK_MONOTONIC
  * @done:	all that were wanted
  */
 struct latency_loops {
@@ -97,15 +101,15 @@ struct latency;
  * @open:	be ready; @l->policy is known
  * @calibrate:	loops at @khz, @wait_ns after it was requested
  * @attempt:	loops around a change
- * @beside:	an attempt does not mind what this process does on other CPUs meanwhile
+ * @concurrent:	an attempt does not mind what this process does on other CPUs meanwhile
  * @close:	all is as it was before. Return: 0 or -errno: it is not
  */
 struct latency_engine {
 	const char *name;
-	bool beside;
+	bool concurrent;
 	int (*open)(struct latency *l, struct kjoule_error *err);
-	int (*calibrate)(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, uint64_t wait_ns,
-			 struct latency_loops *to, struct kjoule_error *err);
+	int (*calibrate)(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops,
+			 uint64_t wait_ns, struct latency_loops *to, struct kjoule_error *err);
 	int (*attempt)(struct latency *l, const struct latency_ask *ask, struct latency_loops *to,
 		       struct kjoule_error *err);
 	int (*close)(struct latency *l, struct kjoule_error *err);
@@ -132,8 +136,8 @@ struct latency_frequency {
  * @tries:	@n of them
  * @series:	of each, with all loops
  * @verdicts:	of each, as the others make it
- * @result:	what they tell
- * @apart:	can the two be told apart?
+ * @result:	what they show
+ * @apart:	are the two separable?
  * @elsewhere:	loops at them are not in the ratio of the frequencies: one of them is not what runs
  */
 struct latency_pair {
@@ -188,26 +192,37 @@ int latency_print(const struct latency *l);
 const char *latency_why(const struct latency *l, const struct latency_pair *p);
 /** latency_save() - all that was measured, as JSON. Return: 0 or -errno with the reason in @err */
 int latency_save(const struct latency *l, const char *path, struct kjoule_error *err);
-/** latency_plot() - delays over the target frequency. Return: 0 or -errno with the reason in @err */
+/**
+ * latency_plot() - delays over the target frequency.
+ * Return: 0 or -errno with the reason in @err
+ */
 int latency_plot(const struct latency *l, const char *path, struct kjoule_error *err);
 /** latency_plot_series() - the loops around one change. Return: likewise */
 int latency_plot_series(const struct latency *l, const char *path, struct kjoule_error *err);
 
 void latency_loops_free(struct latency_loops *s);
 
-/** latency_level() - calibrate @f->khz with @loops loops of @adds. Return: 0, @f->why if there is no level; -errno with the reason in @err */
-int latency_level(struct latency *l, struct latency_frequency *f, uint32_t adds, uint32_t loops, struct kjoule_error *err);
+/**
+ * latency_level() - calibrate @f->khz with @loops loops of @adds.
+ * Return: 0, @f->why if there is no level; -errno with the reason in @err
+ */
+int latency_level(struct latency *l, struct latency_frequency *f, uint32_t adds, uint32_t loops,
+		  struct kjoule_error *err);
 /** latency_choose_adds() - how many a loop has to have: @l->adds. Return: likewise */
 int latency_choose_adds(struct latency *l, struct kjoule_error *err);
 /** latency_is_ended() - has a signal asked for the end? */
 bool latency_is_ended(void);
 
-/** latency_ahead_new() - a thread for tries, NULL: the engine does not bear it, or there is none to be had */
+/**
+ * latency_ahead_new() - a thread for tries, NULL: the engine does not bear it, or there is none to
+ * be had
+ */
 struct latency_ahead *latency_ahead_new(struct latency *l);
 /** latency_ahead_begin() - have a try; @ask stays until latency_ahead_end() */
 void latency_ahead_begin(struct latency_ahead *a, const struct latency_ask *ask);
 /** latency_ahead_end() - wait for it. Return: as of the engine's attempt */
-int latency_ahead_end(struct latency_ahead *a, struct latency_loops *loops, struct kjoule_error *err);
+int latency_ahead_end(struct latency_ahead *a, struct latency_loops *loops,
+		      struct kjoule_error *err);
 /** latency_ahead_free() - none is under way; @a may be NULL */
 void latency_ahead_free(struct latency_ahead *a);
 /** latency_load_start() - keep all other CPUs busy. Return: 0 or -errno with the reason in @err */
@@ -215,7 +230,11 @@ int latency_load_start(struct latency *l, struct kjoule_error *err);
 void latency_load_end(struct latency *l);
 /** latency_keep_away() - run on other CPUs than the one that is measured, if there are any */
 void latency_keep_away(const struct latency *l);
-/** latency_others_at() - hold all other policies at @khz, so that they do not keep a common clock up. Return: likewise */
+/**
+ * latency_others_at() - hold all other policies at @khz, so that they do not keep a common clock
+ * up.
+ * Return: likewise
+ */
 int latency_others_at(struct latency *l, uint32_t khz, struct kjoule_error *err);
 
 #endif /* KJOULE_LATENCY_H */

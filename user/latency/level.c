@@ -21,12 +21,15 @@
 /* It takes some microseconds of what the clock can tell at least, whatever its noise. */
 #define LOOP_LEAST_NS	1000.0
 
-/* So many times what passes between two loops, where an engine leaves such a time: a change that falls there is in none. */
+/*
+ * So many times what passes between two loops, where an engine leaves such a time: a change that
+ * falls there is in none.
+ */
 #define LOOP_GAPS	10.0
 
 /*
- * And so many times what the books of one take, which are in its time as well: they take not quite the same before and after a
- * request.
+ * And so many times what the bookkeeping of one takes, which is in its time as well: it takes not
+ * quite the same before and after a request.
  */
 #define LOOP_BOOKS	5.0
 
@@ -44,7 +47,10 @@ static uint64_t level_settle_ns(const struct latency *l)
 {
 	uint64_t ns = SETTLE_TIMES * l->policy->latency_ns;
 
-	/* a driver that says that it does not know says 2^32 - 1; who gives a change more time means it */
+	/*
+	 * a driver that says that it does not know says 2^32 - 1; who gives a change more time
+	 * means it
+	 */
 	if (ns < SETTLE_NS || l->policy->latency_ns >= 1000000000)
 		ns = SETTLE_NS;
 	return ns > l->opt->timeout_ns ? ns : l->opt->timeout_ns;
@@ -63,7 +69,10 @@ static double level_usual_gap(const struct latency_loops *s, double *room)
 /* One of them that went back is no number of a loop. */
 #define COUNTED_MOST	(UINT32_MAX / 2)
 
-/* Mean over all loops, of which one alone may hold few steps of a counter. NAN: they were not counted, or it stands still. */
+/*
+ * Mean over all loops, of which one alone may hold few steps of a counter. NAN: they were not
+ * counted, or it is stuck.
+ */
 static double level_mean_counted_khz(const struct latency_loops *s)
 {
 	double cycles = 0, reference = 0;
@@ -105,7 +114,8 @@ static int level_measure_once(struct latency *l, struct latency_frequency *f, ui
 }
 
 /* What came in between once, a frequency that was granted late included, may not do so again. */
-int latency_level(struct latency *l, struct latency_frequency *f, uint32_t adds, uint32_t loops, struct kjoule_error *err)
+int latency_level(struct latency *l, struct latency_frequency *f, uint32_t adds, uint32_t loops,
+		  struct kjoule_error *err)
 {
 	int ret = -ENODATA;
 
@@ -121,7 +131,8 @@ static void level_nearest_pair(const struct latency *l, size_t *a, size_t *b)
 	double least = INFINITY;
 
 	for (size_t i = 0; i < l->n_pairs; i++) {
-		double x = l->f[l->pairs[i].from].khz, y = l->f[l->pairs[i].to].khz, off = fabs(log(x / y));
+		double x = l->f[l->pairs[i].from].khz, y = l->f[l->pairs[i].to].khz;
+		double off = fabs(log(x / y));
 
 		if (off < least) {
 			least = off;
@@ -131,7 +142,10 @@ static void level_nearest_pair(const struct latency *l, size_t *a, size_t *b)
 	}
 }
 
-/* Loops of @adds at the two frequencies that are nearest to each other, and one of next to none at the first of them. */
+/*
+ * Loops of @adds at the two frequencies that are nearest to each other, and one of next to none at
+ * the first of them.
+ */
 struct looks {
 	double adds;
 	struct latency_frequency x, y;
@@ -139,8 +153,9 @@ struct looks {
 };
 
 /*
- * As few as can be: a change between the two frequencies can be followed, and what is no addition is a small part. The
- * noise of a loop is taken to be the same however long it is, and looked at again.
+ * As few as can be: a change between the two frequencies can be followed, and what is no addition
+ * is a small part. The noise of a loop is taken to be the same however long it is, and looked at
+ * again.
  */
 static double level_adds_wanted(const struct latency *l, const struct looks *k)
 {
@@ -155,12 +170,14 @@ static double level_adds_wanted(const struct latency *l, const struct looks *k)
 	/* what the frequencies' ratio makes of a loop, where a few loops do not show it */
 	part = fmax(part, 0.5 * longest * fabs(1 - x_khz / y_khz));
 	want = ROOM * TRANSITION_FOLLOW * fmax(x->sd_ns, y->sd_ns) / part;
-	want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LATENCY_LOOPS_MOST) / longest);
+	want = fmax(want,
+		    fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LATENCY_LOOPS_MOST) / longest);
 	want = fmax(want, LOOP_GAPS * k->x.gap_ns / (x->median_ns / k->adds));
-	/* fewer additions do not tell books from noise */
+	/* fewer additions do not separate bookkeeping from noise */
 	if (!k->least.why && an_add > 0 && k->adds >= 2 * ADDS_LEAST)
 		want = fmax(want, LOOP_BOOKS * books / an_add);
-	want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) / fmin(x_khz, y_khz));
+	want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz,
+							l->f[l->n_f - 1].khz) / fmin(x_khz, y_khz));
 	return fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The other CPUs while the frequency of one of them changes: kept busy, or held at a frequency of which a clock that they
- * have in common takes no notice. See latency.h.
+ * The other CPUs while the frequency of one of them changes: kept busy, or held at a frequency of
+ * which a clock that they have in common takes no notice. See latency.h.
  */
 #include <errno.h>
 #include <sched.h>
@@ -15,8 +15,10 @@ int latency_load_start(struct latency *l, struct kjoule_error *err)
 	int ret = kjoule_cpus_online(&online);
 
 	if (ret)
-		return kjoule_fail(err, -ret, "asking for the CPUs that are online: %s", strerror(-ret));
-	for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0; cpu = kjoule_cpus_next(&online, cpu + 1))
+		return kjoule_fail(err, -ret, "asking for the CPUs that are online: %s",
+				   strerror(-ret));
+	for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0;
+	     cpu = kjoule_cpus_next(&online, cpu + 1))
 		if ((unsigned int)cpu != l->opt->cpu)
 			kjoule_cpus_add(&others, cpu);
 	if (!kjoule_cpus_count(&others))

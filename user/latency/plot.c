@@ -20,8 +20,8 @@ static void latency_plot_write_points(const struct latency *l, FILE *f)
 		const struct value *v = &p->result.last_ns;
 
 		if (!latency_why(l, p))
-			fprintf(f, "%u,%u,%.9g,%.9g,%.9g\n", l->f[p->from].khz, l->f[p->to].khz, v->v * 1e-3, v->lo * 1e-3,
-				v->hi * 1e-3);
+			fprintf(f, "%u,%u,%.9g,%.9g,%.9g\n", l->f[p->from].khz, l->f[p->to].khz,
+				v->v * 1e-3, v->lo * 1e-3, v->hi * 1e-3);
 	}
 }
 
@@ -195,7 +195,8 @@ int latency_plot_series(const struct latency *l, const char *path, struct kjoule
 	if (!picture_open(&picture, path, l->opt->force, err)) {
 		fprintf(picture.data, "start_us,loop_us\n");
 		for (size_t i = 0; i < s->n; i++)
-			fprintf(picture.data, "%.9g,%.9g\n", s->list[i].start_ns * 1e-3, s->list[i].loop_ns * 1e-3);
+			fprintf(picture.data, "%.9g,%.9g\n", s->list[i].start_ns * 1e-3,
+				s->list[i].loop_ns * 1e-3);
 		if (!picture_script(&picture, err))
 			latency_series_write_script(l, p, at, &picture);
 	}

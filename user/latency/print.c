@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What kjoule latency shows: a line for each pair, the matrix of medians, what they look like together; and all of it with
- * the loops of every try as JSON in a file. See latency.h.
+ * What kjoule latency shows: a line for each pair, the matrix of medians, what they look like
+ * together; and all of it with the loops of every try as JSON in a file. See latency.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,8 @@ static const struct output_column columns[] = {
 	{ "request_us", "REQUEST us", false }, { NULL, "\xc2\xb1", false },
 	{ "request_lo_us", NULL, false }, { "request_hi_us", NULL, false },
 	{ "tries", "TRIES", false }, { "good", "GOOD", false },
-	{ "disturbed", NULL, false }, { "hidden", NULL, false }, { "never", NULL, false }, { "elsewhere", NULL, false },
+	{ "disturbed", NULL, false }, { "hidden", NULL, false }, { "never", NULL, false },
+	{ "elsewhere", NULL, false },
 	{ "not_from", NULL, false }, { "other", NULL, false },
 	{ "speed_ratio", NULL, false },
 	{ "why", NULL, true },
@@ -117,7 +118,8 @@ static void latency_print_row(struct output *out, const struct latency *l,
 	output_u64(out, v[TRANSITION_NEVER]);
 	output_u64(out, v[TRANSITION_ELSEWHERE]);
 	output_u64(out, v[TRANSITION_NOT_FROM]);
-	others -= v[TRANSITION_GOOD] + v[TRANSITION_DISTURBED] + v[TRANSITION_HIDDEN] + v[TRANSITION_NEVER] +
+	others -= v[TRANSITION_GOOD] + v[TRANSITION_DISTURBED] + v[TRANSITION_HIDDEN] +
+		  v[TRANSITION_NEVER] +
 		  v[TRANSITION_ELSEWHERE] + v[TRANSITION_NOT_FROM];
 	output_u64(out, others);
 	if (r->tries && isfinite(r->speed_ratio))
@@ -142,13 +144,15 @@ static void latency_print_counter(const struct latency *l)
 		worst = fmax(worst, fabs(l->f[i].counted_khz / l->f[i].khz - 1));
 	}
 	if (all && worst < COUNTED_CLOSE) {
-		output_printf(stdout, "# counter    cycles by %s agree with every frequency to within %.1f %%\n", l->f[0].counter, 100 * worst);
+		output_printf(stdout, "# counter    cycles by %s agree with every frequency to within %.1f %%\n",
+			      l->f[0].counter, 100 * worst);
 		return;
 	}
 	for (size_t i = 0; i < l->n_f; i++)
 		if (!isnan(l->f[i].counted_khz))
 			output_printf(stdout, "# counter    at %.6g MHz the CPU made the cycles of %.6g MHz, by %s\n",
-				      l->f[i].khz / 1e3, l->f[i].counted_khz / 1e3, l->f[i].counter);
+				      l->f[i].khz / 1e3, l->f[i].counted_khz / 1e3,
+				      l->f[i].counter);
 }
 
 static void latency_print_header(const struct latency *l)
@@ -157,8 +161,9 @@ static void latency_print_header(const struct latency *l)
 	char cpus[256];
 
 	output_printf(stdout, "# latency    CPU %u, policy %u (CPUs %s), driver %s, governor %s; timed by the %s, requested by %s\n",
-		      l->opt->cpu, p->number, kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)), p->driver, p->governor,
-		      l->opt->user_engine ? "user engine" : "kernel engine", l->way);
+		      l->opt->cpu, p->number, kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)),
+		      p->driver, p->governor, l->opt->user_engine ? "user engine" : "kernel engine",
+		      l->way);
 	printf("# loop       %u additions; %.1f us at %.6g MHz, %.1f us at %.6g MHz\n", l->adds,
 	       l->f[0].level.median_ns * 1e-3, l->f[0].khz / 1e3,
 	       l->f[l->n_f - 1].level.median_ns * 1e-3, l->f[l->n_f - 1].khz / 1e3);
@@ -167,7 +172,8 @@ static void latency_print_header(const struct latency *l)
 		printf("# interrupts off for %.1f us at a time at most\n", l->irqs_off_ns * 1e-3);
 	if (kjoule_cpus_count(&p->cpus) > 1)
 		output_printf(stdout, "# related    CPUs %s have one frequency: what others of them do may keep it up%s\n",
-			      kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)), l->opt->related ? "" : " (--related)");
+			      kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)),
+			      l->opt->related ? "" : " (--related)");
 	if (l->opt->load)
 		printf("# load       all other CPUs were busy\n");
 	printf("# took       %.1f s; \xc2\xb1 is half of a 95 %% interval\n\n", l->seconds);
@@ -203,10 +209,13 @@ static void latency_print_trend(const char *direction, const struct transition_t
 {
 	output_printf(stdout, "%s: %s", direction, transition_shape_name(t->shape));
 	if (t->shape == TRANSITION_FLAT)
-		printf(", %.1f us +-%.1f", t->mean_ns.v * 1e-3, (t->mean_ns.hi - t->mean_ns.lo) / 2e3);
+		printf(", %.1f us +-%.1f", t->mean_ns.v * 1e-3,
+		       (t->mean_ns.hi - t->mean_ns.lo) / 2e3);
 	if (t->shape == TRANSITION_LINEAR)
-		printf(", %.3g us +-%.2g more for each MHz", t->slope.v, (t->slope.hi - t->slope.lo) / 2);
-	for (size_t i = 0; (t->shape == TRANSITION_STEPS || t->shape == TRANSITION_JUMP) && i < t->levels; i++)
+		printf(", %.3g us +-%.2g more for each MHz", t->slope.v,
+		       (t->slope.hi - t->slope.lo) / 2);
+	for (size_t i = 0;
+	     (t->shape == TRANSITION_STEPS || t->shape == TRANSITION_JUMP) && i < t->levels; i++)
 		output_printf(stdout, "%s %.1f us from %.6g MHz on", i ? "," : ":",
 			      t->level_ns[i] * 1e-3, t->level_khz[i] / 1e3);
 	putchar('\n');
@@ -244,7 +253,8 @@ static struct json_object *latency_frequency_json(const struct latency_frequency
 	json_object_object_add(o, "loop_median_us", output_json_real(f->level.median_ns * 1e-3));
 	json_object_object_add(o, "loop_sd_us", output_json_real(f->level.sd_ns * 1e-3));
 	json_object_object_add(o, "counted_khz", output_json_real(f->counted_khz));
-	json_object_object_add(o, "counter", f->counter[0] ? json_object_new_string(f->counter) : NULL);
+	json_object_object_add(o, "counter",
+			       f->counter[0] ? json_object_new_string(f->counter) : NULL);
 	json_object_object_add(o, "why", f->why ? json_object_new_string(f->why) : NULL);
 	return o;
 }
@@ -256,19 +266,25 @@ static struct json_object *latency_header_json(const struct latency *l)
 
 	json_object_object_add(o, "engine", json_object_new_string(l->engine->name));
 	json_object_object_add(o, "cpu", json_object_new_uint64(l->opt->cpu));
-	json_object_object_add(o, "policy_cpus", json_object_new_string(kjoule_cpus_format(&l->policy->cpus, cpus, sizeof(cpus))));
+	json_object_object_add(o, "policy_cpus",
+			       json_object_new_string(kjoule_cpus_format(&l->policy->cpus, cpus,
+									 sizeof(cpus))));
 	json_object_object_add(o, "driver", output_json_str(l->policy->driver));
 	json_object_object_add(o, "governor", output_json_str(l->policy->governor));
 	json_object_object_add(o, "requested_by", output_json_str(l->way));
-	json_object_object_add(o, "driver_latency_us", output_json_real(l->policy->latency_ns ? l->policy->latency_ns * 1e-3 : NAN));
+	json_object_object_add(o, "driver_latency_us",
+			       output_json_real(l->policy->latency_ns ?
+						l->policy->latency_ns * 1e-3 : NAN));
 	json_object_object_add(o, "adds", json_object_new_uint64(l->adds));
 	json_object_object_add(o, "repeats", json_object_new_uint64(l->opt->repeats));
 	json_object_object_add(o, "timeout_us", output_json_real(l->opt->timeout_ns * 1e-3));
 	json_object_object_add(o, "at_load", json_object_new_boolean(l->opt->load));
 	json_object_object_add(o, "related", json_object_new_boolean(l->opt->related));
-	json_object_object_add(o, "irqs_off_max_us", output_json_real(l->irqs_off_ns ? l->irqs_off_ns * 1e-3 : NAN));
+	json_object_object_add(o, "irqs_off_max_us",
+			       output_json_real(l->irqs_off_ns ? l->irqs_off_ns * 1e-3 : NAN));
 	json_object_object_add(o, "seconds", output_json_real(l->seconds));
-	json_object_object_add(o, "stopped_by_signal", l->stopped ? json_object_new_int(l->stopped) : NULL);
+	json_object_object_add(o, "stopped_by_signal",
+			       l->stopped ? json_object_new_int(l->stopped) : NULL);
 	for (size_t i = 0; i < l->n_f; i++)
 		json_object_array_add(list, latency_frequency_json(&l->f[i]));
 	json_object_object_add(o, "frequencies", list);
@@ -290,9 +306,9 @@ static void latency_print_reasons(const struct latency *l)
 			continue;
 		for (size_t k = i; k < l->n_pairs; k++)
 			n += latency_why(l, &l->pairs[k]) == why;
-		output_printf(stdout, "\n- : %s (%zu of %zu, %.6g to %.6g MHz%s)\n", why, n, l->n_pairs,
-			      l->f[l->pairs[i].from].khz / 1e3, l->f[l->pairs[i].to].khz / 1e3,
-			      n > 1 ? " the first one" : "");
+		output_printf(stdout, "\n- : %s (%zu of %zu, %.6g to %.6g MHz%s)\n", why, n,
+			      l->n_pairs, l->f[l->pairs[i].from].khz / 1e3,
+			      l->f[l->pairs[i].to].khz / 1e3, n > 1 ? " the first one" : "");
 	}
 }
 
@@ -330,13 +346,16 @@ static struct json_object *latency_try_json(const struct transition_try *t,
 	struct json_object *cycles = s->counted ? json_object_new_array_ext(s->n) : NULL;
 	struct json_object *reference = s->counted ? json_object_new_array_ext(s->n) : NULL;
 
-	json_object_object_add(o, "verdict", json_object_new_string(transition_verdict_name(verdict)));
+	json_object_object_add(o, "verdict",
+			       json_object_new_string(transition_verdict_name(verdict)));
 	json_object_object_add(o, "first_us", output_json_real(t->first.ns * 1e-3));
 	json_object_object_add(o, "last_us", output_json_real(t->last.ns * 1e-3));
 	json_object_object_add(o, "pause_us", output_json_real(t->pause_ns * 1e-3));
 	json_object_object_add(o, "request_us", output_json_real(s->request_ns * 1e-3));
-	json_object_object_add(o, "irqs_off_us", output_json_real(s->irqs_off_ns ? s->irqs_off_ns * 1e-3 : NAN));
-	json_object_object_add(o, "irqs_off_from_ns", s->irqs_off_ns ? json_object_new_uint64(s->irqs_off_from_ns) : NULL);
+	json_object_object_add(o, "irqs_off_us",
+			       output_json_real(s->irqs_off_ns ? s->irqs_off_ns * 1e-3 : NAN));
+	json_object_object_add(o, "irqs_off_from_ns",
+			       s->irqs_off_ns ? json_object_new_uint64(s->irqs_off_from_ns) : NULL);
 	json_object_object_add(o, "asked_ns", json_object_new_uint64(s->asked_ns));
 	for (size_t i = 0; i < s->n; i++) {
 		json_object_array_add(starts, json_object_new_int64(s->list[i].start_ns));
@@ -350,8 +369,10 @@ static struct json_object *latency_try_json(const struct transition_try *t,
 	json_object_object_add(o, "loop_ns", times);
 	json_object_object_add(o, "cycles", cycles);
 	json_object_object_add(o, "reference", reference);
-	json_object_object_add(o, "counter", s->counted ? json_object_new_string(s->counter) : NULL);
-	json_object_object_add(o, "reference_khz", s->counted ? json_object_new_uint64(s->reference_khz) : NULL);
+	json_object_object_add(o, "counter",
+			       s->counted ? json_object_new_string(s->counter) : NULL);
+	json_object_object_add(o, "reference_khz",
+			       s->counted ? json_object_new_uint64(s->reference_khz) : NULL);
 	return o;
 }
 
@@ -362,7 +383,8 @@ int latency_save(const struct latency *l, const char *path, struct kjoule_error 
 
 	for (size_t i = 0; i < l->n_pairs; i++) {
 		const struct latency_pair *p = &l->pairs[i];
-		struct json_object *one = json_object_new_object(), *tries = json_object_new_array();
+		struct json_object *one = json_object_new_object();
+		struct json_object *tries = json_object_new_array();
 
 		json_object_object_add(one, "from_khz", json_object_new_uint64(l->f[p->from].khz));
 		json_object_object_add(one, "to_khz", json_object_new_uint64(l->f[p->to].khz));

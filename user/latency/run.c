@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The order of a measurement of frequency changes: which frequencies, what a loop takes at each (level.c),
- * then the pairs, each tried until there are enough good tries or none is to be hoped for. See latency.h.
+ * The order of a measurement of frequency changes: which frequencies, what a loop takes at each
+ * (level.c), then the pairs, each tried until there are enough good tries or none is to be hoped
+ * for. See latency.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,10 +16,15 @@
 #include "cli/signals.h"
 #include "latency/latency.h"
 
-/* Loops take as long as frequencies say, to within such a part; clocks are as good, and turbo is not. */
+/*
+ * Loops take as long as frequencies say, to within such a part; clocks are as good, and turbo is
+ * not.
+ */
 #define AS_ASKED	0.03
 
-/* How far a loop may be from its level, in standard deviations, to be taken for one by the engine. */
+/*
+ * How far a loop may be from its level, in standard deviations, to be taken for one by the engine.
+ */
 #define LIKE		6.0
 
 static volatile sig_atomic_t caught;
@@ -34,7 +40,10 @@ bool latency_is_ended(void)
 	return caught;
 }
 
-/* The first one lets a try end; a second one of them ends it at once, and what was changed is given back all the same. */
+/*
+ * The first one lets a try end; a second one of them ends it at once, and what was changed is given
+ * back all the same.
+ */
 static void latency_watch_signals(void)
 {
 	const struct sigaction note = { .sa_handler = latency_on_signal, .sa_flags = SA_RESETHAND };
@@ -99,14 +108,17 @@ static int latency_check_frequency(const struct latency *l, uint32_t khz, struct
 		size_t at = 0;
 
 		for (size_t i = 0; i < p->n_available && at < sizeof(list) - 16; i++)
-			at += snprintf(list + at, sizeof(list) - at, "%s%.6g", i ? ", " : "", p->available[i] / 1e3);
+			at += snprintf(list + at, sizeof(list) - at, "%s%.6g", i ? ", " : "",
+				       p->available[i] / 1e3);
 		return kjoule_fail(err, EINVAL, "%.6g MHz is no frequency of CPU %u, which has %s MHz",
 				   khz / 1e3, l->opt->cpu, list);
 	}
 	if (khz < p->min_khz || khz > p->max_khz)
 		return kjoule_fail(err, ERANGE, "%.6g MHz is outside of the limits of CPU %u, %.6g to %.6g MHz (scaling_min_freq and scaling_max_freq of policy %u)%s",
-				   khz / 1e3, l->opt->cpu, p->min_khz / 1e3, p->max_khz / 1e3, p->number,
-				   khz >= p->hardware_min_khz && khz <= p->hardware_max_khz ? "; widen these" : "");
+				   khz / 1e3, l->opt->cpu, p->min_khz / 1e3, p->max_khz / 1e3,
+				   p->number,
+				   khz >= p->hardware_min_khz && khz <= p->hardware_max_khz ?
+				   "; widen these" : "");
 	return 0;
 }
 
@@ -131,12 +143,14 @@ static int latency_choose_frequencies(struct latency *l, struct kjoule_error *er
 	for (size_t i = 0; !l->opt->n_khz && i < p->n_available && !ret; i++)
 		if (p->available[i] >= p->min_khz && p->available[i] <= p->max_khz)
 			ret = latency_add_frequency(l, p->available[i]);
-	for (uint32_t i = 0; !l->opt->n_khz && !p->n_available && i < KJOULE_FREQUENCY_STEPS && !ret; i++)
+	for (uint32_t i = 0;
+	     !l->opt->n_khz && !p->n_available && i < KJOULE_FREQUENCY_STEPS && !ret; i++)
 		ret = latency_add_frequency(l, p->min_khz + (uint64_t)(p->max_khz - p->min_khz) *
 					    i / (KJOULE_FREQUENCY_STEPS - 1));
 	if (ret == -E2BIG)
-		return kjoule_fail(err, E2BIG, "CPU %u has more than %d frequencies: name some (--freq)", l->opt->cpu,
-				   LATENCY_FREQUENCIES);
+		return kjoule_fail(err, E2BIG,
+				   "CPU %u has more than %d frequencies: name some (--freq)",
+				   l->opt->cpu, LATENCY_FREQUENCIES);
 	if (ret)
 		return ret;
 	if (l->n_f < 2 && l->opt->n_khz)
@@ -144,7 +158,8 @@ static int latency_choose_frequencies(struct latency *l, struct kjoule_error *er
 				   l->f[0].khz / 1e3);
 	if (l->n_f < 2)
 		return kjoule_fail(err, EINVAL, "CPU %u has one frequency only, %.6g MHz, within its limits: there is no change to measure; widen scaling_min_freq and scaling_max_freq of policy %u",
-				   l->opt->cpu, (l->n_f ? l->f[0].khz : p->max_khz) / 1e3, p->number);
+				   l->opt->cpu, (l->n_f ? l->f[0].khz : p->max_khz) / 1e3,
+				   p->number);
 	if (!l->opt->pair)
 		qsort(l->f, l->n_f, sizeof(l->f[0]), latency_frequency_by_khz);
 	return 0;
@@ -162,7 +177,8 @@ static int latency_make_pairs(struct latency *l, struct kjoule_error *err)
 	for (size_t from = 0; from < l->n_f; from++)
 		for (size_t to = 0; to < l->n_f; to++)
 			if (from != to)
-				l->pairs[l->n_pairs++] = (struct latency_pair){ .from = from, .to = to };
+				l->pairs[l->n_pairs++] =
+					(struct latency_pair){ .from = from, .to = to };
 	return 0;
 }
 
@@ -175,8 +191,8 @@ static void latency_show_progress(const struct latency *l, const char *what, siz
 		return;
 	fputs("\r\033[K", stderr);
 	if (done)
-		output_printf(stderr, "kjoule: %s %zu of %zu, some %.0f s to go", what, done + 1, all,
-			      spent / done * (all - done));
+		output_printf(stderr, "kjoule: %s %zu of %zu, some %.0f s to go", what, done + 1,
+			      all, spent / done * (all - done));
 	else
 		output_printf(stderr, "kjoule: %s 1 of %zu", what, all);
 }
@@ -197,7 +213,10 @@ static int latency_measure_levels(struct latency *l, struct kjoule_error *err)
 	return 0;
 }
 
-/* A loop at @level is within these, on the other level's side no further than half of the way to that. */
+/*
+ * A loop at @level is within these, on the other level's side no further than half of the way to
+ * that.
+ */
 static void latency_level_limits(const struct transition_level *level,
 				 const struct transition_level *other, uint32_t *lo, uint32_t *hi)
 {
@@ -276,7 +295,8 @@ static bool latency_may_be_enough(const struct latency *l, const struct latency_
 {
 	size_t good = latency_count_good(p);
 
-	return good >= l->opt->repeats || (!good && p->n >= TRANSITION_HOPELESS) || p->n >= 4 * l->opt->repeats;
+	return good >= l->opt->repeats || (!good && p->n >= TRANSITION_HOPELESS) ||
+	       p->n >= 4 * l->opt->repeats;
 }
 
 /* Will there have to be another try after the one that is to be looked at? */
@@ -288,7 +308,10 @@ static bool latency_needs_another(const struct latency *l, const struct latency_
 	       p->n + 1 < 4 * l->opt->repeats;
 }
 
-/* Does the CPU run at both frequencies as they are called? What is granted otherwise has a level, too. */
+/*
+ * Does the CPU run at both frequencies as they are called? What is granted otherwise has a level,
+ * too.
+ */
 static bool latency_ratio_is_as_asked(const struct latency_frequency *from,
 				      const struct latency_frequency *to)
 {
@@ -301,16 +324,19 @@ static int latency_measure_pair(struct latency *l, struct latency_pair *p, struc
 {
 	const struct transition_level *from = &l->f[p->from].level, *to = &l->f[p->to].level;
 	struct latency_ask ask = {
-		.adds = l->adds, .from_khz = l->f[p->from].khz, .to_khz = l->f[p->to].khz, .lead = LATENCY_LEAD,
-		.loops = LATENCY_LOOPS_MOST, .confirm = TRANSITION_CONFIRM, .timeout_ns = l->opt->timeout_ns,
-		.slice_ns = l->opt->slice_ns };
+		.adds = l->adds, .from_khz = l->f[p->from].khz, .to_khz = l->f[p->to].khz,
+		.lead = LATENCY_LEAD, .loops = LATENCY_LOOPS_MOST, .confirm = TRANSITION_CONFIRM,
+		.timeout_ns = l->opt->timeout_ns, .slice_ns = l->opt->slice_ns };
 	struct latency_loops s = { 0 };
 	int ret = 0;
 
 	if (l->f[p->from].why || l->f[p->to].why)
 		return 0;
 	p->apart = transition_levels_apart(from, to, NULL);
-	/* frequencies that are to differ by more than clocks do, and loops that differ by less than their noise */
+	/*
+	 * frequencies that are to differ by more than clocks do, and loops that differ by less than
+	 * their noise
+	 */
 	if (p->apart == TRANSITION_TWINS &&
 	    !latency_ratio_is_as_asked(&l->f[p->from], &l->f[p->to]))
 		p->apart = TRANSITION_SAME;
@@ -319,7 +345,8 @@ static int latency_measure_pair(struct latency *l, struct latency_pair *p, struc
 	if (p->apart != TRANSITION_APART || p->elsewhere)
 		return 0;
 	if (l->opt->related) {
-		ret = latency_others_at(l, ask.from_khz < ask.to_khz ? ask.from_khz : ask.to_khz, err);
+		ret = latency_others_at(l, ask.from_khz < ask.to_khz ? ask.from_khz : ask.to_khz,
+					err);
 		if (ret)
 			return ret;
 	}
@@ -377,7 +404,8 @@ static int latency_find_trends(struct latency *l)
 		const struct latency_pair *p = &l->pairs[i];
 
 		if (p->measured && p->result.state == TRANSITION_KNOWN)
-			points[n++] = (struct transition_point){ l->f[p->from].khz, l->f[p->to].khz, p->result.last_ns };
+			points[n++] = (struct transition_point){ l->f[p->from].khz, l->f[p->to].khz,
+								 p->result.last_ns };
 	}
 	if (!ret)
 		ret = transition_trend(points, n, true, &l->up);
@@ -387,7 +415,7 @@ static int latency_find_trends(struct latency *l)
 	return ret;
 }
 
-/* What there is to be undone is undone whatever else fails; the first failure is told. */
+/* What there is to be undone is undone whatever else fails; the first failure is returned. */
 static int latency_close_engine(struct latency *l, struct kjoule_error *err)
 {
 	struct kjoule_error other = { "" };

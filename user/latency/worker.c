@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A try that is measured while the one before it is looked at, by a thread that waits for the next one to be asked for: one
- * that is made for each try would have to wait until who looks gives up the CPU. See latency.h.
+ * A try that is measured while the one before it is looked at, by a thread that waits for the next
+ * one to be asked for: one that is made for each try would have to wait until who looks gives up
+ * the CPU. See latency.h.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -41,7 +42,7 @@ static void *ahead_thread_run(void *arg)
 
 struct latency_ahead *latency_ahead_new(struct latency *l)
 {
-	struct latency_ahead *a = l->engine->beside ? calloc(1, sizeof(*a)) : NULL;
+	struct latency_ahead *a = l->engine->concurrent ? calloc(1, sizeof(*a)) : NULL;
 
 	if (!a)
 		return NULL;
@@ -63,7 +64,8 @@ void latency_ahead_begin(struct latency_ahead *a, const struct latency_ask *ask)
 	sem_post(&a->asked);
 }
 
-int latency_ahead_end(struct latency_ahead *a, struct latency_loops *loops, struct kjoule_error *err)
+int latency_ahead_end(struct latency_ahead *a, struct latency_loops *loops,
+		      struct kjoule_error *err)
 {
 	ahead_wait_semaphore(&a->done);
 	*loops = a->loops;

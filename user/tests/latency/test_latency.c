@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What kjoule latency shows of results that are made up: numbers where they are known, reasons where they are not.
+ * What kjoule latency shows of results that are made up: numbers where they are known, reasons
+ * where they are not.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +19,8 @@
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 
-static const struct kjoule_policy policy = { .driver = "made-up", .governor = "any", .min_khz = 1000, .max_khz = 3000 };
+static const struct kjoule_policy policy =
+	{ .driver = "made-up", .governor = "any", .min_khz = 1000, .max_khz = 3000 };
 static struct latency_options opt;
 static struct latency l;
 
@@ -34,7 +36,8 @@ static void one_try(struct latency_pair *p, size_t k, enum transition_verdict ve
 	s->asked_ns = 123456789012;
 	for (int i = 0; i < 10; i++)
 		s->list[i] = (struct transition_loop){ (i - 5) * 10000.0, 9000 };
-	p->tries[k] = (struct transition_try){ .verdict = verdict, .first.ns = NAN, .last.ns = NAN, .pause_ns = NAN };
+	p->tries[k] = (struct transition_try){ .verdict = verdict, .first.ns = NAN, .last.ns = NAN,
+					       .pause_ns = NAN };
 	if (verdict == TRANSITION_GOOD)
 		p->tries[k].first.ns = p->tries[k].last.ns = 50000;
 	p->verdicts[k] = verdict;
@@ -45,7 +48,8 @@ static struct value around(double v)
 	return (struct value){ .v = v, .lo = v - 1000, .hi = v + 1000 };
 }
 
-static void new_pair(size_t from, size_t to, enum transition_state state, enum transition_verdict verdict)
+static void new_pair(size_t from, size_t to, enum transition_state state,
+		     enum transition_verdict verdict)
 {
 	struct latency_pair *p = &l.pairs[l.n_pairs++];
 
@@ -56,8 +60,9 @@ static void new_pair(size_t from, size_t to, enum transition_state state, enum t
 	assert_true(p->tries && p->series && p->verdicts);
 	for (size_t k = 0; k < p->n; k++)
 		one_try(p, k, verdict);
-	p->result = (struct transition_pair){ .state = state, .why = verdict, .tries = p->n, .speed_ratio = NAN,
-					      .changes = 1, .request_ns = around(2000) };
+	p->result = (struct transition_pair){ .state = state, .why = verdict, .tries = p->n,
+					      .speed_ratio = NAN, .changes = 1,
+					      .request_ns = around(2000) };
 	p->result.verdicts[verdict] = p->n;
 	p->result.first_ns = p->result.last_ns = p->result.settled_ns = p->result.pause_ns =
 		(struct value){ NAN, NAN, NAN };
@@ -73,12 +78,15 @@ static int make_up(void **state)
 {
 	(void)state;
 	opt = (struct latency_options){ .repeats = 31, .timeout_ns = 1000000 };
-	l = (struct latency){ .opt = &opt, .engine = &latency_kernel, .policy = &policy, .way = "asking", .adds = 640, .n_f = 3,
-			      .irqs_off_ns = 700000, .seconds = 1.5, .guard.fd = -1 };
+	l = (struct latency){ .opt = &opt, .engine = &latency_kernel, .policy = &policy,
+			      .way = "asking", .adds = 640, .n_f = 3, .irqs_off_ns = 700000,
+			      .seconds = 1.5, .guard.fd = -1 };
 	for (size_t i = 0; i < l.n_f; i++) {
 		l.f[i].khz = 1000 * (i + 1);
 		l.f[i].counted_khz = NAN;
-		l.f[i].level = (struct transition_level){ .n = 10000, .mean_ns = around(9000), .median_ns = 9000.0 / (i + 1), .sd_ns = 5 };
+		l.f[i].level =
+			(struct transition_level){ .n = 10000, .mean_ns = around(9000),
+						   .median_ns = 9000.0 / (i + 1), .sd_ns = 5 };
 	}
 	l.pairs = calloc(6, sizeof(*l.pairs));
 	assert_non_null(l.pairs);
@@ -131,7 +139,8 @@ static void what_has_no_number_has_a_reason_of_its_own(void **state)
 	for (size_t i = 1; i < l.n_pairs; i++) {
 		assert_non_null(latency_why(&l, &l.pairs[i]));
 		for (size_t k = 1; k < i; k++)
-			assert_string_not_equal(latency_why(&l, &l.pairs[i]), latency_why(&l, &l.pairs[k]));
+			assert_string_not_equal(latency_why(&l, &l.pairs[i]),
+						latency_why(&l, &l.pairs[k]));
 	}
 	/* every verdict that a pair can fail with */
 	for (int v = 1; v < TRANSITION_VERDICTS; v++) {
@@ -146,14 +155,16 @@ static void what_has_no_number_has_a_reason_of_its_own(void **state)
 
 static void json_has_a_number_or_a_reason(void **state)
 {
-	static const char *const figures[] = { "latency_us", "latency_lo_us", "latency_hi_us", "first_us", "settled_us", "changes", "pause_us" };
+	static const char *const figures[] = { "latency_us", "latency_lo_us", "latency_hi_us",
+					       "first_us", "settled_us", "changes", "pause_us" };
 	char *text = print(OUTPUT_JSON);
 	struct json_object *doc = json_tokener_parse(text), *rows;
 
 	(void)state;
 	assert_non_null(doc);
 	assert_string_equal(json_object_get_string(member(doc, "engine")), "kernel");
-	assert_true(near(number(doc, "irqs_off_max_us"), 700, 1e-9) && near(number(doc, "seconds"), 1.5, 1e-9));
+	assert_true(near(number(doc, "irqs_off_max_us"), 700, 1e-9) &&
+		    near(number(doc, "seconds"), 1.5, 1e-9));
 	rows = member(doc, "rows");
 	assert_int_equal(json_object_array_length(rows), 6);
 	for (size_t i = 0; i < 6; i++) {
@@ -179,16 +190,20 @@ static void people_see_a_matrix_and_each_reason_once(void **state)
 	l.pairs[5].result.why = TRANSITION_NEVER;
 	never = latency_why(&l, &l.pairs[1]);
 	text = print(OUTPUT_TABLE);
-	assert_true(says(text, "kernel engine") && says(text, "made-up") && says(text, "interrupts off for 700.0 us"));
-	assert_true(says(text, "from (down) to (across), in MHz:") && says(text, "upwards: ") && says(text, "downwards: "));
+	assert_true(says(text, "kernel engine") && says(text, "made-up") &&
+		    says(text, "interrupts off for 700.0 us"));
+	assert_true(says(text, "from (down) to (across), in MHz:") && says(text, "upwards: ") &&
+		    says(text, "downwards: "));
 	/* one unit for people, whatever programs have */
-	assert_true(says(text, "FROM MHz  TO MHz  LATENCY us") && says(text, "\n       1       2        50.0"));
+	assert_true(says(text, "FROM MHz  TO MHz  LATENCY us") &&
+		    says(text, "\n       1       2        50.0"));
 	assert_true(says(text, "us at 1 MHz") && !strstr(text, "kHz"));
 	free(text);
 	/* with as many digits as tell them apart */
 	l.f[1].khz = 2250;
 	text = print(OUTPUT_TABLE);
-	assert_true(says(text, "\n    1.00    2.25        50.0") && says(text, "\n                1.00      2.25      3.00\n"));
+	assert_true(says(text, "\n    1.00    2.25        50.0") &&
+		    says(text, "\n                1.00      2.25      3.00\n"));
 	at = strstr(text, "\n- : ");
 	assert_non_null(at);
 	at = strstr(at, never);
@@ -240,18 +255,27 @@ static void a_saved_file_has_every_loop(void **state)
 		one = member(json_object_array_get_idx(pairs, i), "tries");
 		assert_int_equal(json_object_array_length(one), 2);
 		one = json_object_array_get_idx(one, 1);
-		assert_string_equal(json_object_get_string(member(one, "verdict")), transition_verdict_name(l.pairs[i].verdicts[1]));
+		assert_string_equal(json_object_get_string(member(one, "verdict")),
+				    transition_verdict_name(l.pairs[i].verdicts[1]));
 		assert_true(json_object_get_int64(member(one, "asked_ns")) == 123456789012);
 		assert_int_equal(json_object_array_length(member(one, "loop_ns")), 10);
-		assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "start_ns"), 0)), -50000);
+		assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "start_ns"), 0)),
+				 -50000);
 		if (i == 2) {
-			assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "cycles"), 9)), 4711);
-			assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "reference"), 9)), 42);
+			struct json_object *cycles = member(one, "cycles");
+			struct json_object *reference = member(one, "reference");
+
+			cycles = json_object_array_get_idx(cycles, 9);
+			reference = json_object_array_get_idx(reference, 9);
+			assert_int_equal(json_object_get_int64(cycles), 4711);
+			assert_int_equal(json_object_get_int64(reference), 42);
 			assert_int_equal(json_object_get_int64(member(one, "reference_khz")), 1000000);
 		} else {
-			assert_true(!member(one, "cycles") && !member(one, "reference") && !member(one, "reference_khz"));
+			assert_true(!member(one, "cycles") && !member(one, "reference") &&
+				    !member(one, "reference_khz"));
 		}
-		assert_int_equal(isnan(number(one, "last_us")), l.pairs[i].verdicts[1] != TRANSITION_GOOD);
+		assert_int_equal(isnan(number(one, "last_us")),
+				 l.pairs[i].verdicts[1] != TRANSITION_GOOD);
 	}
 	json_object_put(doc);
 	assert_true(latency_save(&l, "/nowhere/file", &why) < 0);
@@ -286,33 +310,40 @@ static void what_the_cpu_counts_is_told_where_it_does(void **state)
 	l.f[2].counted_khz = 2004;
 	text = print(OUTPUT_TABLE);
 	assert_true(says(text, "at 3 MHz the CPU made the cycles of 2.004 MHz, by made-up-cycles"));
-	assert_true(says(text, "at 1 MHz the CPU made the cycles of 1.002 MHz") && !strstr(text, "every frequency"));
+	assert_true(says(text, "at 1 MHz the CPU made the cycles of 1.002 MHz") &&
+		    !strstr(text, "every frequency"));
 	free(text);
 	text = print(OUTPUT_JSON);
 	doc = json_tokener_parse(text);
 	list = member(doc, "frequencies");
 	assert_true(near(number(json_object_array_get_idx(list, 2), "counted_khz"), 2004, 1e-9));
-	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 2), "counter")), "made-up-cycles");
+	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 2),
+							  "counter")), "made-up-cycles");
 	json_object_put(doc);
 	free(text);
 }
 
-/* Loops of 9 us; every other calibration has one in ten that takes twice as long, and there are counters if @counts. */
+/*
+ * Loops of 9 us; every other calibration has one in ten that takes twice as long, and there are
+ * counters if @counts.
+ */
 static size_t calibrations;
 static bool counts;
 
-static int made_up_calibrate(struct latency *of, uint32_t adds, uint32_t khz, uint32_t loops, uint64_t wait_ns,
-			     struct latency_loops *to, struct kjoule_error *why)
+static int made_up_calibrate(struct latency *of, uint32_t adds, uint32_t khz, uint32_t loops,
+			     uint64_t wait_ns, struct latency_loops *to, struct kjoule_error *why)
 {
 	bool disturbed = calibrations++ % 2 == 0;
 
 	(void)of, (void)adds, (void)wait_ns, (void)why;
-	*to = (struct latency_loops){ .list = calloc(loops, sizeof(*to->list)), .n = loops, .reference_khz = 100000, .done = true,
+	*to = (struct latency_loops){ .list = calloc(loops, sizeof(*to->list)), .n = loops,
+				      .reference_khz = 100000, .done = true,
 				      .counter = "made-up-cycles" };
 	to->counted = counts ? calloc(loops, sizeof(*to->counted)) : NULL;
 	assert_true(to->list && (to->counted || !counts));
 	for (size_t i = 0; i < loops; i++) {
-		to->list[i] = (struct transition_loop){ 10000.0 * i, 9000 + i % 7 + (disturbed && i % 8 == 0) * 9000 };
+		to->list[i] = (struct transition_loop){ 10000.0 * i, 9000 + i % 7 +
+							(disturbed && i % 8 == 0) * 9000 };
 		/* steps of a counter that are longer than a loop */
 		if (counts && i % 10 == 9)
 			to->counted[i] = (struct latency_counted){ khz * 9 / 100, 9000 };
@@ -325,7 +356,8 @@ static int made_up_calibrate(struct latency *of, uint32_t adds, uint32_t khz, ui
 
 static void a_calibration_is_made_again_and_says_what_was_counted(void **state)
 {
-	static const struct latency_engine interpolated = { .name = "made-up", .calibrate = made_up_calibrate };
+	static const struct latency_engine interpolated =
+		{ .name = "made-up", .calibrate = made_up_calibrate };
 	struct latency_frequency f = { .khz = 200000 };
 	struct kjoule_error why;
 
@@ -343,8 +375,9 @@ static void a_calibration_is_made_again_and_says_what_was_counted(void **state)
 	assert_string_equal(f.counter, "made-up-cycles");
 }
 
-/* The data beside a picture, which is there even without gnuplot; the caller's to free. */
-static char *picture(int (*plot)(const struct latency *l, const char *path, struct kjoule_error *why))
+/* The data file of a picture, which is there even without gnuplot; the caller's to free. */
+static char *picture(int (*plot)(const struct latency *l, const char *path,
+				 struct kjoule_error *why))
 {
 	char folder[] = "/tmp/kjoule-latency-XXXXXX", image[64], data[64], *text = calloc(1, 4096);
 	struct kjoule_error why;
