@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record --vpm: the blocks that there are to be readings of, from what the user says to addresses in the process.
- * Called by cmd_record.c for the command line, and by loop.c once the process has mapped its files.
+ * record --vpm: the blocks that there are to be readings of, from what the user says to addresses
+ * in the process. Called by cmd_record.c for the command line, and by loop.c once the process has
+ * mapped its files.
  */
 #include <elf.h>
 #include <errno.h>
@@ -45,7 +46,8 @@ static void record_insn_text(struct kjoule_code *code, uint64_t address,
 	size_t len;
 	const void *bytes = kjoule_code_bytes(code, address, &len);
 
-	if (!bytes || kjoule_disassemble_text(bytes, len, kjoule_code_machine(code), address, text) <= 0)
+	if (!bytes ||
+	    kjoule_disassemble_text(bytes, len, kjoule_code_machine(code), address, text) <= 0)
 		text[0] = '\0';
 }
 
@@ -53,12 +55,13 @@ static void record_insn_text(struct kjoule_code *code, uint64_t address,
 static bool record_block_is_loop_head(const struct kjoule_insn *insns, size_t n, uint64_t start)
 {
 	for (size_t i = 0; i < n; i++)
-		if ((insns[i].kind == KJOULE_INSN_JUMP || insns[i].kind == KJOULE_INSN_BRANCH) && insns[i].target == start)
+		if ((insns[i].kind == KJOULE_INSN_JUMP || insns[i].kind == KJOULE_INSN_BRANCH) &&
+		    insns[i].target == start)
 			return true;
 	return false;
 }
 
-/* Can the code in [start, end) be told by its first and second instruction? */
+/* Do its first and second instruction identify the code in [start, end)? */
 static int record_block_check_code(struct kjoule_code *code, const char *name, uint64_t end,
 				   struct kjoule_vpm_place *place, struct kjoule_error *err)
 {
@@ -70,7 +73,8 @@ static int record_block_check_code(struct kjoule_code *code, const char *name, u
 
 	bytes = kjoule_code_bytes(code, place->start, &len);
 	if (!bytes)
-		return kjoule_fail(err, EINVAL, "--vpm %s: there is no code at 0x%" PRIx64 " of the file", name, place->start);
+		return kjoule_fail(err, EINVAL, "--vpm %s: there is no code at 0x%" PRIx64
+				   " of the file", name, place->start);
 	if (end - place->start < len)
 		len = end - place->start;
 	if (kjoule_code_machine(code) != EM_X86_64)
@@ -79,7 +83,8 @@ static int record_block_check_code(struct kjoule_code *code, const char *name, u
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: decoding: %s", name, strerror(-ret));
 	record_insn_text(code, place->start, text);
-	if (n < 2 || insns[0].kind != KJOULE_INSN_PLAIN || !strncmp(text, "call", 4) || !strncmp(text, "syscall", 7))
+	if (n < 2 || insns[0].kind != KJOULE_INSN_PLAIN || !strncmp(text, "call", 4) ||
+	    !strncmp(text, "syscall", 7))
 		ret = kjoule_fail(err, EINVAL, "--vpm %s: a block needs a first instruction after which the second one runs; it has \"%s\": name a block that begins before or behind it",
 				  name, text[0] ? text : "none");
 	else if (record_block_is_loop_head(insns, n, place->start))
@@ -101,7 +106,9 @@ static int record_block_find_function(const char *name, const char *path, uint64
 
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", name, path,
-				   ret == -ENODATA ? "it has no symbols; give addresses, OBJECT:0xFROM-0xTO" : strerror(-ret));
+				   ret == -ENODATA ?
+				   "it has no symbols; give addresses, OBJECT:0xFROM-0xTO" :
+				   strerror(-ret));
 	symbol = kjoule_elf_named(elf, name, &several);
 	if (!symbol)
 		ret = kjoule_fail(err, ENOENT, "--vpm %s: %s has no such function; see `nm -C %s`, or give addresses, OBJECT:0xFROM-0xTO",
@@ -117,14 +124,18 @@ static int record_block_find_function(const char *name, const char *path, uint64
 	return ret;
 }
 
-/* Whatever else has its name, or that of its object, is not what was read: a report goes by the code's place. */
+/*
+ * Whatever else has its name, or that of its object, is not what was read: a report goes by the
+ * code's place.
+ */
 static int record_block_describe(const struct user_block *block, const char *path,
 				 const struct kjoule_vpm_place *place, uint64_t code_end,
 				 struct kjoule_vpm_block *known, struct kjoule_error *err)
 {
 	const struct user_blocks_part *part = &block->parts[0];
 
-	*known = (struct kjoule_vpm_block){ .start = place->start, .end = place->end, .code_end = code_end };
+	*known = (struct kjoule_vpm_block){ .start = place->start, .end = place->end,
+					    .code_end = code_end };
 	if (strlen(path) >= sizeof(known->object))
 		return kjoule_fail(err, ENAMETOOLONG, "--vpm %s: the path of its file has %zu characters, and a recording has room for %zu: start it from a folder nearer to the root",
 				   block->name, strlen(path), sizeof(known->object) - 1);
@@ -134,12 +145,14 @@ static int record_block_describe(const struct user_block *block, const char *pat
 		snprintf(known->part, sizeof(known->part), "%s", part->where);
 	else
 		snprintf(known->part, sizeof(known->part), "%.400s:0x%" PRIx64 "-0x%" PRIx64,
-			 part->kind == USER_BLOCKS_LINES ? path : part->where, place->start, place->end);
+			 part->kind == USER_BLOCKS_LINES ? path : part->where, place->start,
+			 place->end);
 	return 0;
 }
 
-int record_block_resolve(const struct user_block *block, const char *path, struct kjoule_vpm_place *place,
-			 struct kjoule_vpm_block *known, struct kjoule_error *err)
+int record_block_resolve(const struct user_block *block, const char *path,
+			 struct kjoule_vpm_place *place, struct kjoule_vpm_block *known,
+			 struct kjoule_error *err)
 {
 	const struct user_blocks_part *part = &block->parts[0];
 	struct kjoule_code *code;
@@ -156,7 +169,8 @@ int record_block_resolve(const struct user_block *block, const char *path, struc
 		return ret;
 	ret = kjoule_code_open(path, &code);
 	if (ret)
-		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", block->name, path, strerror(-ret));
+		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", block->name, path,
+				   strerror(-ret));
 	if (part->kind == USER_BLOCKS_LINES) {
 		ret = record_lines_resolve(block, path, code, &place->start, &end, err);
 		place->end = end;
@@ -174,7 +188,8 @@ static bool record_path_ends_in(const char *path, const char *end)
 {
 	size_t len = strlen(path), n = strlen(end);
 
-	return len >= n && !strcmp(path + len - n, end) && (len == n || end[0] == '/' || path[len - n - 1] == '/');
+	return len >= n && !strcmp(path + len - n, end) &&
+	       (len == n || end[0] == '/' || path[len - n - 1] == '/');
 }
 
 struct mapping {
@@ -191,7 +206,8 @@ static bool mapping_read_next(FILE *maps, struct mapping *m)
 	while (fgets(line, sizeof(line), maps)) {
 		line[strcspn(line, "\n")] = '\0';
 		at = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m->start, &m->end, rights, &m->offset, &at) < 4 || !at)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m->start,
+			   &m->end, rights, &m->offset, &at) < 4 || !at)
 			continue;
 		if (!strchr(rights, 'x') || line[at] != '/')
 			continue;
@@ -233,18 +249,19 @@ static bool mapping_find_byte(uint32_t pid, const char *path, uint64_t offset, s
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
 	while (maps && !found && mapping_read_next(maps, m))
-		found = !strcmp(m->path, path) && offset >= m->offset && offset - m->offset < m->end - m->start;
+		found = !strcmp(m->path, path) && offset >= m->offset &&
+			offset - m->offset < m->end - m->start;
 	if (maps)
 		fclose(maps);
 	return found;
 }
 
 /*
- * Segments may share a page of the file, which is mapped with each of them then: the block's own segment says where in
- * the file it is.
+ * Segments may share a page of the file, which is mapped with each of them then: the block's own
+ * segment says where in the file it is.
  */
-int record_block_relocate(uint32_t pid, const char *path, const char *name, struct kjoule_vpm_place *place,
-			  struct kjoule_error *err)
+int record_block_relocate(uint32_t pid, const char *path, const char *name,
+			  struct kjoule_vpm_place *place, struct kjoule_error *err)
 {
 	struct mapping *m = malloc(sizeof(*m));
 	struct kjoule_elf *elf;
@@ -285,7 +302,8 @@ static int record_block_place_one(const struct user_block *block, struct kjoule_
 	if (ret)
 		return ret;
 	if (number >= KJOULE_VPM_BLOCKS)
-		return kjoule_fail(err, EPROTO, "--vpm %s: the module calls it number %u", block->name, number);
+		return kjoule_fail(err, EPROTO, "--vpm %s: the module calls it number %u",
+				   block->name, number);
 	known.pid = pid;
 	session->vpm.block[number] = known;
 	if (session->vpm.n_blocks <= number)
@@ -294,7 +312,8 @@ static int record_block_place_one(const struct user_block *block, struct kjoule_
 }
 
 int record_blocks_place(const struct user_blocks *blocks, struct kjoule_ctl *ctl, uint32_t pid,
-			struct kjoule_session_info *session, uint32_t *done, struct kjoule_error *err)
+			struct kjoule_session_info *session, uint32_t *done,
+			struct kjoule_error *err)
 {
 	struct mapping *m = malloc(sizeof(*m));
 	int ret = 0;

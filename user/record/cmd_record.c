@@ -114,7 +114,8 @@ static int record_parse_meter(void *context, const char *arg, const char **why)
 	opt->vpm_source = len ? name : NULL;
 	if (!at)
 		return 0;
-	return args_duration(at + 1, 1000000000, &opt->vpm_interval_ns) ? -EINVAL : opt->vpm_interval_ns ? 0 : -ERANGE;
+	return args_duration(at + 1, 1000000000, &opt->vpm_interval_ns) ? -EINVAL :
+	       opt->vpm_interval_ns ? 0 : -ERANGE;
 }
 
 static int record_parse_vpm(void *context, const char *arg, const char **why)
@@ -203,20 +204,27 @@ static int record_parse_options(int argc, char **argv, struct record_options *op
 	if (first < argc)
 		opt->command = argv + first;
 	if (opt->pid && opt->command)
-		return -cmd_usage("record", "%s does not go with a command", opt->thread ? "-t" : "-p");
+		return -cmd_usage("record", "%s does not go with a command",
+				  opt->thread ? "-t" : "-p");
 	if (!opt->pid && !opt->system && !opt->command && !opt->cgroup)
-		return -cmd_usage("record", "record whom? Give -a, -p PID, -t TID, --cgroup PATH or -- COMMAND");
+		return -cmd_usage("record",
+				  "record whom? Give -a, -p PID, -t TID, --cgroup PATH or -- COMMAND");
 	if (opt->runs && !opt->command)
-		return -cmd_usage("record", "--runs is of a command that is run again: give one after --");
+		return -cmd_usage("record",
+				  "--runs is of a command that is run again: give one after --");
 	if (opt->user_name && !opt->command)
 		return -cmd_usage("record", "--user needs a command: give one after --");
 	if (opt->blocks.n && (opt->thread || (!opt->pid && (opt->cgroup || !opt->command))))
-		return -cmd_usage("record", "--vpm is of one process: give -p PID or a COMMAND (with -a, too), without --cgroup");
+		return -cmd_usage("record",
+				  "--vpm is of one process: give -p PID or a COMMAND (with -a, too), without --cgroup");
 	if (wake_idle)
 		opt->flags |= KJOULE_FLAG_WAKE_IDLE;
 	if (inherit || (!no_inherit && opt->command && !opt->system && !opt->cgroup))
 		opt->flags |= KJOULE_FLAG_INHERIT;
-	/* blocks that keep step with the ticks would look longer or shorter than they are (analysis/edge.h) */
+	/*
+	 * blocks that keep step with the ticks would look longer or shorter than they are
+	 * (analysis/edge.h)
+	 */
 	if (opt->edge_duty && !opt->jitter_given)
 		opt->jitter_ns = opt->interval_ns * EDGE_JITTER;
 	return -record_check_jitter(opt) ?: first;
@@ -238,14 +246,16 @@ static int record_open_cgroup(struct record_options *opt)
 {
 	char path[4096], controllers[4200];
 
-	snprintf(path, sizeof(path), "%s%s", opt->cgroup[0] == '/' ? "" : CGROUP_ROOT "/", opt->cgroup);
+	snprintf(path, sizeof(path), "%s%s", opt->cgroup[0] == '/' ? "" : CGROUP_ROOT "/",
+		 opt->cgroup);
 	opt->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (opt->cgroup_fd < 0)
-		return cmd_failed("--cgroup %s: %s: %s; see `ls " CGROUP_ROOT "`", opt->cgroup, path,
-				  strerror(errno));
+		return cmd_failed("--cgroup %s: %s: %s; see `ls " CGROUP_ROOT "`", opt->cgroup,
+				  path, strerror(errno));
 	snprintf(controllers, sizeof(controllers), "%s/cgroup.procs", path);
 	if (access(controllers, F_OK))
-		return cmd_failed("--cgroup %s: %s is no cgroup of version 2; see `ls " CGROUP_ROOT "`", opt->cgroup, path);
+		return cmd_failed("--cgroup %s: %s is no cgroup of version 2; see `ls "
+				  CGROUP_ROOT "`", opt->cgroup, path);
 	return 0;
 }
 
@@ -301,8 +311,8 @@ static int record_prepare_and_run(int argc, char **argv, struct record_options *
 int cmd_record(int argc, char **argv)
 {
 	struct record_options opt = {
-		.verb = "record", .interval_ns = 1000000, .output = KJOULE_DATA_FILE, .output_folder = AT_FDCWD,
-		.calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
+		.verb = "record", .interval_ns = 1000000, .output = KJOULE_DATA_FILE,
+		.output_folder = AT_FDCWD, .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
 	int code = record_prepare_and_run(argc, argv, &opt);
 
 	user_blocks_free(&opt.blocks);

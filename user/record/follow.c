@@ -25,7 +25,7 @@ int record_watch_side_band(struct record_loop *l)
 	return 0;
 }
 
-/* What the module tells of the session's CPUs. Return: whether it has told of any */
+/* What the module reports of the session's CPUs. Return: whether it has reported any */
 static bool record_read_notices(struct record_loop *l)
 {
 	struct kjoule_notice notice;
@@ -33,7 +33,8 @@ static bool record_read_notices(struct record_loop *l)
 	int ret = 0;
 
 	while (l->notices && (ret = kjoule_events_next(l->notices, &notice, NULL)) > 0) {
-		if (notice.event != KJOULE_EVENT_CPU_OFFLINE && notice.event != KJOULE_EVENT_CPU_ONLINE)
+		if (notice.event != KJOULE_EVENT_CPU_OFFLINE &&
+		    notice.event != KJOULE_EVENT_CPU_ONLINE)
 			continue;
 		kjoule_sideband_notice(l->sb, notice.cpu, notice.event == KJOULE_EVENT_CPU_ONLINE);
 		any = true;
@@ -64,7 +65,8 @@ int record_follow_cpus(struct record_loop *l, uint64_t now)
 	n = ret = kjoule_sideband_follow(l->sb, record_writer_side_band, l->w);
 	if (n > 0) {
 		l->side_band_anew += n;
-		ret = kjoule_sideband_proc(l->process, kjoule_now_ns(), l->looked_ns, record_writer_side_band, l->w);
+		ret = kjoule_sideband_proc(l->process, kjoule_now_ns(), l->looked_ns,
+					   record_writer_side_band, l->w);
 	}
 	l->looked_ns = now;
 	if (ret < 0 && ret != -ESRCH)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record --vpm FILE:FROM-TO: from lines of source to the one stretch of code that they became, if it is one, entered at
- * its beginning only and left at its end. See record.h; called by blocks.c.
+ * record --vpm FILE:FROM-TO: from lines of source to the one stretch of code that they became, if
+ * it is one, entered at its beginning only and left at its end. See record.h; called by blocks.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +39,8 @@ static bool lines_have_address(struct kjoule_code *code, const struct user_block
 			       uint64_t address, bool *known)
 {
 	struct kjoule_line lines[KJOULE_LINES_MOST];
-	struct user_blocks_code at = { .symbol = "", .lines = lines, .n_lines = kjoule_code_lines(code, address, lines) };
+	struct user_blocks_code at = { .symbol = "", .lines = lines,
+				       .n_lines = kjoule_code_lines(code, address, lines) };
 	const struct user_blocks named = { 1, (struct user_block *)block };
 	struct user_blocks_part *part;
 
@@ -61,7 +62,8 @@ static int lines_find_function(struct stretch *s, struct kjoule_code *code,
 				  s->name, s->path);
 	s->symbol = n ? kjoule_elf_find(elf, addresses[0]) : NULL;
 	if (!ret && !s->symbol)
-		ret = kjoule_fail(err, ENOENT, "--vpm %s: the code at 0x%" PRIx64 " of %s is in no function that has a name" OTHERWISE, s->name,
+		ret = kjoule_fail(err, ENOENT, "--vpm %s: the code at 0x%" PRIx64
+				  " of %s is in no function that has a name" OTHERWISE, s->name,
 				  addresses[0], s->path);
 	for (size_t i = 1; i < n && !ret; i++) {
 		const struct kjoule_symbol *other = kjoule_elf_find(elf, addresses[i]);
@@ -82,8 +84,10 @@ static int lines_decode_function(struct stretch *s, struct kjoule_code *code,
 	int ret;
 
 	if (!bytes)
-		return kjoule_fail(err, EINVAL, "--vpm %s: there is no code at 0x%" PRIx64 " of %s", s->name, s->symbol->start, s->path);
-	ret = kjoule_disassemble(bytes, len < all ? len : all, kjoule_code_machine(code), s->symbol->start, &s->insns, &s->n);
+		return kjoule_fail(err, EINVAL, "--vpm %s: there is no code at 0x%" PRIx64 " of %s",
+				   s->name, s->symbol->start, s->path);
+	ret = kjoule_disassemble(bytes, len < all ? len : all, kjoule_code_machine(code),
+				 s->symbol->start, &s->insns, &s->n);
 	return ret ? kjoule_fail(err, -ret, "--vpm %s: decoding: %s", s->name, strerror(-ret)) : 0;
 }
 
@@ -95,8 +99,11 @@ static int lines_find_range(struct stretch *s, struct kjoule_code *code, struct 
 	for (size_t i = 0; i < s->n; i++) {
 		inside = lines_have_address(code, s->block, s->insns[i].address, &known);
 		if (inside && any && apart)
-			return kjoule_fail(err, EINVAL, "--vpm %s: they are not one stretch of code: at 0x%" PRIx64 " and at 0x%" PRIx64 " of %s, with other lines between" OTHERWISE,
-					   s->name, s->insns[s->first].address, s->insns[i].address, s->symbol->name);
+			return kjoule_fail(err, EINVAL, "--vpm %s: they are not one stretch of code: at 0x%" PRIx64
+					   " and at 0x%" PRIx64
+					   " of %s, with other lines between" OTHERWISE, s->name,
+					   s->insns[s->first].address, s->insns[i].address,
+					   s->symbol->name);
 		if (inside) {
 			s->first = any ? s->first : i;
 			s->last = i;
@@ -105,7 +112,8 @@ static int lines_find_range(struct stretch *s, struct kjoule_code *code, struct 
 			apart |= any && known;
 		}
 	}
-	return any ? 0 : kjoule_fail(err, ENOENT, "--vpm %s: no instruction of %s is left of these lines" OTHERWISE, s->name, s->symbol->name);
+	return any ? 0 : kjoule_fail(err, ENOENT, "--vpm %s: no instruction of %s is left of these lines" OTHERWISE,
+				     s->name, s->symbol->name);
 }
 
 static uint64_t lines_end_address(const struct stretch *s)
@@ -145,12 +153,15 @@ static int lines_check_entry(const struct stretch *s, struct kjoule_error *err)
 	for (size_t i = 0; i < s->n; i++)
 		if ((i < s->first || i > s->last) && lines_insn_has_target(&s->insns[i]) &&
 		    lines_address_is_middle(s, s->insns[i].target))
-			return kjoule_fail(err, EINVAL, "--vpm %s: it is entered not only at 0x%" PRIx64 ": 0x%" PRIx64 " of %s jumps to 0x%" PRIx64 OTHERWISE,
-					   s->name, s->insns[s->first].address, s->insns[i].address, s->symbol->name,
-					   s->insns[i].target);
+			return kjoule_fail(err, EINVAL,
+					   "--vpm %s: it is entered not only at 0x%" PRIx64
+					   ": 0x%" PRIx64 " of %s jumps to 0x%" PRIx64 OTHERWISE,
+					   s->name, s->insns[s->first].address, s->insns[i].address,
+					   s->symbol->name, s->insns[i].target);
 	for (size_t i = s->first + 1; i <= s->last; i++)
 		if (!lines_insn_is_reached(s, i))
-			return kjoule_fail(err, EINVAL, "--vpm %s: nothing of it leads to 0x%" PRIx64 " of %s: it is entered by a jump table, or not only at its beginning" OTHERWISE,
+			return kjoule_fail(err, EINVAL, "--vpm %s: nothing of it leads to 0x%"
+					   PRIx64 " of %s: it is entered by a jump table, or not only at its beginning" OTHERWISE,
 					   s->name, s->insns[i].address, s->symbol->name);
 	return 0;
 }
@@ -169,22 +180,25 @@ static int lines_check_end(const struct stretch *s, struct kjoule_error *err)
 			if (lines_insn_has_target(&s->insns[i]) && s->insns[i].target == end)
 				return 0;
 	}
-	return kjoule_fail(err, EINVAL, "--vpm %s: the program never gets from it to the code behind it, at 0x%" PRIx64 " of %s, so that its end is not seen" OTHERWISE,
-			   s->name, end, s->symbol->name);
+	return kjoule_fail(err, EINVAL, "--vpm %s: the program never gets from it to the code behind it, at 0x%" PRIx64
+			   " of %s, so that its end is not seen" OTHERWISE, s->name, end,
+			   s->symbol->name);
 }
 
-int record_lines_resolve(const struct user_block *block, const char *path, struct kjoule_code *code, uint64_t *start,
-			 uint64_t *end, struct kjoule_error *err)
+int record_lines_resolve(const struct user_block *block, const char *path, struct kjoule_code *code,
+			 uint64_t *start, uint64_t *end, struct kjoule_error *err)
 {
 	const struct user_blocks_part *part = &block->parts[0];
 	struct stretch s = { .block = block, .path = path };
 	struct kjoule_elf *elf;
 	int ret = kjoule_elf_open(path, NULL, &elf);
 
-	snprintf(s.name, sizeof(s.name), "%.60s (%.60s:%" PRIu64 "-%" PRIu64 ")", block->name, part->where, part->from, part->to);
+	snprintf(s.name, sizeof(s.name), "%.60s (%.60s:%" PRIu64 "-%" PRIu64 ")", block->name,
+		 part->where, part->from, part->to);
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", s.name, path,
-				   ret == -ENODATA ? "it has no symbols" OTHERWISE : strerror(-ret));
+				   ret == -ENODATA ? "it has no symbols" OTHERWISE :
+				   strerror(-ret));
 	ret = lines_find_function(&s, code, elf, err);
 	if (!ret)
 		ret = lines_decode_function(&s, code, err);

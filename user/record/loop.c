@@ -25,11 +25,11 @@
 #include "record/loop.h"
 
 #define SLEEP_MS	200
-/* --overhead: a ring of regions, which wakes nobody, takes 8,000 marks a second */
+/* --overhead: a ring of regions, which wakes no reader, takes 8,000 marks a second */
 #define SLEEP_MOST_MS	2000
 #define SLEEP_LEAST_MS	5	/* while programs mark regions so fast that their rings fill up */
 #define REGIONS_FULL	0.4	/* of a ring: there is room for what comes faster all of a sudden */
-#define LAST_DRAINS	16	/* after the end: all that may wait, but no more of who goes on marking */
+#define LAST_DRAINS	16	/* after the end: what may wait, not what is marked from then on */
 #define RECORDER_NICE	(-10)	/* nine tenths of a CPU that all want */
 
 /* The target may be anywhere: where did its samples come from in the last second? */
@@ -65,7 +65,10 @@ static unsigned int loop_usual_sleep_ms(const struct record_loop *l, uint64_t no
 				    (now - l->start_ns) * 1e-9, SLEEP_MS, SLEEP_MOST_MS);
 }
 
-/* As fast as rings have filled up since the last time they may be full again before we would come by ourselves. */
+/*
+ * As fast as rings have filled up since the last time they may be full again before we would come
+ * by ourselves.
+ */
 static unsigned int loop_regions_sleep_ms(double fullest, uint64_t ns)
 {
 	double ms = fullest > 0 ? REGIONS_FULL / fullest * ns / 1e6 : SLEEP_MOST_MS;
@@ -86,7 +89,8 @@ static int loop_drain_regions(struct record_loop *l)
 	l->regions_ns = now;
 	if (ret > 0 && (!l->session.stop_ns || l->last_drains++ < LAST_DRAINS))
 		l->again = true;
-	return ret < 0 ? kjoule_fail(&l->err, -ret, "%s: keeping regions: %s", l->opt->output, strerror(-ret)) : 0;
+	return ret < 0 ? kjoule_fail(&l->err, -ret, "%s: keeping regions: %s", l->opt->output,
+				     strerror(-ret)) : 0;
 }
 
 static int loop_drain_rings(struct record_loop *l)
@@ -198,14 +202,15 @@ static void loop_set_reason(struct record_loop *l, const char *reason)
 }
 
 /*
- * A shell's background job ignores SIGINT, and so does the command that we started from one. kjoule itself stops at SIGINT all
- * the same, and then stops the command by SIGTERM.
+ * A shell's background job ignores SIGINT, and so does the command that we started from one. kjoule
+ * itself stops at SIGINT all the same, and then stops the command by SIGTERM.
  */
 static int loop_signal_to_forward(int sig)
 {
 	struct sigaction now;
 
-	return sig == SIGINT && !sigaction(SIGINT, NULL, &now) && now.sa_handler == SIG_IGN ? SIGTERM : sig;
+	return sig == SIGINT && !sigaction(SIGINT, NULL, &now) && now.sa_handler == SIG_IGN ?
+	       SIGTERM : sig;
 }
 
 static void loop_read_signals(struct record_loop *l)
@@ -263,12 +268,14 @@ static uint64_t loop_cpu_time_ns(void)
 {
 	struct timespec t;
 
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : t.tv_sec * 1000000000ull + t.tv_nsec;
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 :
+	       t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 /*
- * What runs next to the target costs energy: note when it was us, for as long as the scheduler counts. Between our
- * own looks at the clock lies less: the kernel's way out of its sleep, and into it, is ours as well.
+ * What runs next to the target costs energy: note when it was us, for as long as the scheduler
+ * counts. Between our own looks at the clock lies less: the kernel's way out of its sleep, and into
+ * it, is ours as well.
  */
 static void loop_note_wakeup(struct record_loop *l, uint64_t now)
 {
@@ -295,8 +302,9 @@ static int loop_place_blocks(struct record_loop *l)
 
 	if (l->blocks_done == all || !l->started || l->command_gone)
 		return 0;
-	return record_blocks_place(&l->opt->blocks, l->ctl, l->opt->pid ? l->opt->pid : (uint32_t)l->child.pid,
-				   &l->session, &l->blocks_done, &l->err);
+	return record_blocks_place(&l->opt->blocks, l->ctl,
+				   l->opt->pid ? l->opt->pid : (uint32_t)l->child.pid, &l->session,
+				   &l->blocks_done, &l->err);
 }
 
 /* Nobody but us stops it: it has been ended. The module knows by whom. */
@@ -460,7 +468,9 @@ static int loop_begin_recording(struct record_loop *l)
 		if (ret) {
 			child_reap(&l->child, true);
 			return kjoule_fail(&l->err, -ret, "%s: %s", l->opt->command[0],
-					   ret == -EPIPE ? "the command was killed before it began" : strerror(-ret));
+					   ret == -EPIPE ?
+					   "the command was killed before it began" :
+					   strerror(-ret));
 		}
 	}
 	if (!ret)
@@ -474,11 +484,15 @@ static int loop_begin_recording(struct record_loop *l)
 static double loop_overhead_of(const struct record_loop *l, struct overhead_cpu *most,
 			       double *ticks)
 {
-	return record_overhead(l->stats, l->n_stats, &l->cal, (l->session.stop_ns - l->session.t0_ns) / 1e9,
-			       l->awake_s, most, ticks);
+	return record_overhead(l->stats, l->n_stats, &l->cal,
+			       (l->session.stop_ns - l->session.t0_ns) / 1e9, l->awake_s, most,
+			       ticks);
 }
 
-/* The bound that was asked for was not kept: a calibration before is no promise of what a program meets. */
+/*
+ * The bound that was asked for was not kept: a calibration before is no promise of what a program
+ * meets.
+ */
 static void loop_warn_of_overhead(const struct record_loop *l)
 {
 	struct overhead_cpu most;
@@ -488,7 +502,8 @@ static void loop_warn_of_overhead(const struct record_loop *l)
 		return;
 	if (ticks > l->opt->overhead)
 		cmd_warn("--overhead %.6g %% was missed: it was %.3g %%, %.3g %% of it ticks, on CPU %u %.3g %%; this recording's ticks are dearer than those of the calibration: ask for %.2g %%",
-			 100 * l->opt->overhead, 100 * overhead, 100 * ticks, most.cpu, 100 * overhead_part(&most),
+			 100 * l->opt->overhead, 100 * overhead, 100 * ticks, most.cpu,
+			 100 * overhead_part(&most),
 			 100 * l->opt->overhead * l->opt->overhead / ticks);
 	else
 		cmd_warn("--overhead %.6g %% was missed: ticks took %.3g %%, but with what kjoule itself took on CPUs that the program ran on it was %.3g %%; leave it a CPU of its own (taskset)",
@@ -509,7 +524,8 @@ static void loop_print_summary(const struct record_loop *l)
 	if (held_s > 0)
 		snprintf(held, sizeof(held), ", besides %.2f s for which CPUs were held", held_s);
 	if (produced && !isnan(overhead))
-		snprintf(cost, sizeof(cost), "; a tick took %.1f us (overhead %.2f %%%s)", tick / 1e3, 100 * overhead, held);
+		snprintf(cost, sizeof(cost), "; a tick took %.1f us (overhead %.2f %%%s)",
+			 tick / 1e3, 100 * overhead, held);
 	else if (produced)
 		snprintf(cost, sizeof(cost), "; a tick took %.1f us (%.2f %%%s)", tick / 1e3,
 			 100 * tick / l->session.interval_ns, held);
@@ -517,14 +533,16 @@ static void loop_print_summary(const struct record_loop *l)
 		fputs("\r\033[K", stderr);
 	output_printf(stderr, "kjoule: %" PRIu64 " samples in %.2f s to %s (%.1f KiB); %" PRIu64
 		      " of %" PRIu64 " ticks missed, %" PRIu64 " records lost%s\n",
-		      TOTAL(l, samples), (l->session.stop_ns - l->session.t0_ns) / 1e9, l->opt->output,
-		      record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
+		      TOTAL(l, samples), (l->session.stop_ns - l->session.t0_ns) / 1e9,
+		      l->opt->output, record_writer_bytes(l->w) / 1024.0, missed, due,
+		      TOTAL(l, lost), cost);
 }
 
 static void loop_warn_of_windows(const struct record_loop *l)
 {
 	if (l->session.edge.paused)
-		cmd_warn("--edge: %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the only one that can read the counter away; have all CPUs online when it begins, and leave them so",
+		cmd_warn("--edge: %" PRIu64
+			 " times windows could not begin or go on: a CPU that the recording is not of was online, or the only one that can read the counter away; have all CPUs online when it begins, and leave them so",
 			 l->session.edge.paused);
 }
 
@@ -534,14 +552,22 @@ static void loop_warn_of_blocks(const struct record_loop *l)
 
 	for (size_t i = 0; i < l->opt->blocks.n; i++)
 		if (!(l->blocks_done & 1u << i))
-			cmd_warn("--vpm %s: the process has not mapped %s", l->opt->blocks.blocks[i].name,
+			cmd_warn("--vpm %s: the process has not mapped %s",
+				 l->opt->blocks.blocks[i].name,
 				 l->opt->blocks.blocks[i].parts[0].where);
 	if (vpm->n_blocks && !vpm->readings)
-		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times its end was passed too often, %" PRIu64 " times something failed, %" PRIu64 " times it was only seen where it returns to, %" PRIu64 " times the recording ended",
-			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
+		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64
+			 " times nobody came by, %" PRIu64 " times who did has not ended it, %"
+			 PRIu64 " times it was called from elsewhere, %" PRIu64
+			 " times its end was passed too often, %" PRIu64
+			 " times something failed, %" PRIu64
+			 " times it was only seen where it returns to, %" PRIu64
+			 " times the recording ended", vpm->rounds, vpm->unmet, vpm->unended,
+			 vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
 	/* once in a while is no matter */
 	if (vpm->n_blocks && vpm->skipped > vpm->rounds)
-		cmd_warn("--vpm: %" PRIu64 " rounds were not begun, and %" PRIu64 " were: no CPU of the recording was online, one was on its way, or the program ended",
+		cmd_warn("--vpm: %" PRIu64 " rounds were not begun, and %" PRIu64
+			 " were: no CPU of the recording was online, one was on its way, or the program ended",
 			 vpm->skipped, vpm->rounds);
 }
 
@@ -574,7 +600,8 @@ void record_warn_at_end(const struct record_loop *l)
 		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
 			 l->session.children_lost);
 	if (TOTAL(l, stacks_withheld))
-		cmd_warn("%" PRIu64 " stacks were not copied, of processes that you may not trace (setuid programs, other users'); record with sudo to have them",
+		cmd_warn("%" PRIu64
+			 " stacks were not copied, of processes that you may not trace (setuid programs, other users'); record with sudo to have them",
 			 TOTAL(l, stacks_withheld));
 	loop_warn_of_windows(l);
 	loop_warn_of_blocks(l);

@@ -33,7 +33,7 @@ struct record_loop {
 	unsigned int regions_ms;	/* come again so soon, 0: whenever */
 	unsigned int last_drains;	/* of regions, since the session was stopped */
 	struct child child;
-	uint32_t blocks_done;		/* those of @opt->blocks that the module has been told of, as bits */
+	uint32_t blocks_done;		/* those of @opt->blocks that the module knows, as bits */
 	struct kjoule_calibration cal;
 	struct kjoule_session_info session;
 	struct kjoule_cpu_stats *stats;
@@ -64,7 +64,8 @@ void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *bus
  * @ends:	signals that end it
  * Return: 0 or -errno with the reason in @l->err
  */
-int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_t *ends, const sigset_t *old);
+int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_t *ends,
+		   const sigset_t *old);
 /** record_watch_side_band() - poll for as many CPUs as there are now. Return: 0 or -errno */
 int record_watch_side_band(struct record_loop *l);
 /** record_follow_cpus() - have the side band of CPUs that came back. Return: 0 or -errno */

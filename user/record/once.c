@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One recording, from opening the device to closing the file: what a session needs is opened for each, and what was
- * asked for is held against what the module and the machine have. Called by cmd_record.c, runs.c and
- * sweep/cmd_sweep.c.
+ * One recording, from opening the device to closing the file: what a session needs is opened for
+ * each, and what was asked for is compared with what the module and the machine have. Called by
+ * cmd_record.c, runs.c and sweep/cmd_sweep.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int record_check_limits(const struct record_options *opt, const struct kj
 	return 0;
 }
 
-/* Stacks fill a ring soon: unless somebody has said how large, it is larger for them. */
+/* Stacks fill a ring soon: unless a size was asked for, it is larger for them. */
 static void record_size_stack_rings(struct record_options *opt, const struct kjoule_info *info)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -38,7 +38,8 @@ static void record_size_stack_rings(struct record_options *opt, const struct kjo
 
 	if (!(opt->flags & KJOULE_FLAG_USER_STACK) || opt->ring_given)
 		return;
-	n = kjoule_cpus_count(opt->cpus_given || kjoule_cpus_online(&online) ? &opt->cpus : &online);
+	n = kjoule_cpus_count(opt->cpus_given || kjoule_cpus_online(&online) ? &opt->cpus :
+			      &online);
 	opt->ring_bytes = record_ring_for_stacks(opt, info, n ? n : 1, memory, &wanted);
 	if (opt->ring_bytes < wanted)
 		cmd_warn("a ring for stacks has %u KiB instead of %u KiB: there are %u CPUs, and all rings together take a part of the memory only; where records are lost, record fewer CPUs (-C) or give --ring-bytes",
@@ -77,7 +78,8 @@ int record_once(const struct record_options *asked, struct record_result *result
 	}
 	code = record_check_limits(&opt, kjoule_device_info(dev));
 	if (!opt.interval_exact)
-		opt.interval_ns = kjoule_interval_out_of_step(opt.interval_ns, kjoule_device_info(dev));
+		opt.interval_ns =
+			kjoule_interval_out_of_step(opt.interval_ns, kjoule_device_info(dev));
 	record_size_stack_rings(&opt, kjoule_device_info(dev));
 	if (!code)
 		code = record_check_cpus(&opt);

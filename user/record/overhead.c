@@ -38,7 +38,8 @@ int record_check_jitter(const struct record_options *opt)
 }
 
 int record_bounded_interval(const struct record_options *opt, const struct kjoule_calibration *cal,
-			    const struct kjoule_info *info, uint64_t *interval_ns, struct kjoule_error *err)
+			    const struct kjoule_info *info, uint64_t *interval_ns,
+			    struct kjoule_error *err)
 {
 	double tick_ns = overhead_tick_ns(cal), part = (1 - RECORDER_PART) * opt->overhead;
 	int ret;
@@ -46,13 +47,15 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 	if (!cal->ticks)
 		return kjoule_fail(err, ERANGE, "--overhead %.6g %%: what a tick takes is not known, so no interval can be chosen; try again on a quieter machine, or give -F",
 				   100 * opt->overhead);
-	ret = overhead_interval(tick_ns, part, info->min_interval_ns, info->max_interval_ns, interval_ns);
+	ret = overhead_interval(tick_ns, part, info->min_interval_ns, info->max_interval_ns,
+				interval_ns);
 	if (ret)
 		return kjoule_fail(err, ERANGE, "--overhead %.6g %%: a tick takes %.2f us here, so there could be one each %.6g s; the module takes an interval of %.6g s at most: allow %.3g %% or more",
 				   100 * opt->overhead, tick_ns / 1e3,
 				   tick_ns * (1 + part) / part / 1e9,
 				   info->max_interval_ns / 1e9,
-				   100 * tick_ns / ((double)info->max_interval_ns - tick_ns) / (1 - RECORDER_PART) * 1.01);
+				   100 * tick_ns / ((double)info->max_interval_ns - tick_ns) /
+				   (1 - RECORDER_PART) * 1.01);
 	*interval_ns = kjoule_interval_out_of_step(*interval_ns, info);
 	if (opt->jitter_ns && opt->jitter_ns >= *interval_ns)
 		return kjoule_fail(err, ERANGE, "--jitter of %.3f us must be less than the interval, which --overhead %.6g %% makes %.3f us here",
@@ -70,8 +73,9 @@ unsigned int record_bounded_sleep(const struct record_options *opt, unsigned int
 	return ms < least_ms ? least_ms : ms > most_ms ? most_ms : (unsigned int)ms;
 }
 
-double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
-		       double time_s, const double *awake_s, struct overhead_cpu *most, double *ticks)
+double record_overhead(const struct kjoule_cpu_stats *stats, size_t n,
+		       const struct kjoule_calibration *cal, double time_s, const double *awake_s,
+		       struct overhead_cpu *most, double *ticks)
 {
 	struct overhead_cpu *cpus = calloc(n + 1, sizeof(*cpus));
 	const struct overhead_cpu *worst;

@@ -68,7 +68,8 @@ static int record_new_session(struct record_loop *l, struct kjoule_session_param
 	return ret;
 }
 
-int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_t *ends, const sigset_t *old)
+int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_t *ends,
+		   const sigset_t *old)
 {
 	const struct record_options *opt = l->opt;
 	struct kjoule_session_params params = {
@@ -109,21 +110,24 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 		}
 	}
 	if (opt->overhead > 0) {
-		ret = record_bounded_interval(opt, &l->cal, kjoule_device_info(l->dev), &params.interval_ns, &l->err);
+		ret = record_bounded_interval(opt, &l->cal, kjoule_device_info(l->dev),
+					      &params.interval_ns, &l->err);
 		if (ret)
 			return ret;
 		if (!opt->quiet)
 			fprintf(stderr, "kjoule: --overhead %.6g %%: a tick takes %.2f us here; one each %.6g us (%.6g Hz)\n",
-				100 * opt->overhead, overhead_tick_ns(&l->cal) / 1e3, params.interval_ns / 1e3,
-				1e9 / params.interval_ns);
+				100 * opt->overhead, overhead_tick_ns(&l->cal) / 1e3,
+				params.interval_ns / 1e3, 1e9 / params.interval_ns);
 	}
 	if (opt->command) {
 		ret = kjoule_region_area_new(&l->regions);
 		if (ret)
-			cmd_warn("no memory to mark regions in (%s): the report will have none", strerror(-ret));
+			cmd_warn("no memory to mark regions in (%s): the report will have none",
+				 strerror(-ret));
 		ret = child_start(&l->child, opt->command, old, l->regions, opt->user);
 		if (ret)
-			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
+			return kjoule_fail(&l->err, -ret, "starting the command: %s",
+					   strerror(-ret));
 	}
 	params.pid = opt->pid ? opt->pid : (uint32_t)l->child.pid;
 	process = opt->thread ? record_thread_process(params.pid) : params.pid;
@@ -155,13 +159,14 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 	l->fds[FD_SIGNAL] = (struct pollfd){ signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK),
 					     POLLIN, 0 };
 	l->fds[FD_PROCESS] = (struct pollfd){ opt->pidfd, POLLIN, 0 };
-	l->fds[FD_NOTICES] = (struct pollfd){ l->notices ? kjoule_events_fd(l->notices) : -1, POLLIN, 0 };
+	l->fds[FD_NOTICES] =
+		(struct pollfd){ l->notices ? kjoule_events_fd(l->notices) : -1, POLLIN, 0 };
 	if (l->fds[FD_SIGNAL].fd < 0)
 		return kjoule_fail(&l->err, errno, "signalfd: %s", strerror(errno));
 
 	/* Also for a command: until it execs it is a copy of us. */
-	ret = kjoule_sideband_proc(everybody ? 0 : process, kjoule_now_ns(), UINT64_MAX, record_writer_side_band,
-				   l->w);
+	ret = kjoule_sideband_proc(everybody ? 0 : process, kjoule_now_ns(), UINT64_MAX,
+				   record_writer_side_band, l->w);
 	if (ret == -ESRCH)
 		return kjoule_fail(&l->err, ESRCH, "process %u is gone", process);
 	if (ret)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record --runs: the command again and again, each run a session of its own, whose first tick the module puts
- * at a phase of its own (systematic sampling with a random start), and a file of its own. What a tick costs is
- * found out once. See record.h; called by cmd_record.c.
+ * record --runs: the command again and again, each run a session of its own, whose first tick the
+ * module puts at a phase of its own (systematic sampling with a random start), and a file of its
+ * own. What a tick costs is found out once. See record.h; called by cmd_record.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -43,7 +43,9 @@ char *record_runs_path(const char *output, unsigned int run, unsigned int runs)
 	return len < 0 ? NULL : path;
 }
 
-/* The number in a name of the series' kind, and how many digits it has; 0: it is of no such kind. */
+/*
+ * The number in a name of the series' kind, and how many digits it has; 0: it is of no such kind.
+ */
 static unsigned long record_runs_number_in(const char *name, const char *stem, size_t stem_length,
 					   const char *ending, int *n_digits)
 {
@@ -57,7 +59,8 @@ static unsigned long record_runs_number_in(const char *name, const char *stem, s
 	return len && len < 9 && !strcmp(number + len, ending) ? strtoul(number, NULL, 10) : 0;
 }
 
-unsigned int record_runs_others(const char *output, unsigned int done, unsigned int runs, char **first)
+unsigned int record_runs_others(const char *output, unsigned int done, unsigned int runs,
+				char **first)
 {
 	const char *base = basename(output),
 		   *ending = output + record_runs_stem_len(output);
@@ -91,8 +94,9 @@ static void record_runs_warn_of_others(const struct record_options *opt, unsigne
 	unsigned int n = record_runs_others(opt->output, done, opt->runs, &first);
 
 	if (n)
-		cmd_warn("%s%s: not of these runs, but `kjoule report %s` would take %s in", first ? first : "files",
-			 n > 1 ? " and others" : "", all ? all : "", n > 1 ? "them" : "it");
+		cmd_warn("%s%s: not of these runs, but `kjoule report %s` would take %s in",
+			 first ? first : "files", n > 1 ? " and others" : "", all ? all : "",
+			 n > 1 ? "them" : "it");
 	free(first);
 	free(all);
 }
@@ -102,8 +106,8 @@ static void record_runs_print_summary(const struct record_options *opt, unsigned
 	char *all = record_runs_path(opt->output, 0, opt->runs);
 
 	if (!opt->quiet && whole)
-		output_printf(stderr, "kjoule: %u of %u runs recorded; see `kjoule report %s`\n", whole, opt->runs,
-			      all ? all : "");
+		output_printf(stderr, "kjoule: %u of %u runs recorded; see `kjoule report %s`\n",
+			      whole, opt->runs, all ? all : "");
 	free(all);
 }
 
@@ -116,7 +120,8 @@ static void record_runs_warn_of_end(const struct record_options *opt,
 		cmd_warn("run %u of %u was stopped by signal %d: %s has what was recorded until then, and is no whole run",
 			 run, opt->runs, result->signal, path);
 	else if (result->signal)
-		cmd_warn("stopped by signal %d before run %u of %u", result->signal, run, opt->runs);
+		cmd_warn("stopped by signal %d before run %u of %u", result->signal, run,
+			 opt->runs);
 	else if (path)
 		cmd_warn("run %u of %u ended with exit code %d, and the series with it; what was recorded of it is in %s%s",
 			 run, opt->runs, code, path, exit_codes_advice(result->exit_code));

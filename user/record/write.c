@@ -28,7 +28,10 @@
  */
 #define COMMAND_BYTES	(1u << 20)
 
-/* Marks of regions that are kept before the recording begins, at most: a command can make any number. */
+/*
+ * Marks of regions that are kept before the recording begins, at most: a command can make any
+ * number.
+ */
 #define REGIONS_BEFORE	(32u << 20)
 
 struct buffer {
@@ -121,7 +124,8 @@ static void ip_set_add(struct ip_set *set, uint64_t ip)
 	}
 }
 
-int record_writer_open(int folder, const char *path, struct record_writer **out, struct kjoule_error *err)
+int record_writer_open(int folder, const char *path, struct record_writer **out,
+		       struct kjoule_error *err)
 {
 	struct record_writer *w = calloc(1, sizeof(*w));
 	int ret;
@@ -276,8 +280,8 @@ static int record_flush_side_band(struct record_writer *w, struct kjoule_error *
 			;
 		if (off == from)
 			off = len;	/* no record: what it is, the reader will say */
-		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_SIDE_BAND, 0, data + from, off - from,
-					  err);
+		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_SIDE_BAND, 0, data + from,
+					  off - from, err);
 		from = off;
 	}
 	w->side_band.len = 0;
@@ -290,7 +294,8 @@ static struct jit_process *jit_process_find_or_add(struct jit_processes *jits, u
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_hash_index_next(&jits->by_pid, kjoule_hash_text(pid, ""), &probe)) != KJOULE_HASH_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&jits->by_pid, kjoule_hash_text(pid, ""), &probe)) !=
+	       KJOULE_HASH_INDEX_NONE)
 		if (jits->list[i].pid == pid)
 			return &jits->list[i];
 	p = kjoule_array_grow(&jits->list, &jits->n, sizeof(*p));
@@ -304,14 +309,14 @@ static struct jit_process *jit_process_find_or_add(struct jit_processes *jits, u
 	return p;
 }
 
-/* When the recording ends it may be gone, and nobody knows any more whose it was. */
+/* When the recording ends it may be gone, and it is not known any more whose it was. */
 static int jit_process_note_owner(struct jit_processes *jits, uint32_t pid)
 {
 	struct jit_process *p = jit_process_find_or_add(jits, pid);
 
 	if (!p)
 		return -ENOMEM;
-	/* who has become somebody else since then maps its own code after that */
+	/* who has become another user since then maps its own code after that */
 	if (!kjoule_jitmaps_owner(pid, &p->owner))
 		p->owned = true;
 	return 0;
@@ -339,14 +344,15 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 
 static int record_flush_regions(struct record_writer *w, struct kjoule_error *err)
 {
-	int ret = w->regions.len ? kjoule_writer_chunk(w->file, KJOULE_CHUNK_REGIONS, 0, w->regions.data, w->regions.len,
-						       err) : 0;
+	int ret = w->regions.len ? kjoule_writer_chunk(w->file, KJOULE_CHUNK_REGIONS, 0,
+						       w->regions.data, w->regions.len, err) : 0;
 
 	w->regions.len = 0;
 	return ret;
 }
 
-int record_writer_regions(void *arg, const struct kjoule_region_batch *batch, const struct kjoule_region_unit *units)
+int record_writer_regions(void *arg, const struct kjoule_region_batch *batch,
+			  const struct kjoule_region_unit *units)
 {
 	struct record_writer *w = arg;
 	size_t len = batch->units * sizeof(*units);
@@ -474,7 +480,8 @@ static int record_write_jitmaps(struct record_writer *w, struct kjoule_error *er
 			w->jit_left_out.full++;
 		} else if (text) {
 			total += strlen(text);
-			ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_JITMAP, 0, text, strlen(text), err);
+			ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_JITMAP, 0, text,
+						  strlen(text), err);
 		}
 		free(text);
 	}
@@ -488,7 +495,8 @@ static int record_write_vdso(struct record_writer *w, struct kjoule_error *err)
 	size_t len;
 	const void *image = kjoule_vdso_image(&len);
 
-	return image && len <= KJOULE_VDSO_MAX ? kjoule_writer_chunk(w->file, KJOULE_CHUNK_VDSO, 0, image, len, err) : 0;
+	return image && len <= KJOULE_VDSO_MAX ?
+	       kjoule_writer_chunk(w->file, KJOULE_CHUNK_VDSO, 0, image, len, err) : 0;
 }
 
 struct record_jit_left_out record_writer_jit_left_out(const struct record_writer *w)
@@ -503,8 +511,8 @@ bool record_writer_kernel_hidden(const struct record_writer *w)
 
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
-			 uint64_t side_band_anew, uint64_t ring_damaged, const struct kjoule_region_counters *regions,
-			 struct kjoule_error *err)
+			 uint64_t side_band_anew, uint64_t ring_damaged,
+			 const struct kjoule_region_counters *regions, struct kjoule_error *err)
 {
 	struct kjoule_end end = {
 		.start_ns = w->start_ns,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record --vpm FILE:FROM-TO: lines of this file, in functions that no compiler mixes with others, and what they become.
+ * record --vpm FILE:FROM-TO: lines of this file, in functions that no compiler mixes with others,
+ * and what they become.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -116,7 +117,8 @@ static void one_stretch_is_a_block(void **state)
 	assert_int_equal(kjoule_code_open(looped_path(), &code), 0);
 	for (uint64_t a = place.start; a < place.end; a++) {
 		assert_true(kjoule_code_lines(code, a, of) > 0);
-		assert_true(!of[0].line || (of[0].line > lines.loop && of[0].line <= lines.loop + 3));
+		assert_true(!of[0].line ||
+			    (of[0].line > lines.loop && of[0].line <= lines.loop + 3));
 	}
 	assert_true(kjoule_code_lines(code, place.start - 1, of) && of[0].line == lines.loop);
 	assert_true(kjoule_code_lines(code, place.end, of) && of[0].line == lines.loop + 4);
@@ -129,7 +131,8 @@ static void what_is_entered_twice_is_none(void **state)
 
 	(void)state;
 	assert_int_equal(resolve(lines.into, lines.into + 2, &place), -EINVAL);
-	assert_true(says(why.text, "it is entered not only at 0x") && says(why.text, "of jumped_into jumps to 0x"));
+	assert_true(says(why.text, "it is entered not only at 0x") &&
+		    says(why.text, "of jumped_into jumps to 0x"));
 	assert_true(says(why.text, "it (test_lines.c:") && says(why.text, "kjoule annotate"));
 	/* each for itself is entered at its beginning only */
 	assert_int_equal(resolve(lines.into, lines.into, &place), 0);
@@ -156,7 +159,8 @@ static void several_stretches_are_none(void **state)
 	(void)state;
 	/* inlined at two places, and there of one function */
 	assert_int_equal(resolve(lines.inlined, lines.inlined, &place), -EINVAL);
-	assert_true(says(why.text, "they are not one stretch of code") && says(why.text, "of with_others_between"));
+	assert_true(says(why.text, "they are not one stretch of code") &&
+		    says(why.text, "of with_others_between"));
 	/* with what is inlined between them they are one */
 	assert_int_equal(resolve(lines.both, lines.both + 3, &place), 0);
 	/* two functions */
@@ -174,13 +178,14 @@ static void lines_without_code_are_none(void **state)
 	assert_int_equal(resolve(100000, 100001, &place), -ENOENT);
 }
 
-/* Each function has told where its lines are when it has run. */
+/* Each function has reported where its lines are when it has run. */
 static int run_all(void **state)
 {
 	volatile int some[4] = { 0 };
 
 	(void)state;
-	return !(with_a_loop(some, 3) + jumped_into(some, 2) + left_early(some, 5) + with_others_between(some, 1));
+	return !(with_a_loop(some, 3) + jumped_into(some, 2) + left_early(some, 5) +
+		 with_others_between(some, 1));
 }
 
 int main(void)

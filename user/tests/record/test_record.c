@@ -38,20 +38,24 @@ static void rings_of_stacks_have_a_limit_together(void **state)
 		uint32_t wanted, ring;
 	} cases[] = {
 		{ 0, 2, 16 * GIB, 8 * MIB, 8 * MIB }, { 8192, 32, 64 * GIB, 8 * MIB, 8 * MIB },
-		{ 65384, 32, 64 * GIB, 32 * MIB, 32 * MIB }, { 65384, 33, 64 * GIB, 32 * MIB, 16 * MIB },
-		{ 8192, 129, 64 * GIB, 8 * MIB, 4 * MIB }, { 8192, 1024, 64 * GIB, 8 * MIB, 1 * MIB },
+		{ 65384, 32, 64 * GIB, 32 * MIB, 32 * MIB },
+		{ 65384, 33, 64 * GIB, 32 * MIB, 16 * MIB },
+		{ 8192, 129, 64 * GIB, 8 * MIB, 4 * MIB },
+		{ 8192, 1024, 64 * GIB, 8 * MIB, 1 * MIB },
 		/* a small machine; and never less than a ring has without stacks */
 		{ 8192, 4, 256 * MIB, 8 * MIB, 4 * MIB }, { 8192, 1024, 1 * GIB, 8 * MIB, MIB / 2 },
 		{ 8192, 1024, 0, 8 * MIB, MIB / 2 }, { 64, 4, 16 * GIB, MIB / 2, MIB / 2 },
 	};
-	const struct kjoule_info info = { .default_ring_bytes = MIB / 2, .max_ring_bytes = 64 * MIB };
+	const struct kjoule_info info =
+		{ .default_ring_bytes = MIB / 2, .max_ring_bytes = 64 * MIB };
 	uint32_t wanted;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct record_options opt = { .stack_bytes = cases[i].stack };
 
-		assert_int_equal(record_ring_for_stacks(&opt, &info, cases[i].cpus, cases[i].memory, &wanted),
+		assert_int_equal(record_ring_for_stacks(&opt, &info, cases[i].cpus, cases[i].memory,
+							&wanted),
 				 cases[i].ring);
 		assert_int_equal(wanted, cases[i].wanted);
 	}
@@ -59,7 +63,8 @@ static void rings_of_stacks_have_a_limit_together(void **state)
 
 static void refused_rings_are_halved_unless_they_were_asked_for(void **state)
 {
-	const struct kjoule_info info = { .default_ring_bytes = MIB / 2, .min_ring_bytes = MIB / 4 };
+	const struct kjoule_info info =
+		{ .default_ring_bytes = MIB / 2, .min_ring_bytes = MIB / 4 };
 	struct record_options opt = { .ring_bytes = 8 * MIB };
 
 	(void)state;
@@ -114,8 +119,10 @@ static char *end_of(struct record_loop *l, uint64_t samples, uint64_t failed)
 
 static void a_quiet_recording_says_what_is_missing_too(void **state)
 {
-	const struct record_options process = { .quiet = true }, thread = { .quiet = true, .thread = true },
-		system = { .quiet = true, .system = true }, cgroup = { .quiet = true, .cgroup = "a" };
+	const struct record_options process = { .quiet = true };
+	const struct record_options thread = { .quiet = true, .thread = true };
+	const struct record_options system = { .quiet = true, .system = true };
+	const struct record_options cgroup = { .quiet = true, .cgroup = "a" };
 	static struct record_loop l;
 	char *text;
 
@@ -150,8 +157,10 @@ static void a_quiet_recording_says_what_is_missing_too(void **state)
 static void a_signal_that_ends_the_command_too_is_the_reason(void **state)
 {
 	const struct record_options command = { .duration_ns = 1 };
-	struct pollfd fds[FD_PROCESS + 1] = { [FD_DEVICE] = { .fd = -1 }, [FD_PROCESS] = { .fd = -1 } };
-	struct record_loop l = { .opt = &command, .fds = fds, .n_fds = FD_PROCESS + 1, .started = true };
+	struct pollfd fds[FD_PROCESS + 1] =
+		{ [FD_DEVICE] = { .fd = -1 }, [FD_PROCESS] = { .fd = -1 } };
+	struct record_loop l =
+		{ .opt = &command, .fds = fds, .n_fds = FD_PROCESS + 1, .started = true };
 	sigset_t set, old;
 
 	(void)state;
@@ -185,8 +194,9 @@ static void a_signal_that_ends_the_command_too_is_the_reason(void **state)
 /* What a command's environment says of regions; the caller's to free. */
 static char *told_to_a_command(const struct kjoule_region_area *area)
 {
-	char *command[] = { "sh", "-c", "printf %s \"$KJOULE_REGIONS\" >$OUT; [ -z \"$KJOULE_REGIONS\" ] ||"
-			    " readlink /proc/self/fd/${KJOULE_REGIONS%%:*} >>$OUT", NULL };
+	char *command[] =
+		{ "sh", "-c", "printf %s \"$KJOULE_REGIONS\" >$OUT; [ -z \"$KJOULE_REGIONS\" ] ||"
+		  " readlink /proc/self/fd/${KJOULE_REGIONS%%:*} >>$OUT", NULL };
 	struct child child;
 	sigset_t none;
 	size_t len;
@@ -258,7 +268,7 @@ static void who_ignores_children_sees_the_command_end_all_the_same(void **state)
 	assert_int_equal(child_go(&child), 0);
 	assert_true(child_reap(&child, true));
 	assert_int_equal(child_code(&child), 0);
-	/* somebody else waits for all there is: it is gone, and how nobody knows */
+	/* another process waits for all there is: it is gone, and how is not known */
 	start_true(&child);
 	assert_int_equal(child_go(&child), 0);
 	assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
@@ -275,7 +285,8 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	static const struct kjoule_region_unit units[2] = {
 		{ 1000, 0, KJOULE_REGION_START, 2, 0 }, { 5 | 7ull << 32, 0, 0, 0, 0 } };
 	const struct kjoule_region_batch before = { .ring = 3, .units = 2 };
-	const struct kjoule_region_batch after = { .ring = 3, .units = 1, .first = 2 + MANY * KJOULE_REGION_UNITS };
+	const struct kjoule_region_batch after =
+		{ .ring = 3, .units = 1, .first = 2 + MANY * KJOULE_REGION_UNITS };
 	const struct kjoule_region_unit end = { 200000, 0, KJOULE_REGION_UNBEGUN, 1, 0 };
 	const struct kjoule_region_counters counters = { .lost = 6, .unmapped = 1 };
 	const struct record_options opt = { .output = temp_path("marks") };
@@ -296,7 +307,8 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 		many[i] = (struct kjoule_region_unit){ 1000 + i, 0, KJOULE_REGION_UNBEGUN, 1, 0 };
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_int_equal(record_writer_regions(w, &(struct kjoule_region_batch){
-			.ring = 3, .units = KJOULE_REGION_UNITS, .first = 2 + i * KJOULE_REGION_UNITS }, many), 0);
+			.ring = 3, .units = KJOULE_REGION_UNITS,
+			.first = 2 + i * KJOULE_REGION_UNITS }, many), 0);
 	/* until the recording begins what was in the file before stays */
 	assert_int_equal(record_writer_bytes(w), empty);
 	assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
@@ -305,7 +317,8 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, &counters, NULL), 0);
 	assert_int_equal(record_writer_close(w, NULL), 0);
 	assert_int_equal(kjoule_recording_load(temp_path("marks"), &rec, NULL), 0);
-	assert_int_equal(rec.regions_len, (2 + MANY) * sizeof(before) + sizeof(units) + sizeof(end) + MANY * sizeof(many));
+	assert_int_equal(rec.regions_len, (2 + MANY) * sizeof(before) + sizeof(units) +
+			 sizeof(end) + MANY * sizeof(many));
 	assert_memory_equal(&rec.end.regions, &counters, sizeof(counters));
 	assert_int_equal(kjoule_regions_new(rec.regions, rec.regions_len, NULL, 0, 0, 5000, &r), 0);
 	assert_int_equal(r->unbegun, 1 + MANY * KJOULE_REGION_UNITS);
@@ -436,7 +449,7 @@ static pid_t somebody(uid_t uid, int *end)
 	return pid;
 }
 
-/* Who records somebody else's command has its names, though it has ended when they are read. */
+/* Who records another user's command has its names, though it has ended when they are read. */
 static void names_of_a_process_of_somebody_else_are_kept(void **state)
 {
 	const struct record_options opt = { .output = temp_path("somebody") };
@@ -477,7 +490,8 @@ static void names_of_a_process_of_somebody_else_are_kept(void **state)
 		free(side.data);
 		unlink(path);
 		assert_int_equal(kjoule_recording_load(temp_path("somebody"), &rec, NULL), 0);
-		assert_int_equal(kjoule_jitmaps_find(rec.jitmaps, pid, 0x10001004) != NULL, kind == 0);
+		assert_int_equal(kjoule_jitmaps_find(rec.jitmaps, pid, 0x10001004) != NULL,
+				 kind == 0);
 		kjoule_recording_free(&rec);
 	}
 }
@@ -549,7 +563,10 @@ static void maps_that_there_is_no_room_for_are_not_read(void **state)
 	kjoule_recording_free(&rec);
 }
 
-/* The map of this process's code, if there is one, goes into a recording that has met code of no file in it. */
+/*
+ * The map of this process's code, if there is one, goes into a recording that has met code of no
+ * file in it.
+ */
 static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 {
 	const struct record_options opt = { .output = temp_path("jit") };
@@ -567,7 +584,8 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 
 		if (kind)
 			write_file(path, "10001000 800 app.js:hot\n", 24);
-		put_map(&side, getpid(), 1000, 0x10000000, 0x10000, 0, kind == 2 ? "/bin/none" : "//anon");
+		put_map(&side, getpid(), 1000, 0x10000000, 0x10000, 0,
+			kind == 2 ? "/bin/none" : "//anon");
 		assert_int_equal(record_writer_open(AT_FDCWD, temp_path("jit"), &w, NULL), 0);
 		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
 		assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
@@ -581,7 +599,10 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 			assert_string_equal(s ? s->name : "none", "app.js:hot");
 		else
 			assert_null(s);
-		/* and what is in no file of this process is there as well, if it has that: valgrind hides it */
+		/*
+		 * and what is in no file of this process is there as well, if it has that: valgrind
+		 * hides it
+		 */
 		assert_int_equal(rec.vdso_len > 1000, !kjoule_vdso_build_id(hex));
 		kjoule_recording_free(&rec);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where `kjoule record --vpm` finds its blocks: what users call them, in a file, and where the loader has put that; the test's
- * own code.
+ * Where `kjoule record --vpm` finds its blocks: what users call them, in a file, and where the
+ * loader has put that; the test's own code.
  */
 #include <elf.h>
 #include <errno.h>
@@ -63,25 +63,30 @@ static void test_resolve(void **state)
 	char text[600];
 
 	(void)state;
-	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, NULL, &error), 0);
+	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(),
+					      &place, NULL, &error), 0);
 	assert_int_equal(place.pid, 7);
 	assert_int_equal(place.end, 0);
 	assert_true(place.start <= looped.loop && place.start + 200 > looped.loop);
 	assert_in_range(place.next - place.start, 1, 15);
 	user_blocks_free(&named);
-	assert_int_equal(record_block_resolve(only(&named, "no_such_function"), looped_path(), &place, NULL, &error), -ENOENT);
+	assert_int_equal(record_block_resolve(only(&named, "no_such_function"), looped_path(),
+					      &place, NULL, &error), -ENOENT);
 	assert_true(says(error.text, "no such function"));
 	user_blocks_free(&named);
-	assert_int_equal(record_block_resolve(only(&named, "main"), "/etc/passwd", &place, NULL, &error), -ENOEXEC);
+	assert_int_equal(record_block_resolve(only(&named, "main"), "/etc/passwd", &place, NULL,
+					      &error), -ENOEXEC);
 	user_blocks_free(&named);
 	/* the block is where the user says; it must have two instructions */
-	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(), (unsigned long long)looped.loop,
-		 (unsigned long long)looped.loop + 1);
-	assert_int_not_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL, &error), 0);
+	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(),
+		 (unsigned long long)looped.loop, (unsigned long long)looped.loop + 1);
+	assert_int_not_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL,
+						  &error), 0);
 	assert_true(says(error.text, "first instruction after which the second one runs"));
 	user_blocks_free(&named);
 	snprintf(text, sizeof(text), "x=%s:0x10-0x20", looped_path());
-	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL, &error), -EINVAL);
+	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL,
+					      &error), -EINVAL);
 	assert_true(says(error.text, "there is no code"));
 	user_blocks_free(&named);
 }
@@ -102,25 +107,33 @@ static void test_known(void **state)
 	struct user_blocks named;
 
 	(void)state;
-	assert_int_equal(record_block_resolve(only(&named, "it=blocks_leaf"), looped_path(), &place, &known, &error), 0);
+	assert_int_equal(record_block_resolve(only(&named, "it=blocks_leaf"), looped_path(), &place,
+					      &known, &error), 0);
 	assert_string_equal(known.name, "it");
 	assert_string_equal(known.part, "blocks_leaf");
 	assert_string_equal(known.object, looped_path());
 	assert_true(known.start == at.start && known.end == 0 && known.code_end == at.end);
 	user_blocks_free(&named);
-	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(), (unsigned long long)at.start, (unsigned long long)at.start + 2);
-	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, &known, &error), 0);
-	assert_true(known.start == at.start && known.end == at.start + 2 && known.code_end == at.start + 2);
+	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(),
+		 (unsigned long long)at.start, (unsigned long long)at.start + 2);
+	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, &known,
+					      &error), 0);
+	assert_true(known.start == at.start && known.end == at.start + 2 &&
+		    known.code_end == at.start + 2);
 	user_blocks_free(&named);
 	/* a path that there is no room for would be that of another file */
 	snprintf(path, sizeof(path), "%0256d%s", 0, looped_path());
 	memset(path, '/', 256);
-	assert_int_equal(record_block_resolve(only(&named, "blocks_leaf"), path, &place, &known, &error), -ENAMETOOLONG);
+	assert_int_equal(record_block_resolve(only(&named, "blocks_leaf"), path, &place, &known,
+					      &error), -ENAMETOOLONG);
 	assert_true(says(error.text, "a recording has room for 255"));
 	user_blocks_free(&named);
 }
 
-/* A copy of the test's file whose first segment reaches into the page at which its code begins, as linkers may have it. */
+/*
+ * A copy of the test's file whose first segment reaches into the page at which its code begins, as
+ * linkers may have it.
+ */
 static const char *share_a_page(uint64_t *code)
 {
 	size_t len;
@@ -158,13 +171,15 @@ static void test_relocate(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, NULL, &error), 0);
+	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(),
+					      &place, NULL, &error), 0);
 	start = place.start;
 	assert_int_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error), 0);
 	assert_true(place.start == (uintptr_t)a_loop_and_more && place.end == 0);
 	place.start = place.next = start;
 	place.start += 1ull << 40;
-	assert_int_not_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error), 0);
+	assert_int_not_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error),
+			     0);
 	assert_true(says(error.text, "not in the code"));
 	path = share_a_page(&code);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -172,7 +187,8 @@ static void test_relocate(void **state)
 	assert_true(map != MAP_FAILED);
 	close(fd);
 	/* as the file's code counts */
-	place = (struct kjoule_vpm_place){ .start = looped.loop, .next = looped.loop + 4, .end = looped.loop + 8 };
+	place = (struct kjoule_vpm_place){ .start = looped.loop, .next = looped.loop + 4,
+					   .end = looped.loop + 8 };
 	assert_int_equal(record_block_relocate(getpid(), path, "it", &place, &error), 0);
 	assert_true(place.start == (uintptr_t)map + looped.loop_offset - code);
 	assert_true(place.next == place.start + 4 && place.end == place.start + 8);
@@ -195,10 +211,12 @@ static void test_no_blocks(void **state)
 	struct user_blocks named;
 
 	(void)state;
-	assert_int_equal(record_block_resolve(only(&named, "blocks_loop_head"), looped_path(), &place, NULL, &error), -EINVAL);
+	assert_int_equal(record_block_resolve(only(&named, "blocks_loop_head"), looped_path(),
+					      &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "head of a loop"));
 	user_blocks_free(&named);
-	assert_int_equal(record_block_resolve(only(&named, "blocks_call_first"), looped_path(), &place, NULL, &error), -EINVAL);
+	assert_int_equal(record_block_resolve(only(&named, "blocks_call_first"), looped_path(),
+					      &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "first instruction after which the second one runs"));
 	user_blocks_free(&named);
 }

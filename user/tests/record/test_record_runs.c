@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record --runs without the module: what a run is called, and what becomes of the others when one fails.
+ * record --runs without the module: what a run is called, and what becomes of the others when one
+ * fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +77,8 @@ static int once(const struct record_options *opt, struct record_result *result)
 	result->reason = "command ended";
 	read_some();
 	if (!fake.unwell)
-		result->exit_code = fake.calls == fake.fails_at && !fake.not_written ? fake.code : 0;
+		result->exit_code = fake.calls == fake.fails_at && !fake.not_written ? fake.code :
+				    0;
 	if (fake.calls == fake.stopped_at) {
 		result->reason = "signal";
 		result->signal = SIGINT;
@@ -257,7 +259,9 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
 	assert_int_equal(fake.calls, 2);
 	assert_null(strstr(said, "--exit-code"));
 	free(said);
-	/* nor is a command that ended well an answer to a file that could not be written to its end */
+	/*
+	 * nor is a command that ended well an answer to a file that could not be written to its end
+	 */
 	fake.unwell = false;
 	fake.not_written = true;
 	assert_int_equal(run_with("lost.data", 3, "1", &said), 1);
@@ -265,14 +269,17 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
 	free(said);
 	assert_int_equal(exit_codes_parse(&opt.exits, "0", NULL), -ERANGE);
 	assert_int_equal(exit_codes_parse(&opt.exits, "126", NULL), -ERANGE);
-	/* and nobody is told to name one that is refused */
+	/* and no message asks to name one that is refused */
 	assert_non_null(strstr(exit_codes_advice(125), "--exit-code"));
 	assert_string_equal(exit_codes_advice(126), "");
 	assert_string_equal(exit_codes_advice(0), "");
 	assert_int_equal(exit_codes_parse(&opt.exits, "ten", NULL), -EINVAL);
 }
 
-/* All runs have one file open: without going back the first one would read it, and the others nothing. */
+/*
+ * All runs have one file open: without going back the first one would read it, and the others
+ * nothing.
+ */
 static void each_run_reads_the_same_input(void **state)
 {
 	char *said;
