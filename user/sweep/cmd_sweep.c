@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule sweep: a command at several frequencies and numbers of threads, and which of them is best for each of its
- * blocks. What was asked, and the order of things; see sweep.h.
+ * kjoule sweep: a command at several frequencies and numbers of threads, and which of them is best
+ * for each of its blocks. What was asked, and the order of things; see sweep.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,15 +65,18 @@ static int sweep_check_options(struct asked *a)
 	struct record_options *r = &a->record;
 
 	if (a->restore && r->command)
-		return cmd_usage("sweep", "--restore only gives back frequencies: it takes no command");
+		return cmd_usage("sweep",
+				 "--restore only gives back frequencies: it takes no command");
 	if (a->from && r->command)
-		return cmd_usage("sweep", "--from looks at what was recorded: it goes with no command");
+		return cmd_usage("sweep",
+				 "--from looks at what was recorded: it goes with no command");
 	if (r->user_name && !r->command)
 		return cmd_usage("sweep", "--user needs a command: give one after --");
 	if (!a->from && !a->restore && !r->command)
 		return cmd_usage("sweep", "sweep what? Give a command after --, or --from DIR");
 	if (r->command && strstr(r->command[0], SWEEP_THREADS))
-		return cmd_usage("sweep", "%.200s: a program for each number of threads is not one program, and settings of different ones are not compared; hand the number over as an argument (./program %s) or as OMP_NUM_THREADS, or sweep each program by itself and hold two recordings against each other with `kjoule diff --force`",
+		return cmd_usage("sweep",
+				 "%.200s: a program for each number of threads is not one program, and settings of different ones are not compared; hand the number over as an argument (./program %s) or as OMP_NUM_THREADS, or sweep each program by itself and hold two recordings against each other with `kjoule diff --force`",
 				 r->command[0], SWEEP_THREADS);
 	return record_check_jitter(r) ?: attribute_options_check("sweep", &a->report);
 }
@@ -139,7 +142,8 @@ static int sweep_restore_frequencies(bool alone)
 {
 	struct kjoule_error err;
 	char said[512];
-	int ret = kjoule_frequency_recover(KJOULE_SYSFS, KJOULE_FREQUENCY_STATE, said, sizeof(said), &err);
+	int ret = kjoule_frequency_recover(KJOULE_SYSFS, KJOULE_FREQUENCY_STATE, said, sizeof(said),
+					   &err);
 
 	if (said[0])
 		cmd_warn("%s", said);
@@ -160,7 +164,8 @@ static int sweep_choose_frequencies(const struct asked *a, const struct kjoule_f
 	int ret = kjoule_frequency_list(f, &all, &n_all);
 
 	if (ret)
-		return cmd_failed("%s", ret == -ENOENT ? "there is no frequency that all CPUs have" : strerror(-ret));
+		return cmd_failed("%s", ret == -ENOENT ?
+				  "there is no frequency that all CPUs have" : strerror(-ret));
 	if (!a->freq || !strcmp(a->freq, "all")) {
 		*khz = all;
 		*n = n_all;
@@ -169,7 +174,8 @@ static int sweep_choose_frequencies(const struct asked *a, const struct kjoule_f
 	ret = args_frequencies(a->freq, all[0], all[n_all - 1], khz, n);
 	free(all);
 	if (ret)
-		return cmd_bad_value("sweep", ret, "--freq", a->freq, "frequencies like 800MHz,1.2GHz,max, or all, or keep");
+		return cmd_bad_value("sweep", ret, "--freq", a->freq,
+				     "frequencies like 800MHz,1.2GHz,max, or all, or keep");
 	for (size_t i = 0; i < *n; i++) {
 		if (kjoule_frequency_check(f, (*khz)[i], &err)) {
 			free(*khz);
@@ -190,7 +196,8 @@ static void sweep_describe_machine(struct sweep_plan *p, const struct kjoule_fre
 	p->wall_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec;
 	if (!uname(&u)) {
 		snprintf(p->host, sizeof(p->host), "%s", u.nodename);
-		snprintf(p->kernel, sizeof(p->kernel), "%.40s %.40s %.100s", u.sysname, u.release, u.version);
+		snprintf(p->kernel, sizeof(p->kernel), "%.40s %.40s %.100s", u.sysname, u.release,
+			 u.version);
 	}
 	if (!f)
 		return;
@@ -238,7 +245,8 @@ static int sweep_prepare_plan(struct asked *a, struct sweep_plan *p, struct kjou
 	if (!code)
 		code = sweep_check_module();
 	if (!code && (n_khz ? n_khz : 1) * (a->n_threads ? a->n_threads : 1) > SWEEP_SETTINGS)
-		code = cmd_usage("sweep", "%zu frequencies with %zu numbers of threads are more than %u settings: name fewer",
+		code = cmd_usage("sweep",
+				 "%zu frequencies with %zu numbers of threads are more than %u settings: name fewer",
 				 n_khz, a->n_threads, SWEEP_SETTINGS);
 	if (!code && (sweep_plan_settings(p, khz, n_khz, a->threads, a->n_threads) ||
 		      sweep_plan_command(p, a->record.command) ||
@@ -306,8 +314,8 @@ static int sweep_run_or_read(struct asked *a)
 		close(folder);
 	kjoule_frequency_close(f);
 	/*
-	 * The command's files name others: what is left needs no right but to read and write. Not as the
-	 * caller of sudo, who could not write the map where root could when the sweep began.
+	 * The command's files name others: what is left needs no right but to read and write. Not
+	 * as the caller of sudo, who could not write the map where root could when the sweep began.
 	 */
 	if (!code && kjoule_privilege_limit())
 		code = cmd_failed("cannot give up root's rights: %s", strerror(errno));
@@ -321,7 +329,8 @@ int cmd_sweep(int argc, char **argv)
 {
 	struct asked a = {
 		.runs = 1,
-		.record = { .verb = "sweep", .interval_ns = 1000000, .calibrate = true, .cgroup_fd = -1, .pidfd = -1 },
+		.record = { .verb = "sweep", .interval_ns = 1000000, .calibrate = true,
+			    .cgroup_fd = -1, .pidfd = -1 },
 		.report = { .format = OUTPUT_TABLE, .percent_limit = -1 } };
 	int code = sweep_parse_options(argc, argv, &a);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The folder that keeps a sweep's recordings, and its manifest: which of them belongs to which setting, as JSON. See
- * sweep.h. A folder comes from anywhere; no more is believed of it than that files are there.
+ * The folder that keeps a sweep's recordings, and its manifest: which of them belongs to which
+ * setting, as JSON. See sweep.h. A folder comes from anywhere; no more is believed of it than that
+ * files are there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +24,8 @@
 static const char *const statuses[] = { [SWEEP_GOOD] = "good", [SWEEP_FAILED] = "failed" };
 
 /*
- * Files are made in it with the rights of whoever sweeps, root's mostly: in a folder that somebody else can write to
- * they could be led anywhere. Return: 0; -errno with the reason in @err
+ * Files are made in it with the rights of whoever sweeps, root's mostly: in a folder that another
+ * user can write to they could be led anywhere. Return: 0; -errno with the reason in @err
  */
 static int sweep_folder_check_owner(const char *folder, int fd, struct kjoule_error *err)
 {
@@ -53,7 +54,9 @@ static int sweep_folder_check(const char *folder, int fd, struct kjoule_error *e
 		return kjoule_fail(err, EEXIST, "%s has a sweep already: look at it with `kjoule sweep --from %s`, remove it, or name another folder with -o",
 				   folder, folder);
 	if (faccessat(fd, ".", W_OK | X_OK, 0))
-		return kjoule_fail(err, errno, "%s: %s; name a folder that can be written to, with -o", folder, strerror(errno));
+		return kjoule_fail(err, errno,
+				   "%s: %s; name a folder that can be written to, with -o", folder,
+				   strerror(errno));
 	return 0;
 }
 
@@ -62,12 +65,14 @@ int sweep_folder_new(const char *folder, struct kjoule_error *err)
 	int fd, ret;
 
 	if (mkdir(folder, 0700) && errno != EEXIST)
-		return kjoule_fail(err, errno, "%s: %s; name a folder that can be made, with -o", folder, strerror(errno));
+		return kjoule_fail(err, errno, "%s: %s; name a folder that can be made, with -o",
+				   folder, strerror(errno));
 	fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP ?
 		       kjoule_fail(err, ENOTDIR, "%s is a symbolic link, or no folder: name a folder with -o", folder) :
-		       kjoule_fail(err, errno, "%s: %s; name another folder with -o", folder, strerror(errno));
+		       kjoule_fail(err, errno, "%s: %s; name another folder with -o", folder,
+				   strerror(errno));
 	ret = sweep_folder_check(folder, fd, err);
 	if (ret) {
 		close(fd);
@@ -91,13 +96,15 @@ static struct json_object *sweep_setting_to_json(const struct sweep_setting *s)
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
 	json_object_object_add(o, "freq_khz", s->khz ? json_object_new_uint64(s->khz) : NULL);
-	json_object_object_add(o, "threads", s->threads ? json_object_new_uint64(s->threads) : NULL);
+	json_object_object_add(o, "threads",
+			       s->threads ? json_object_new_uint64(s->threads) : NULL);
 	json_object_object_add(o, "refused", s->refused ? output_json_str(s->refused) : NULL);
 	for (size_t i = 0; i < s->n_runs; i++) {
 		struct json_object *run = json_object_new_object();
 
 		json_object_object_add(run, "file", output_json_str(s->runs[i].file));
-		json_object_object_add(run, "status", json_object_new_string(statuses[s->runs[i].status]));
+		json_object_object_add(run, "status",
+				       json_object_new_string(statuses[s->runs[i].status]));
 		json_object_object_add(run, "exit_code", json_object_new_int(s->runs[i].exit_code));
 		json_object_array_add(list, run);
 	}
@@ -136,7 +143,8 @@ int sweep_folder_write(const struct sweep_plan *p, int folder, struct kjoule_err
 	if (!o || asprintf(&path, "%s/" SWEEP_MANIFEST, p->folder) < 0)
 		ret = kjoule_fail(err, ENOMEM, "no memory");
 	else
-		ret = kjoule_json_write(o, folder, path, KJOULE_OUTPUT_RECORDING, JSON_C_TO_STRING_PRETTY, err);
+		ret = kjoule_json_write(o, folder, path, KJOULE_OUTPUT_RECORDING,
+					JSON_C_TO_STRING_PRETTY, err);
 	free(path);
 	json_object_put(o);
 	return ret;
@@ -157,7 +165,8 @@ static int sweep_run_from_json(struct json_object *o, struct sweep_setting *s)
 	kjoule_json_get_str(o, "status", status, sizeof(status));
 	if (!sweep_file_is_inside(name))
 		return -EBADMSG;
-	return sweep_plan_add(s, name, strcmp(status, statuses[SWEEP_GOOD]) ? SWEEP_FAILED : SWEEP_GOOD,
+	return sweep_plan_add(s, name,
+			      strcmp(status, statuses[SWEEP_GOOD]) ? SWEEP_FAILED : SWEEP_GOOD,
 			      kjoule_json_get_i64(o, "exit_code", -1));
 }
 
@@ -183,10 +192,12 @@ static int sweep_plan_from_json(struct json_object *o, struct sweep_plan *p)
 {
 	struct json_object *list = kjoule_json_get(o, "settings", json_type_array);
 	struct json_object *command = kjoule_json_get(o, "command", json_type_array);
-	size_t n = list ? json_object_array_length(list) : 0, argc = command ? json_object_array_length(command) : 0;
+	size_t n = list ? json_object_array_length(list) : 0;
+	size_t argc = command ? json_object_array_length(command) : 0;
 	int ret = 0;
 
-	if (kjoule_json_get_u64(o, "kjoule_sweep") != FORMAT || !n || n > SWEEP_SETTINGS || argc > 65536)
+	if (kjoule_json_get_u64(o, "kjoule_sweep") != FORMAT || !n || n > SWEEP_SETTINGS ||
+	    argc > 65536)
 		return -EBADMSG;
 	kjoule_json_get_str(o, "host", p->host, sizeof(p->host));
 	kjoule_json_get_str(o, "kernel", p->kernel, sizeof(p->kernel));
@@ -257,7 +268,8 @@ int sweep_folder_read(const char *folder, struct sweep_plan *p, struct kjoule_er
 		ret = p->folder ? 0 : -ENOMEM;
 	}
 	if (ret == -ENOENT)
-		kjoule_fail(err, ENOENT, "%s: there is no sweep in it (no " SWEEP_MANIFEST "); name the folder that `kjoule sweep -o` was given",
+		kjoule_fail(err, ENOENT, "%s: there is no sweep in it (no "
+			    SWEEP_MANIFEST "); name the folder that `kjoule sweep -o` was given",
 			    folder);
 	else if (ret == -EBADMSG)
 		kjoule_fail(err, EBADMSG, "%s is no manifest of a sweep, or damaged", path);

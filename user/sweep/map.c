@@ -20,7 +20,10 @@
 /* Letters of a block's name that there is room for. */
 #define NAME_LEN	36
 
-/* Different numbers of one kind among the settings: in the order in which they are there, ascending. */
+/*
+ * Different numbers of one kind among the settings: in the order in which they are there,
+ * ascending.
+ */
 struct axis {
 	size_t n;
 	uint32_t v[SWEEP_SETTINGS];

@@ -57,18 +57,20 @@ const char *sweep_label(const struct sweep_setting *s, char *buf, size_t len)
 	if (s->khz)
 		n = snprintf(buf, len, "%.6g MHz", s->khz / 1e3);
 	if (s->threads)
-		snprintf(buf + n, len - n, "%s%u thread%s", n ? ", " : "", s->threads, s->threads > 1 ? "s" : "");
+		snprintf(buf + n, len - n, "%s%u thread%s", n ? ", " : "", s->threads,
+			 s->threads > 1 ? "s" : "");
 	if (!s->khz && !s->threads)
 		snprintf(buf, len, "as it is");
 	return buf;
 }
 
-int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz, const uint32_t *threads,
-			size_t n_threads)
+int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz,
+			const uint32_t *threads, size_t n_threads)
 {
 	for (size_t i = 0; i < (n_khz ? n_khz : 1); i++) {
 		for (size_t k = 0; k < (n_threads ? n_threads : 1); k++) {
-			struct sweep_setting *s = kjoule_array_grow(&p->settings, &p->n_settings, sizeof(*s));
+			struct sweep_setting *s =
+				kjoule_array_grow(&p->settings, &p->n_settings, sizeof(*s));
 
 			if (!s)
 				return -ENOMEM;
@@ -90,7 +92,8 @@ int sweep_plan_command(struct sweep_plan *p, char **argv)
 	return p->argv ? 0 : -ENOMEM;
 }
 
-int sweep_plan_add(struct sweep_setting *s, const char *file, enum sweep_status status, int exit_code)
+int sweep_plan_add(struct sweep_setting *s, const char *file, enum sweep_status status,
+		   int exit_code)
 {
 	char *copy = strdup(file);
 	struct sweep_run *run = copy ? kjoule_array_grow(&s->runs, &s->n_runs, sizeof(*run)) : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a sweep; see sweep.h. A figure that cannot be told is "-", never 0.
+ * Prints a sweep; see sweep.h. A figure that is not known is "-", never 0.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -75,7 +75,7 @@ static int sweep_digits_of(const struct sweep_block *b, size_t n, size_t offset)
 #define DIGITS(s, b, member) \
 	sweep_digits_of(b, (s)->plan.n_settings, offsetof(struct sweep_figures, member))
 
-/* How good a setting is: the least, not to be told from it, or neither. */
+/* How good a setting is: the least, not significantly more, or neither. */
 static const char *sweep_best_mark(const struct sweep_best *b, const bool *equal, size_t setting)
 {
 	return b->setting == setting ? "least" : equal[setting] ? "=" : "";
@@ -127,7 +127,7 @@ static int sweep_print_settings(const struct sweep *s)
 	return out ? 0 : -ENOMEM;
 }
 
-/* "3 of 7": others that cannot be told from the least, of those that are known */
+/* "3 of 7": others that are not significantly above the least, of those that are known */
 static void sweep_print_alike(struct output *out, const struct sweep_best *b)
 {
 	char text[48];
@@ -233,8 +233,8 @@ static void sweep_print_header(const struct sweep *s)
 	output_printf(stdout, "# sweep      %s: %s on %s, %.60s\n", p->folder, when, p->host,
 		      p->kernel);
 	sweep_print_command(s);
-	output_printf(stdout, "# settings   %zu, %u run%s of each%s\n", p->n_settings, p->runs, p->runs > 1 ? "s" : "",
-		      p->finished ? "" : "; it was not brought to its end");
+	output_printf(stdout, "# settings   %zu, %u run%s of each%s\n", p->n_settings, p->runs,
+		      p->runs > 1 ? "s" : "", p->finished ? "" : "; it was not brought to its end");
 	if (p->driver[0])
 		output_printf(stdout, "# frequency  held through cpufreq (%s)\n", p->driver);
 	if (s->has_energy)
@@ -269,7 +269,8 @@ static void sweep_print_saving(const struct sweep *s)
 	if (b->known < 2)
 		printf("; there is no other to compare it with\n");
 	else if (b->equal + b->unknown)
-		printf("; of the others %zu of %zu cannot be told from it\n", b->equal + b->unknown, b->known - 1);
+		printf("; of the others %zu of %zu cannot be told from it\n", b->equal + b->unknown,
+		       b->known - 1);
 	else
 		printf("; every other one takes more\n");
 	if (!v->moved) {
@@ -277,13 +278,14 @@ static void sweep_print_saving(const struct sweep *s)
 		return;
 	}
 	output_printf(stdout, "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one",
-		      v->threads != s->plan.settings[v->single].threads ? ", with another number of threads" : "", v->saved_j.v, half,
+		      v->threads != s->plan.settings[v->single].threads ?
+		      ", with another number of threads" : "", v->saved_j.v, half,
 		      (v->saved_j.hi - v->saved_j.lo) / 2, sweep_percent_of(v->saved_j.v, all->v),
 		      v->delay_s, v->moved, v->moved > 1 ? "s" : "");
 	if (v->threads && v->threads != s->plan.settings[v->single].threads)
 		printf(", at %u threads", v->threads);
-	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference can be told\n", v->sure_j, v->sure,
-		      v->sure == 1 ? "" : "s");
+	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference can be told\n",
+		      v->sure_j, v->sure, v->sure == 1 ? "" : "s");
 	printf("             that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something\n");
 	printf("             changes of frequency: %.0f or more in a run; ", s->changes);
 	if (s->plan.latency_ns)
@@ -305,7 +307,8 @@ static void sweep_print_footnotes(const struct sweep *s)
 		printf("the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more\n",
 		       RUNS_SPREAD);
 	if (s->n_hidden)
-		printf("functions below the limit at all settings, not shown: %zu (--percent-limit)\n", s->n_hidden);
+		printf("functions below the limit at all settings, not shown: %zu (--percent-limit)\n",
+		       s->n_hidden);
 }
 
 static void sweep_json_put(struct json_object *o, const char *key, struct json_object *v)
@@ -503,7 +506,8 @@ static void sweep_print_row(struct output *out, const struct sweep *s, const str
 	output_row(out);
 }
 
-int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, struct json_object *head)
+int sweep_rows(const struct sweep *s, FILE *file, enum output_format format,
+	       struct json_object *head)
 {
 	struct columns *c = columns_new(NULL);
 	struct output *out;

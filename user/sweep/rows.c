@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The figures of a sweep: each setting's recordings as an average run, its blocks without what the measurement took,
- * and which settings are best for them. See sweep.h; called by cmd_sweep.c.
+ * The figures of a sweep: each setting's recordings as an average run, its blocks without what the
+ * measurement took, and which settings are best for them. See sweep.h; called by cmd_sweep.c.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,10 @@
 #include "lib/base/array.h"
 #include "sweep/sweep.h"
 
-/* Smaller parts of the whole than this have no frequency of their own: they are over before it has changed. */
+/*
+ * Smaller parts of the whole than this have no frequency of their own: they are over before it has
+ * changed.
+ */
 #define OWN_LEAST	0.01
 
 /* Of an interval that has nothing but a time's. */
@@ -99,7 +102,8 @@ static int sweep_compare_settings(struct sweep *s, struct kjoule_error *err)
 			return kjoule_fail(err, EXDEV, "%s and %s tell of the energy of other sources; choose one that both have with --source",
 					   first->runs[0].path, m->runs[0].path);
 	}
-	return first ? 0 : kjoule_fail(err, ENODATA, "%s: no setting was measured to its end: there is nothing to compare", s->plan.folder);
+	return first ? 0 : kjoule_fail(err, ENODATA, "%s: no setting was measured to its end: there is nothing to compare",
+				       s->plan.folder);
 }
 
 /* The mean over an average's runs of the time by the clock, as sure as the CPUs' time is. */
@@ -123,8 +127,8 @@ static struct value sweep_block_delay(const struct merge *m, uint32_t function,
 }
 
 /*
- * How long a run lasted, less what the measurement took of it. Known to a tick; from some runs on by what they
- * differ.
+ * How long a run lasted, less what the measurement took of it. Known to a tick; from some runs on
+ * by what they differ.
  */
 static struct value sweep_run_duration(const struct merge *m, const struct profile_group *before)
 {
@@ -136,9 +140,11 @@ static struct value sweep_run_duration(const struct merge *m, const struct profi
 	for (size_t i = 0; i < m->n; i++)
 		squares += m->runs[i].left_out ? 0 : pow(m->runs[i].duration_s - mean, 2);
 	if (m->kept >= RUNS_SPREAD)
-		half = fmax(half, interval_t(m->kept - 1) * sqrt(squares / (m->kept - 1) / m->kept));
+		half = fmax(half,
+			    interval_t(m->kept - 1) * sqrt(squares / (m->kept - 1) / m->kept));
 	/* on several CPUs at once it took the time of one */
-	took = (before->time_s.v - before->net_s.v) * fmin(1, before->time_s.v > 0 ? mean / before->time_s.v : 0);
+	took = (before->time_s.v - before->net_s.v) *
+	       fmin(1, before->time_s.v > 0 ? mean / before->time_s.v : 0);
 	mean -= took;
 	return (struct value){ mean, fmax(mean - half, 0), mean + half };
 }
@@ -146,7 +152,8 @@ static struct value sweep_run_duration(const struct merge *m, const struct profi
 static void sweep_fill_figures(const struct sweep *s, const struct merge *m, uint32_t function,
 			       struct sweep_figures *out)
 {
-	const struct profile_group *g = function == UINT32_MAX ? m->groups.total : &m->groups.functions[function];
+	const struct profile_group *g = function == UINT32_MAX ? m->groups.total :
+					&m->groups.functions[function];
 	struct profile_group net = *g;
 
 	profile_net(&net, m->n_domains);
@@ -168,7 +175,10 @@ static void sweep_fill_figures(const struct sweep *s, const struct merge *m, uin
 	out->product = sweep_product(&out->j, &out->delay_s);
 }
 
-/* Of the runs where their spread is in the intervals; else the fewest that any of a block's energies has. */
+/*
+ * Of the runs where their spread is in the intervals; else the fewest that any of a block's
+ * energies has.
+ */
 static double sweep_degrees_of_freedom(const struct sweep *s, const struct sweep_block *b)
 {
 	double least = TIME_FREEDOM;
@@ -187,7 +197,8 @@ static int sweep_block_new(const struct sweep *s, uint32_t function, struct swee
 	struct value *j = calloc(n, sizeof(*j)), *product = calloc(n, sizeof(*product));
 
 	*b = (struct sweep_block){ .function = function, .at = calloc(n, sizeof(*b->at)),
-				   .energy_equal = calloc(n, sizeof(bool)), .product_equal = calloc(n, sizeof(bool)) };
+				   .energy_equal = calloc(n, sizeof(bool)),
+				   .product_equal = calloc(n, sizeof(bool)) };
 	if (!j || !product || !b->at || !b->energy_equal || !b->product_equal) {
 		free(product);
 		free(j);
@@ -196,8 +207,9 @@ static int sweep_block_new(const struct sweep *s, uint32_t function, struct swee
 	for (size_t i = 0; i < n; i++) {
 		struct sweep_figures *f = &b->at[i];
 
-		*f = (struct sweep_figures){ .time_s = unknown, .delay_s = unknown, .j = unknown, .w = unknown,
-					     .product = unknown, .share = NAN, .khz = NAN };
+		*f = (struct sweep_figures){ .time_s = unknown, .delay_s = unknown, .j = unknown,
+					     .w = unknown, .product = unknown, .share = NAN,
+					     .khz = NAN };
 		if (s->merges[i].n)
 			sweep_fill_figures(s, &s->merges[i], function, f);
 		j[i] = f->j;
@@ -220,7 +232,10 @@ static void sweep_block_free(struct sweep_block *b)
 	free(b->product_equal);
 }
 
-/* The largest part of the whole that it has at any setting: of the energy, or of the time without any. */
+/*
+ * The largest part of the whole that it has at any setting: of the energy, or of the time without
+ * any.
+ */
 static double sweep_block_share(const struct sweep *s, const struct sweep_block *b)
 {
 	double most = 0;
@@ -245,7 +260,8 @@ static int sweep_block_by_share(const void *a, const void *b)
 	const struct sweep_block *x = a, *y = b;
 	double p = sweep_block_share(sort_sweep, x), q = sweep_block_share(sort_sweep, y);
 
-	return p != q ? (p > q ? -1 : 1) : (x->function > y->function) - (x->function < y->function);
+	return p != q ? (p > q ? -1 : 1) :
+	       (x->function > y->function) - (x->function < y->function);
 }
 
 static bool sweep_block_is_wanted(const struct sweep *s, uint32_t function)
@@ -285,7 +301,10 @@ static int sweep_gather_blocks(struct sweep *s)
 	return ret;
 }
 
-/* How often a run at the best single setting goes from a block to one that has another frequency then. */
+/*
+ * How often a run at the best single setting goes from a block to one that has another frequency
+ * then.
+ */
 static int sweep_count_changes(struct sweep *s)
 {
 	const struct merge *m = &s->merges[s->saving.single];
@@ -327,8 +346,8 @@ static int sweep_find_saving(struct sweep *s)
 	uint32_t *khz = calloc(n, sizeof(*khz)), *threads = calloc(n, sizeof(*threads));
 	struct value *all = calloc(n, sizeof(*all)), *j = calloc(n * s->n_blocks + 1, sizeof(*j));
 	struct value *delays = calloc(n * s->n_blocks + 1, sizeof(*delays));
-	struct sweep_table t = { .n_settings = n, .n_blocks = s->n_blocks, .khz = khz, .threads = threads, .all_j = all,
-				 .j = j, .delay_s = delays };
+	struct sweep_table t = { .n_settings = n, .n_blocks = s->n_blocks, .khz = khz,
+				 .threads = threads, .all_j = all, .j = j, .delay_s = delays };
 	int ret = khz && threads && all && j && delays ? 0 : -ENOMEM;
 	double least = sweep_degrees_of_freedom(s, &s->all);
 
@@ -362,7 +381,10 @@ static int sweep_find_saving(struct sweep *s)
 	return ret;
 }
 
-/* What has no frequency of its own for want of an energy of its own, and what part of the whole that is. */
+/*
+ * What has no frequency of its own for want of an energy of its own, and what part of the whole
+ * that is.
+ */
 static int sweep_note_mixed(struct sweep *s)
 {
 	size_t single = s->saving.single;
@@ -400,11 +422,15 @@ static int sweep_note_settings(struct sweep *s)
 					 p->runs[p->n_runs - 1].exit_code);
 		else if (!s->merges[i].n)
 			ret = merge_note(&s->notes, "%s was not measured: %s", label,
-					 p->n_runs ? "no recording of it can be read" : "the sweep ended before");
+					 p->n_runs ? "no recording of it can be read" :
+					 "the sweep ended before");
 		else if (s->merges[i].kept < s->plan.runs)
-			ret = merge_note(&s->notes, "%s has %zu of %u runs", label, s->merges[i].kept, s->plan.runs);
+			ret = merge_note(&s->notes, "%s has %zu of %u runs", label,
+					 s->merges[i].kept, s->plan.runs);
 		if (!ret && p->khz && fabs(khz / p->khz - 1) > GRANTED)
-			ret = merge_note(&s->notes, "%s: the CPUs were clocked at %.6g MHz on the mean", label, khz / 1e3);
+			ret = merge_note(&s->notes,
+					 "%s: the CPUs were clocked at %.6g MHz on the mean", label,
+					 khz / 1e3);
 		if (!ret && s->merges[i].n)
 			ret = header_series_doubts(&s->merges[i], label, &s->notes);
 		for (size_t k = 0; k < s->merges[i].notes.n && !ret; k++)
@@ -424,7 +450,8 @@ static void sweep_hide_small(struct sweep *s)
 	s->n_blocks = kept;
 }
 
-int sweep_figures_new(struct sweep *s, const struct attribute_options *opt, struct kjoule_error *err)
+int sweep_figures_new(struct sweep *s, const struct attribute_options *opt,
+		      struct kjoule_error *err)
 {
 	int ret = merge_names_new(MERGE_SAME, &s->names);
 
@@ -441,11 +468,13 @@ int sweep_figures_new(struct sweep *s, const struct attribute_options *opt, stru
 	for (size_t i = 0; i < s->plan.n_settings && !ret; i++)
 		if (s->merges[i].n && s->merges[i].kept < s->runs_least)
 			s->runs_least = s->merges[i].kept;
-	s->dof = s->runs_least >= RUNS_SPREAD && s->runs_least != SIZE_MAX ? 2 * (double)s->runs_least - 2 : 0;
+	s->dof = s->runs_least >= RUNS_SPREAD && s->runs_least != SIZE_MAX ?
+		 2 * (double)s->runs_least - 2 : 0;
 	if (!ret)
 		ret = sweep_gather_blocks(s);
 	if (!ret && !s->n_blocks && opt->comm)
-		ret = kjoule_fail(err, ESRCH, "--comm %s: no such process at any setting", opt->comm);
+		ret = kjoule_fail(err, ESRCH, "--comm %s: no such process at any setting",
+				  opt->comm);
 	if (!ret)
 		ret = sweep_find_saving(s);
 	if (!ret)

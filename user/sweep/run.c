@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The runs of a sweep: each setting once, then each once more, so that what drifts meanwhile drifts for all of them;
- * the frequencies given back at the end, and by machine/frequency_guard.c if this process ends before. See sweep.h; called
- * by cmd_sweep.c.
+ * The runs of a sweep: each setting once, then each once more, so that what drifts meanwhile drifts
+ * for all of them; the frequencies given back at the end, and by machine/frequency_guard.c if this
+ * process ends before. See sweep.h; called by cmd_sweep.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,8 @@ static void sweep_show_progress(const struct going *c, const struct sweep_settin
 	output_printf(stderr, "kjoule: %u of %zu: %s", c->done + 1, all,
 		      sweep_label(s, label, sizeof(label)));
 	if (c->done)
-		fprintf(stderr, "; %.0f s left", (kjoule_now_ns() - c->begin_ns) / 1e9 / c->done * (all - c->done));
+		fprintf(stderr, "; %.0f s left",
+			(kjoule_now_ns() - c->begin_ns) / 1e9 / c->done * (all - c->done));
 	fputs(" \r", stderr);
 }
 
@@ -93,7 +94,10 @@ static struct kjoule_calibration *sweep_calibration_of(const struct going *c, si
 	return &c->cals[setting];
 }
 
-/* The command's standard output is no part of ours: it goes to a file beside the recording. Return: 0 or -errno */
+/*
+ * The command's standard output is no part of ours: it goes to a file next to the recording.
+ * Return: 0 or -errno
+ */
 static int sweep_divert_output(int folder, const char *name, int *saved)
 {
 	int fd = sweep_folder_create(folder, name), ret = 0;
@@ -184,7 +188,8 @@ static char *sweep_run_file_name(const struct sweep_plan *p, const struct sweep_
 }
 
 /*
- * One run at a setting; what fails is noted, and is the setting's alone. Return: 0, or -errno with the reason in @err
+ * One run at a setting; what fails is noted, and is the setting's alone. Return: 0, or -errno with
+ * the reason in @err
  */
 static int sweep_run_one(struct going *c, size_t setting, unsigned int run,
 			 struct kjoule_error *err)
@@ -194,7 +199,8 @@ static int sweep_run_one(struct going *c, size_t setting, unsigned int run,
 	char *name = sweep_run_file_name(c->plan, s, run), *path = NULL, *out = NULL, label[64];
 	int code, ret = 0;
 
-	if (!name || asprintf(&path, "%s/%s", c->plan->folder, name) < 0 || asprintf(&out, "%s.out", path) < 0) {
+	if (!name || asprintf(&path, "%s/%s", c->plan->folder, name) < 0 ||
+	    asprintf(&out, "%s.out", path) < 0) {
 		free(name);
 		return kjoule_fail(err, ENOMEM, "no memory");
 	}
@@ -212,12 +218,14 @@ static int sweep_run_one(struct going *c, size_t setting, unsigned int run,
 	else if (!ret && code && !result.reason && code != NO_COMMAND && code != NOT_EXECUTABLE)
 		ret = kjoule_fail(err, ECANCELED, "%s, run %u: the recording could not be made, and the sweep ends here", label, run);
 	else if (!ret)
-		ret = sweep_plan_add(s, name, code ? SWEEP_FAILED : SWEEP_GOOD, code ? code : result.exit_code);
+		ret = sweep_plan_add(s, name, code ? SWEEP_FAILED : SWEEP_GOOD,
+				     code ? code : result.exit_code);
 	if (!ret && code && !c->signal) {
 		sweep_hide_progress(c);
 		cmd_warn("%s, run %u: ended with exit code %d and takes no part in the sweep, nor does this setting any more%s%s%s%s", label,
-			 run, code, result.reason ? "; what it said is in " : "", result.reason ? out : "",
-			 result.reason ? " and above" : "", exit_codes_advice(result.exit_code));
+			 run, code, result.reason ? "; what it said is in " : "",
+			 result.reason ? out : "", result.reason ? " and above" : "",
+			 exit_codes_advice(result.exit_code));
 	}
 	if (ret == -ENOMEM)
 		kjoule_fail(err, ENOMEM, "no memory");
@@ -227,7 +235,10 @@ static int sweep_run_one(struct going *c, size_t setting, unsigned int run,
 	return ret;
 }
 
-/* Return: 0: it is held; 1: it cannot be, which was said; -errno if no frequency can, with the reason in @err */
+/*
+ * Return: 0: it is held; 1: it cannot be, which was said; -errno if no frequency can, with the
+ * reason in @err
+ */
 static int sweep_hold_frequency(struct going *c, struct sweep_setting *s, struct kjoule_error *err)
 {
 	int ret;
@@ -255,7 +266,8 @@ static int sweep_run_all(struct going *c, struct kjoule_error *err)
 	int ret = 0;
 
 	for (unsigned int run = 1; run <= p->runs && !ret && !c->signal; run++) {
-		for (size_t i = 0; i < p->n_settings && !ret && !c->signal; i++, c->done += !c->signal) {
+		for (size_t i = 0; i < p->n_settings && !ret && !c->signal;
+		     i++, c->done += !c->signal) {
 			struct sweep_setting *s = &p->settings[i];
 
 			c->signal = sweep_pending_signal(c->ends);
@@ -284,14 +296,17 @@ static bool sweep_has_good(const struct sweep_plan *p)
 	return false;
 }
 
-int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, const struct record_options *opt,
-	      int (*once)(const struct record_options *opt, struct record_result *result), int *signal)
+int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f,
+	      const struct record_options *opt,
+	      int (*once)(const struct record_options *opt, struct record_result *result),
+	      int *signal)
 {
 	struct kjoule_error err = { 0 }, second = { 0 };
 	struct guardian guardian = { .fd = -1 };
 	sigset_t ends, old;
-	struct going c = { .plan = p, .folder = folder, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
-			    .begin_ns = kjoule_now_ns(), .progress = !opt->quiet && isatty(STDERR_FILENO) };
+	struct going c = { .plan = p, .folder = folder, .f = f, .opt = opt, .once = once,
+			   .ends = &ends, .mask = &old, .begin_ns = kjoule_now_ns(),
+			   .progress = !opt->quiet && isatty(STDERR_FILENO) };
 	int ret, code = EXIT_DONE;
 
 	*signal = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What `kjoule sweep --from` makes of recordings whose truth is known: the best setting of each block, for people and
- * programs, the map, and command lines.
+ * What `kjoule sweep --from` makes of recordings whose truth is known: the best setting of each
+ * block, for people and programs, the map, and command lines.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,8 @@
 #define MS	1000000ull
 
 /*
- * Recordings whose truth is known: user code and the kernel by turns, so many ticks and watts of each
+ * Recordings whose truth is known: user code and the kernel by turns, so many ticks and watts of
+ * each
  */
 
 /* So many ticks in a row of code that draws so much. */
@@ -37,10 +38,11 @@ struct part {
 };
 
 /* Parts one after another, four times. */
-static void write_parts(const char *folder, const char *name, const struct part *parts, size_t n, uint32_t khz,
-			const char *build_id)
+static void write_parts(const char *folder, const char *name, const struct part *parts, size_t n,
+			uint32_t khz, const char *build_id)
 {
-	static const uint64_t where[] = { [USER] = 0x10001000, [KERNEL] = 0xffffffff81000000, [NOWHERE] = 0x70000000 };
+	static const uint64_t where[] =
+		{ [USER] = 0x10001000, [KERNEL] = 0xffffffff81000000, [NOWHERE] = 0x70000000 };
 	static uint64_t random = 1;
 	struct kjoule_meta meta;
 	struct buffer b = { 0 };
@@ -57,7 +59,8 @@ static void write_parts(const char *folder, const char *name, const struct part 
 		for (unsigned int end = k + p->ticks; k < end; k++) {
 			if (k % 10 == 0)
 				put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
-			put_sample(&b, k, where[p->code], p->code == KERNEL ? KJOULE_SAMPLE_KERNEL : 0, khz, 100);
+			put_sample(&b, k, where[p->code],
+				   p->code == KERNEL ? KJOULE_SAMPLE_KERNEL : 0, khz, 100);
 			uj += 1000 * p->w * (0.98 + 0.04 * rnd_unit(&random));
 		}
 	}
@@ -68,8 +71,8 @@ static void write_parts(const char *folder, const char *name, const struct part 
 	free(b.data);
 }
 
-static void write_run(const char *folder, const char *name, unsigned int user, double user_w, unsigned int kernel,
-		      double kernel_w, uint32_t khz, const char *build_id)
+static void write_run(const char *folder, const char *name, unsigned int user, double user_w,
+		      unsigned int kernel, double kernel_w, uint32_t khz, const char *build_id)
 {
 	const struct part parts[] = { { USER, user, user_w }, { KERNEL, kernel, kernel_w } };
 
@@ -104,14 +107,16 @@ static void write_sweep(const char *folder, const char *build_id, uint64_t laten
 	write_file(temp_path(path), text, strlen(text));
 }
 
-static struct json_object *row_of(struct json_object *doc, const char *kind, const char *object, unsigned int khz)
+static struct json_object *row_of(struct json_object *doc, const char *kind, const char *object,
+				  unsigned int khz)
 {
 	struct json_object *rows = member(doc, "rows");
 
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (!strcmp(json_object_get_string(member(row, "kind")), kind) && number(row, "freq_khz") == khz &&
+		if (!strcmp(json_object_get_string(member(row, "kind")), kind) &&
+		    number(row, "freq_khz") == khz &&
 		    !strcmp(json_object_get_string(member(row, "object")), object))
 			return row;
 	}
@@ -152,29 +157,36 @@ static void each_block_has_its_best_setting(void **state)
 	doc = sweep_json(options, 1);
 	/* 4 x 100 ticks at 3 W; 4 x 200 at 2 W */
 	row = row_of(doc, "function", user, 100000);
-	assert_true(near(number(row, "energy_package_j"), 1.2, 0.02) && near(number(row, "delay_s"), 0.4, 0.005));
+	assert_true(near(number(row, "energy_package_j"), 1.2, 0.02) &&
+		    near(number(row, "delay_s"), 0.4, 0.005));
 	assert_true(near(number(row, "energy_delay_package_js"), 0.48, 0.01));
 	assert_true(is(row, "least_energy", "least") && is(row, "least_energy_delay", "least"));
 	assert_true(json_object_get_boolean(member(row, "own_frequency")));
 	row = row_of(doc, "function", user, 50000);
-	assert_true(near(number(row, "energy_package_j"), 1.6, 0.03) && is(row, "least_energy", ""));
+	assert_true(near(number(row, "energy_package_j"), 1.6, 0.03) &&
+		    is(row, "least_energy", ""));
 	assert_true(near(number(row, "energy_over_least"), 1.333, 0.03));
 	row = row_of(doc, "function", kernel, 50000);
-	assert_true(near(number(row, "energy_package_j"), 0.6, 0.01) && is(row, "least_energy", "least"));
+	assert_true(near(number(row, "energy_package_j"), 0.6, 0.01) &&
+		    is(row, "least_energy", "least"));
 	assert_true(json_object_get_boolean(member(row, "own_frequency")));
 	/* what failed has no figures */
 	assert_true(isnan(number(row_of(doc, "function", kernel, 25000), "energy_package_j")));
 	assert_int_equal(number(row_of(doc, "total", "", 25000), "runs"), 0);
 	row = row_of(doc, "total", "", 50000);
-	assert_true(near(number(row, "energy_package_j"), 2.2, 0.03) && is(row, "least_energy", "least"));
+	assert_true(near(number(row, "energy_package_j"), 2.2, 0.03) &&
+		    is(row, "least_energy", "least"));
 	assert_true(is(row_of(doc, "total", "", 100000), "least_energy_delay", "least"));
 	assert_int_equal(number(member(doc, "best_single"), "freq_khz"), 50000);
 	saving = member(doc, "saving");
-	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) && near(number(saving, "told_j"), 0.4, 0.03));
-	assert_true(number(saving, "energy_lo_j") < number(saving, "energy_j") && near(number(saving, "longer_s"), -0.4, 0.01));
+	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) &&
+		    near(number(saving, "told_j"), 0.4, 0.03));
+	assert_true(number(saving, "energy_lo_j") < number(saving, "energy_j") &&
+		    near(number(saving, "longer_s"), -0.4, 0.01));
 	assert_int_equal(number(saving, "blocks"), 1);
 	/* by turns, four times: seven changes of 240 us */
-	assert_true(near(number(saving, "changes_at_least"), 7, 1e-9) && near(number(saving, "changes_s"), 7 * 240e-6, 1e-9));
+	assert_true(near(number(saving, "changes_at_least"), 7, 1e-9) &&
+		    near(number(saving, "changes_s"), 7 * 240e-6, 1e-9));
 	json_object_put(doc);
 	assert_true(says(err, "25 MHz takes no part: the command ended with exit code 9"));
 	assert_true(says(err, "75 MHz was not measured: it was too hot"));
@@ -200,15 +212,19 @@ static void people_are_told_the_same(void **state)
 	assert_int_equal(strncmp(out, "kind,block,comm,function,object,freq_khz,threads,runs,samples,time_s", 68), 0);
 }
 
-/* User code and the kernel by turns of two ticks, under a counter that moves every ten; then other code. */
-static void write_fine_run(const char *folder, const char *name, unsigned int fine, double user_w, double kernel_w,
-			   unsigned int other, double other_w, uint32_t khz)
+/*
+ * User code and the kernel by turns of two ticks, under a counter that moves every ten; then other
+ * code.
+ */
+static void write_fine_run(const char *folder, const char *name, unsigned int fine, double user_w,
+			   double kernel_w, unsigned int other, double other_w, uint32_t khz)
 {
 	struct part parts[201];
 	size_t n = 0;
 
 	for (; n < fine / 2; n++)
-		parts[n] = n % 2 ? (struct part){ KERNEL, 2, kernel_w } : (struct part){ USER, 2, user_w };
+		parts[n] = n % 2 ? (struct part){ KERNEL, 2, kernel_w } :
+			   (struct part){ USER, 2, user_w };
 	parts[n++] = (struct part){ NOWHERE, other, other_w };
 	write_parts(folder, name, parts, n, khz, "aa");
 }
@@ -243,10 +259,14 @@ static struct json_object *block_of(struct json_object *doc, const char *object)
 	return NULL;
 }
 
-/* What is mixed with its neighbours has no setting of its own, and saves nothing; what is not has, and does. */
+/*
+ * What is mixed with its neighbours has no setting of its own, and saves nothing; what is not has,
+ * and does.
+ */
 static void what_is_mixed_has_no_least(void **state)
 {
-	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]", other[] = "[unknown]";
+	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]";
+	static const char other[] = "[unknown]";
 	const char *const mixed[] = { user, kernel };
 	struct json_object *doc, *row, *saving;
 	char options[400];
@@ -257,10 +277,12 @@ static void what_is_mixed_has_no_least(void **state)
 	doc = sweep_json(options, 0);
 	for (size_t i = 0; i < 2; i++) {
 		row = row_of(doc, "function", mixed[i], 100000);
-		assert_true(number(row, "window_share") < 0.7 && !isnan(number(row, "energy_package_j")));
+		assert_true(number(row, "window_share") < 0.7 &&
+			    !isnan(number(row, "energy_package_j")));
 		for (unsigned int khz = 50000; khz <= 100000; khz += 50000) {
 			row = row_of(doc, "function", mixed[i], khz);
-			assert_true(is(row, "least_energy", "") && is(row, "least_energy_delay", ""));
+			assert_true(is(row, "least_energy", "") &&
+				    is(row, "least_energy_delay", ""));
 			assert_false(json_object_get_boolean(member(row, "own_frequency")));
 			assert_true(isnan(number(row, "energy_over_least")));
 		}
@@ -276,16 +298,22 @@ static void what_is_mixed_has_no_least(void **state)
 	assert_true(is(row_of(doc, "total", "", 100000), "least_energy", "least"));
 	saving = member(doc, "saving");
 	assert_true(number(saving, "blocks") == 1 && number(saving, "blocks_mixed") == 2);
-	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) && near(number(saving, "of_energy_j"), 1.2, 0.03));
+	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) &&
+		    near(number(saving, "of_energy_j"), 1.2, 0.03));
 	json_object_put(doc);
 	assert_true(says(err, "of the blocks of 1 % of the whole and more 2, with "));
 	assert_true(says(err, " % of the energy at the best single setting, run for too short between two moves"));
 	assert_int_equal(kjoule("sweep --raw %s", options), 0);
-	assert_true(says(out, "# note       of the blocks of 1 %") && says(out, "\n~ : runs for too short between two moves of the energy counter"));
-	assert_true(says(out, "program    ~  -") && says(out, "[kernel]   ~  -") && says(out, "own frequency for each block: 0.4"));
+	assert_true(says(out, "# note       of the blocks of 1 %") &&
+		    says(out, "\n~ : runs for too short between two moves of the energy counter"));
+	assert_true(says(out, "program    ~  -") && says(out, "[kernel]   ~  -") &&
+		    says(out, "own frequency for each block: 0.4"));
 }
 
-/* What makes a setting's figures doubtful is told beside them, as a report of its recordings tells it. */
+/*
+ * What makes a setting's figures doubtful is shown next to them, as a report of its recordings
+ * does.
+ */
 static void doubtful_settings_are_told(void **state)
 {
 	struct kjoule_meta meta;
@@ -310,13 +338,16 @@ static void doubtful_settings_are_told(void **state)
 		uj += 2000;
 	}
 	put_program(0x10000000, "aa");
-	write_recording(temp_path("doubt/f50000.2.data"), &meta, &b, 1, "/nonexistent/program", 1200);
+	write_recording(temp_path("doubt/f50000.2.data"), &meta, &b, 1, "/nonexistent/program",
+			1200);
 	free(b.data);
 	assert_int_equal(kjoule("sweep --from %s", temp_path("doubt")), 1);
 	assert_true(says(out, "# note       50 MHz: 100 of 3600 samples were lost"));
-	assert_true(says(out, "# note       50 MHz: of 1") && says(out, " of the time there was no reading of package"));
+	assert_true(says(out, "# note       50 MHz: of 1") &&
+		    says(out, " of the time there was no reading of package"));
 	/* of its recordings there is only little that no reading tells */
-	assert_false(says(out, "100 MHz: 100 of") || says(out, "100 MHz: the counter") || says(out, "100 MHz: of 15"));
+	assert_false(says(out, "100 MHz: 100 of") || says(out, "100 MHz: the counter") ||
+		     says(out, "100 MHz: of 15"));
 }
 
 static void other_builds_are_no_sweep(void **state)
@@ -442,13 +473,19 @@ static void command_lines_are_checked(void **state)
 		const char *options, *words;
 	} cases[] = {
 		{ "", "sweep what?" }, { "--from x -- true", "--from looks at what was recorded" },
-		{ "--from x --threads 1", "'--from' and '--threads' cannot be" }, { "--from x -F 100", "'--from' and '--rate'" },
-		{ "--restore -- true", "--restore only gives back" }, { "--threads 0 -- true", "--threads '0': out of range" },
-		{ "--threads x -- true", "not understood" }, { "--runs 1000 -- true", "out of range" },
-		{ "--map x.gif -- true", ".svg or .png" }, { "--by process -- true", "loop, block or region" },
-		{ "-F 100 --overhead 1 -- true", "'--overhead' and '--rate' cannot be used" }, { "--jitter 2ms -- true", "--jitter must be less" },
+		{ "--from x --threads 1", "'--from' and '--threads' cannot be" },
+		{ "--from x -F 100", "'--from' and '--rate'" },
+		{ "--restore -- true", "--restore only gives back" },
+		{ "--threads 0 -- true", "--threads '0': out of range" },
+		{ "--threads x -- true", "not understood" },
+		{ "--runs 1000 -- true", "out of range" },
+		{ "--map x.gif -- true", ".svg or .png" },
+		{ "--by process -- true", "loop, block or region" },
+		{ "-F 100 --overhead 1 -- true", "'--overhead' and '--rate' cannot be used" },
+		{ "--jitter 2ms -- true", "--jitter must be less" },
 		{ "--by x -- true", "--by 'x'" },
-		{ "--freq keep --threads 1,2 -- './bench-{threads}'", "settings of different ones are not compared" },
+		{ "--freq keep --threads 1,2 -- './bench-{threads}'",
+		  "settings of different ones are not compared" },
 	};
 
 	(void)state;

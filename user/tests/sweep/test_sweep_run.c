@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a sweep runs and at which settings, in a made-up sysfs and without the module: whatever ends it, by its guardian if it
- * has to be, frequencies are given back, and nothing is written where it was not meant to be.
+ * What a sweep runs and at which settings, in a made-up sysfs and without the module: whatever ends
+ * it, by its guardian if it has to be, frequencies are given back, and nothing is written where it
+ * was not meant to be.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +40,8 @@ static struct {
 	int raises;
 	enum { LEFT, STOPPED, KILLED } guardian;	/* what happens to it in that run */
 	bool leaves;			/* the command runs on then */
-	const char *moves;		/* the folder, which is replaced by a link to another one in the first run */
+	/* the folder, which is replaced by a link to another one in the first run */
+	const char *moves;
 	int code;
 	char said[4096], read[64];
 	uint32_t min_khz;
@@ -103,7 +105,8 @@ static pid_t find_guardian(void)
 		f = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? fopen(path, "re") : NULL;
 		if (!f)
 			continue;
-		if (fgets(text, sizeof(text), f) && sscanf(text, "%*d (%39[^)]) %*c %d", comm, &ppid) == 2 && ppid == getpid() &&
+		if (fgets(text, sizeof(text), f) &&
+		    sscanf(text, "%*d (%39[^)]) %*c %d", comm, &ppid) == 2 && ppid == getpid() &&
 		    !strcmp(comm, GUARDIAN)) {
 			assert_int_equal(found, 0);
 			found = atoi(e->d_name);
@@ -146,7 +149,8 @@ static void look_at_guardian(void)
 	while ((e = readdir(dir))) {
 		char target[300] = "";
 
-		assert_true(readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1) >= 0 || e->d_name[0] == '.');
+		assert_true(readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1) >= 0 ||
+			    e->d_name[0] == '.');
 		assert_true(atoi(e->d_name) > 2 || e->d_name[0] == '.' || !strcmp(target, "/dev/null"));
 		/* the folder, and what is made in it */
 		assert_null(strstr(target, "kjoule-test"));
@@ -185,7 +189,8 @@ static int once(const struct record_options *opt, struct record_result *result)
 	fake.calibrated += !opt->cal;
 	result->cal.ticks = 7;
 	result->reason = "command ended";
-	snprintf(fake.said + at, sizeof(fake.said) - at, "%s %s %u %s\n", strrchr(opt->output, '/') + 1, opt->command[1], limit_now(),
+	snprintf(fake.said + at, sizeof(fake.said) - at, "%s %s %u %s\n",
+		 strrchr(opt->output, '/') + 1, opt->command[1], limit_now(),
 		 getenv("OMP_NUM_THREADS") ? getenv("OMP_NUM_THREADS") : "-");
 	if (fake.calls == fake.refused_at) {
 		result->reason = NULL;
@@ -243,7 +248,8 @@ static int run_it(struct sweep_plan *p, const char *folder, unsigned int runs, i
 	return code;
 }
 
-static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal, char **said)
+static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal,
+	       char **said)
 {
 	int code;
 
@@ -281,8 +287,10 @@ static void settings_take_turns(void **state)
 	assert_int_equal(strncmp(text, "said by run 4\n", len), 0);
 	free(text);
 	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
-	assert_true(again.finished && again.runs == 2 && again.n_settings == 4 && again.settings[3].n_runs == 2);
-	assert_true(again.settings[3].khz == 900000 && again.settings[3].threads == 2 && again.argc == 2);
+	assert_true(again.finished && again.runs == 2 && again.n_settings == 4 &&
+		    again.settings[3].n_runs == 2);
+	assert_true(again.settings[3].khz == 900000 && again.settings[3].threads == 2 &&
+		    again.argc == 2);
 	assert_string_equal(again.argv[1], "-n{threads}x{threads}");
 	assert_string_equal(again.settings[3].runs[1].file, "f900000.t2.2.data");
 	/* what is there is not written over */
@@ -343,7 +351,8 @@ static void a_setting_that_fails_is_left_out_and_the_others_go_on(void **state)
 	assert_true(says(said, "100 MHz, 2 threads, run 1: ended with exit code 42"));
 	assert_int_equal(fake.calls, 7);
 	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
-	assert_true(again.settings[1].runs[0].status == SWEEP_FAILED && again.settings[1].runs[0].exit_code == 42);
+	assert_true(again.settings[1].runs[0].status == SWEEP_FAILED &&
+		    again.settings[1].runs[0].exit_code == 42);
 	assert_true(again.finished && again.settings[0].n_runs == 2);
 	sweep_plan_free(&again);
 	sweep_plan_free(&p);
@@ -454,7 +463,7 @@ static void guardian_ends(unsigned int seconds)
 	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
-/* Signals that nobody waits for end it as they would anything, and the guardian gives back. */
+/* Signals that nothing waits for end it as they would anything, and the guardian gives back. */
 static void deadly_signals_give_back(void **state)
 {
 	static const int signals[] = { SIGQUIT, SIGSEGV, SIGABRT, SIGUSR1, SIGALRM, SIGXCPU };
@@ -488,7 +497,10 @@ static void what_sigkill_leaves_is_given_back_by_the_guardian(void **state)
 	assert_int_equal(sysfs_remove(), 0);
 }
 
-/* One that comes too late finds that another sweep has them, or that somebody has set them since, and does nothing. */
+/*
+ * One that comes too late finds that another sweep has them, or that they were set since, and does
+ * nothing.
+ */
 static void a_late_guardian_leaves_what_others_have_set(void **state)
 {
 	struct kjoule_frequency *f;
@@ -499,7 +511,8 @@ static void a_late_guardian_leaves_what_others_have_set(void **state)
 	fake.guardian = STOPPED;
 	die_by(SIGKILL, "late");
 	assert_int_equal(limit_now(), 900000);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said,
+						  sizeof(said), &why), 1);
 	assert_int_equal(kjoule_frequency_open(sysfs_root, temp_path("state"), &f, &why), 0);
 	assert_int_equal(kjoule_frequency_hold(f, 100000, &why), 0);
 	kill(seen->guardian, SIGCONT);
@@ -510,7 +523,8 @@ static void a_late_guardian_leaves_what_others_have_set(void **state)
 	kjoule_frequency_close(f);
 	assert_int_equal(sysfs_remove(), 0);
 	die_by(SIGKILL, "later");
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said,
+						  sizeof(said), &why), 1);
 	/* one that the sweep has set, too */
 	sysfs_put("900000\n", "devices/system/cpu/cpufreq/policy0/scaling_max_freq");
 	kill(seen->guardian, SIGCONT);
@@ -537,7 +551,7 @@ static void a_guardian_that_is_killed_is_not_missed(void **state)
 	free(said);
 }
 
-/* Both killed: they are as they are, and the next one is told what they were. */
+/* Both killed: they are as they are, and the next one learns what they were. */
 static void what_sigkill_leaves_is_given_back_by_the_next(void **state)
 {
 	struct sweep_plan again = { 0 };
@@ -550,7 +564,8 @@ static void what_sigkill_leaves_is_given_back_by_the_next(void **state)
 	assert_int_equal(waitpid(seen->guardian, NULL, 0), seen->guardian);
 	assert_int_equal(limit_now(), 900000);
 	assert_int_equal(access(temp_path("state"), F_OK), 0);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said,
+						  sizeof(said), &why), 1);
 	assert_int_equal(limit_now(), 800000);
 	assert_int_equal(access(temp_path("state"), F_OK), -1);
 	/* the manifest is that of before the run */
@@ -575,7 +590,8 @@ static void a_command_that_is_killed_is_a_setting_that_fails(void **state)
 	assert_int_equal(signal, 0);
 	assert_int_equal(fake.calls, 4);
 	assert_true(says(said, "900 MHz, 1 thread, run 1: ended with exit code 137"));
-	assert_true(p.finished && p.settings[2].runs[0].status == SWEEP_FAILED && p.settings[3].runs[0].status == SWEEP_GOOD);
+	assert_true(p.finished && p.settings[2].runs[0].status == SWEEP_FAILED &&
+		    p.settings[3].runs[0].status == SWEEP_GOOD);
 	sweep_plan_free(&p);
 	free(said);
 }
@@ -605,7 +621,8 @@ static void a_link_in_the_place_of_the_folder_leads_nowhere(void **state)
 static void other_folders_are_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "[]", "{}", "{ \"kjoule_sweep\": 2, \"settings\": [ {} ] }", "{ \"kjoule_sweep\": 1, \"settings\": [] }",
+		"", "[]", "{}", "{ \"kjoule_sweep\": 2, \"settings\": [ {} ] }",
+		"{ \"kjoule_sweep\": 1, \"settings\": [] }",
 		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ { \"file\": \"../x.data\" } ] } ] }",
 		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ { \"file\": 7 } ] } ] }",
 		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ {} ] } ] }",
@@ -624,7 +641,9 @@ static void other_folders_are_refused(void **state)
 	}
 }
 
-/* A sweep runs as root mostly: who else can write to a folder does not tell it where its files go. */
+/*
+ * A sweep runs as root mostly: who else can write to a folder does not tell it where its files go.
+ */
 static void folders_of_others_are_refused(void **state)
 {
 	char folder[300], link[300];
@@ -639,7 +658,8 @@ static void folders_of_others_are_refused(void **state)
 	close(fd);
 	assert_int_equal(chmod(folder, 0770), 0);
 	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
-	assert_true(says(why.text, "can be written to by others (mode 770)") && says(why.text, "chmod go-w"));
+	assert_true(says(why.text, "can be written to by others (mode 770)") &&
+		    says(why.text, "chmod go-w"));
 	assert_int_equal(chmod(folder, 0702), 0);
 	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
 	assert_int_equal(chmod(folder, 0755), 0);
@@ -659,7 +679,8 @@ static void folders_of_others_are_refused(void **state)
 /* What lies there already, links to somewhere else even, is replaced and not written to. */
 static void links_in_the_folder_lead_nowhere(void **state)
 {
-	static const char *const names[] = { "sweep.json.new", "f100000.t1.1.data", "f100000.t1.1.data.out" };
+	static const char *const names[] =
+		{ "sweep.json.new", "f100000.t1.1.data", "f100000.t1.1.data.out" };
 	char folder[300], target[300], path[400];
 	struct sweep_plan p;
 	char *said, *text;
