@@ -20,14 +20,16 @@ static const struct verb {
 	const char *what;
 } verbs[] = {
 	{ "annotate", cmd_annotate, "which blocks and lines of a function spent its energy" },
-	{ "boost", cmd_boost, "how long the chip runs faster than it can sustain, and what that does to benchmarks" },
+	{ "boost", cmd_boost,
+	  "how long the chip runs faster than it can sustain, and what that does to benchmarks" },
 	{ "diff", cmd_diff, "what differs between recordings, block by block" },
 	{ "latency", cmd_latency, "how long changes of a CPU's frequency take" },
 	{ "list", cmd_list, "sources of energy and frequency, and which would be used" },
 	{ "record", cmd_record, "record what runs, what it costs and how fast it is clocked" },
 	{ "report", cmd_report, "which functions spent the energy of a recording" },
 	{ "script", cmd_script, "the raw records of a recording, one a line" },
-	{ "sweep", cmd_sweep, "at which frequency and number of threads each block of a command is best" },
+	{ "sweep", cmd_sweep,
+	  "at which frequency and number of threads each block of a command is best" },
 };
 
 static const struct verb *verb_find(const char *name)
@@ -48,7 +50,9 @@ static void verbs_print_help(FILE *out)
 	      "  kjoule --version\n", out);
 }
 
-/* Output that could not be written is a failure (a full disk, a closed pipe is not ours to hide). */
+/*
+ * Output that could not be written is a failure (a full disk, a closed pipe is not ours to hide).
+ */
 static int main_flush_output(int code)
 {
 	if (kjoule_privilege_refused())

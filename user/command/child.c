@@ -16,7 +16,9 @@
 #include <unistd.h>
 #include "command/child.h"
 
-/* Of a child that somebody else has waited for: what a shell says of those that it does not know. */
+/*
+ * Of a child that another process has waited for: what a shell says of those that it does not know.
+ */
 #define STATUS_UNKNOWN	W_EXITCODE(127, 0)
 
 /* Return: 0 executable, EACCES there but not, ENOENT */
@@ -103,7 +105,7 @@ int child_start(struct child *child, char **command, const sigset_t *mask,
 	int go[2], failed[2];
 
 	memset(child, 0, sizeof(*child));
-	/* of children of who ignores it, as our parent may have done, nothing is ever told */
+	/* where it is ignored, as our parent may have done, the kernel reports no child */
 	signal(SIGCHLD, SIG_DFL);
 	/* a pipe would raise SIGPIPE when the child is dead */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))

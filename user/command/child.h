@@ -40,7 +40,7 @@ int child_go(struct child *child);
 bool child_reap(struct child *child, bool block);
 /** child_kill() - it was never let go: end it */
 void child_kill(struct child *child);
-/** child_code() - what a shell would call its exit code; 127 if nobody knows how it ended */
+/** child_code() - what a shell would call its exit code; 127 if it is not known how it ended */
 int child_code(const struct child *child);
 
 #endif /* KJOULE_CHILD_H */

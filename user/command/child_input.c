@@ -32,7 +32,9 @@ int child_input_open(struct child_input *in, size_t runs, struct kjoule_error *e
 		return 0;
 	in->at = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	if (in->at < 0)
-		return kjoule_fail(err, errno, "standard input: where it is to be read from cannot be told: %s", strerror(errno));
+		return kjoule_fail(err, errno,
+				   "standard input: where it is to be read from cannot be told: %s",
+				   strerror(errno));
 	in->file = true;
 	return 0;
 }
@@ -40,6 +42,7 @@ int child_input_open(struct child_input *in, size_t runs, struct kjoule_error *e
 int child_input_rewind(const struct child_input *in, struct kjoule_error *err)
 {
 	if (in->file && lseek(STDIN_FILENO, in->at, SEEK_SET) < 0)
-		return kjoule_fail(err, errno, "standard input cannot be read by the next run: %s", strerror(errno));
+		return kjoule_fail(err, errno, "standard input cannot be read by the next run: %s",
+				   strerror(errno));
 	return 0;
 }

@@ -11,7 +11,8 @@
 #include "lib/base/error.h"
 
 /**
- * struct child_input - the command's standard input, of which each of several runs is to find the same
+ * struct child_input - the command's standard input, of which each of several runs is to find the
+ * same
  * @file:	it is a file that is read from @at on; else it never ends, or there is none
  */
 struct child_input {
@@ -21,7 +22,8 @@ struct child_input {
 
 /**
  * child_input_open() - can so many runs read it?
- * Return: 0, or -ESPIPE (what is read of a pipe or a socket is gone for the next run), with the reason in @err
+ * Return: 0, or -ESPIPE (what is read of a pipe or a socket is gone for the next run), with the
+ * reason in @err
  */
 int child_input_open(struct child_input *in, size_t runs, struct kjoule_error *err);
 

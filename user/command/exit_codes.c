@@ -8,7 +8,8 @@
 
 const char *exit_codes_advice(int exit_code)
 {
-	return exit_code > 0 && exit_code <= EXIT_CODES_MOST ? "; where that is no failure, say so by --exit-code" : "";
+	return exit_code > 0 && exit_code <= EXIT_CODES_MOST ?
+	       "; where that is no failure, say so by --exit-code" : "";
 }
 
 int exit_codes_parse(void *codes, const char *arg, const char **why)

@@ -15,10 +15,16 @@ struct exit_codes {
 	size_t n;
 };
 
-/* Exit codes that a command itself can have: above are what shells say of commands that cannot be run or were killed. */
+/*
+ * Exit codes that a command itself can have: above are what shells say of commands that cannot be
+ * run or were killed.
+ */
 #define EXIT_CODES_MOST	125
 
-/** exit_codes_advice() - what there is to say to whoever has such an exit code every time; empty if it is none of the command's own */
+/**
+ * exit_codes_advice() - what there is to say to whoever has such an exit code every time; empty if
+ * it is none of the command's own
+ */
 const char *exit_codes_advice(int exit_code);
 /** exit_codes_parse() - --exit-code: "10,20", see OPT_CALL(); @codes: struct exit_codes */
 int exit_codes_parse(void *codes, const char *arg, const char **why);

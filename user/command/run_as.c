@@ -138,7 +138,9 @@ int kjoule_user_become(const struct kjoule_user *u)
 
 	if (close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC))
 		return -errno;
-	/* else the keys of who records are possessed by the command; a kernel without keys has none */
+	/*
+	 * else the keys of who records are possessed by the command; a kernel without keys has none
+	 */
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
 		return -errno;
 	/* groups first: afterwards there is no right to change them */
@@ -177,7 +179,7 @@ int kjoule_user_check(const struct kjoule_user *user, struct kjoule_error *err)
 	return ret ? kjoule_fail(err, ret, CANNOT "%s", user->name, strerror(ret)) : 0;
 }
 
-/* Who has called sudo; NULL: nobody but root, or this is not root any more. */
+/* Who has called sudo; NULL: only root, or this is not root any more. */
 static const char *user_sudo_caller(void)
 {
 	const char *caller = getenv("SUDO_USER");

@@ -125,13 +125,15 @@ static void list_use_text(const struct kjoule_source_info *src, char *use, size_
 	char starts[64] = "";
 
 	if (src->ready_ns)
-		snprintf(starts, sizeof(starts), "; starts on command, mean over %.6g ms", src->ready_ns / 1e6);
+		snprintf(starts, sizeof(starts), "; starts on command, mean over %.6g ms",
+			 src->ready_ns / 1e6);
 	if (!src->available)
 		snprintf(use, len, "no: %s", src->reason[0] ? src->reason : "no reason given");
 	else
 		snprintf(use, len, "%s%s%s%s%s", src->is_default ? "used" : "available",
 			 src->requested_only ? " (what was requested, not what was granted)" :
-			 kjoule_source_unclear(src) ? " (only when named: whose it is is not known)" : "",
+			 kjoule_source_unclear(src) ?
+			 " (only when named: whose it is is not known)" : "",
 			 src->same_as[0] ? ", the same as " : "", src->same_as, starts);
 }
 
@@ -171,7 +173,9 @@ static void list_print_row(struct output *out, const struct kjoule_source_info *
 	output_row(out);
 }
 
-/* What a recording takes that names none: the kernel's best, or one of user space that is better. */
+/*
+ * What a recording takes that names none: the kernel's best, or one of user space that is better.
+ */
 static void list_mark_default(struct list_sources *s)
 {
 	const struct kjoule_found *best;
@@ -229,7 +233,8 @@ static void list_print_rows(struct output *out, const struct kjoule_source_info 
 
 int list_sources_print(const struct list_sources *s, enum output_format format)
 {
-	struct output *out = output_open(stdout, format, columns, sizeof(columns) / sizeof(columns[0]));
+	struct output *out =
+		output_open(stdout, format, columns, sizeof(columns) / sizeof(columns[0]));
 
 	if (!out)
 		return -ENOMEM;

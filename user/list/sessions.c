@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kjoule list --sessions: the sessions that there are, whoever made them, with
- * their books; and the end of one of them. Called by cmd_list.c.
+ * their counters; and the end of one of them. Called by cmd_list.c.
  */
 #include <errno.h>
 #include <pwd.h>

@@ -80,7 +80,8 @@ int cmd_script(int argc, char **argv)
 		return cmd_failed("%s: %s", path, view_why_not(code));
 	}
 	code = script_print_all(&v, format);
-	code = code ? cmd_failed("%s: %s", path, code == -ESTALE ? "changed while it was read; what was before is above" :
+	code = code ? cmd_failed("%s: %s", path, code == -ESTALE ?
+				 "changed while it was read; what was before is above" :
 				 strerror(-code)) : view_complain(&v, path);
 	view_close(&v);
 	return code;

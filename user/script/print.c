@@ -55,7 +55,8 @@ static struct json_object *script_frames_json(struct script_printer *s, const st
 		snprintf(hex, sizeof(hex), "0x%" PRIx64, l->frames[i].ip);
 		o = json_object_new_object();
 		json_object_object_add(o, "ip", json_object_new_string(hex));
-		json_object_object_add(o, "mode", json_object_new_string(l->frames[i].kernel ? "k" : "u"));
+		json_object_object_add(o, "mode",
+				       json_object_new_string(l->frames[i].kernel ? "k" : "u"));
 		json_object_object_add(o, "symbol", output_json_str(place.symbol));
 		json_object_object_add(o, "object", output_json_str(place.object));
 		json_object_object_add(o, "offset", json_object_new_uint64(place.offset));
@@ -120,7 +121,8 @@ static bool script_value_of(const struct line *l, const struct script_value *c, 
 	}
 	if (!l->energy || l->energy->rec.flags != c->source || !(l->energy->domains & bit))
 		return false;
-	*v = ((const uint64_t *)l->energy->energy_uj)[__builtin_popcount(l->energy->domains & (bit - 1))];
+	*v = ((const uint64_t *)l->energy->energy_uj)[__builtin_popcount(l->energy->domains &
+									 (bit - 1))];
 	return true;
 }
 
@@ -216,7 +218,7 @@ static bool script_energy_is_of_some(const struct script_printer *s, const struc
 
 	if (e->rec.flags < session->n_sources)
 		src = &session->sources[e->rec.flags];
-	/* not told: the lowest CPU mostly stands for all */
+	/* not reported: the lowest CPU mostly stands for all */
 	if (!src || !src->scopes)
 		return e->scope;
 	while ((cpu = kjoule_cpus_next(&session->cpus, cpu + 1)) >= 0)
@@ -254,7 +256,8 @@ static void script_print_plain(struct script_printer *s, const struct line *l)
 
 	if (l->cpu != SCRIPT_NO_CPU)
 		snprintf(cpu, sizeof(cpu), "%03" PRIu32, l->cpu);
-	printf("%6" PRIu64 ".%09" PRIu64 " [%s] %-7s", l->time_ns / 1000000000, l->time_ns % 1000000000, cpu, l->type);
+	printf("%6" PRIu64 ".%09" PRIu64 " [%s] %-7s", l->time_ns / 1000000000,
+	       l->time_ns % 1000000000, cpu, l->type);
 	if (l->comm) {
 		putchar(' ');
 		output_text(stdout, l->comm);
@@ -323,21 +326,24 @@ static void script_describe_sample(struct script_printer *s, const struct script
 	view_resolve(s->v, &t, &l->place);
 	if (s->frames && (c->callers.chain || c->callers.stack)) {
 		l->frames = s->frames;
-		l->n_frames = view_callers(s->v, c->stream->cpu, &t, &c->callers, s->frames, &l->cut);
+		l->n_frames =
+			view_callers(s->v, c->stream->cpu, &t, &c->callers, s->frames, &l->cut);
 	}
 }
 
 /* Times after the edge that it begins with. */
 static void script_describe_window(const struct kjoule_window *w, char *text, size_t len)
 {
-	int n = snprintf(text, len, "%u%s%s, ran from %.3f us, held from %.3f to %.3f us", w->number,
-			 w->rec.flags & KJOULE_WINDOW_SPIN ? " (spin)" : "",
+	int n = snprintf(text, len, "%u%s%s, ran from %.3f us, held from %.3f to %.3f us",
+			 w->number, w->rec.flags & KJOULE_WINDOW_SPIN ? " (spin)" : "",
 			 w->rec.flags & KJOULE_WINDOW_FAILED ? " (failed)" : "",
-			 (int64_t)(w->run_ns - w->begin_ns) * 1e-3, (int64_t)(w->pause_ns - w->begin_ns) * 1e-3,
+			 (int64_t)(w->run_ns - w->begin_ns) * 1e-3,
+			 (int64_t)(w->pause_ns - w->begin_ns) * 1e-3,
 			 (int64_t)(w->end_ns - w->begin_ns) * 1e-3);
 
 	if (w->rec.flags & KJOULE_WINDOW_LEADER)
-		snprintf(text + n, len - n, ", %llu uJ", (unsigned long long)(w->end_uj - w->begin_uj));
+		snprintf(text + n, len - n, ", %llu uJ",
+			 (unsigned long long)(w->end_uj - w->begin_uj));
 }
 
 /* Times after the start of the meter. */
@@ -348,8 +354,10 @@ static void script_describe_reading(const struct view *v, const struct kjoule_vp
 	uint8_t flags = r->rec.flags;
 	int n = snprintf(text, len, "%u of %.64s, %s%s%s, waited %.3f ms, ran %.3f us", r->number,
 			 r->block < vpm->n_blocks ? vpm->block[r->block].name : "[unknown]",
-			 flags & KJOULE_READING_PAUSED ? "held" : flags & KJOULE_READING_DELAYED ? "delayed" : "undelayed",
-			 flags & KJOULE_READING_DISTURBED ? " (moved)" : "", flags & KJOULE_READING_LATE ? " (late)" : "",
+			 flags & KJOULE_READING_PAUSED ? "held" :
+			 flags & KJOULE_READING_DELAYED ? "delayed" : "undelayed",
+			 flags & KJOULE_READING_DISTURBED ? " (moved)" : "",
+			 flags & KJOULE_READING_LATE ? " (late)" : "",
 			 (r->hit_ns - r->armed_ns) * 1e-6, (r->stop_ns - r->hit_ns) * 1e-3);
 
 	if (n > 0 && (size_t)n < len && r->others_ns)

@@ -17,7 +17,9 @@ static uint32_t script_u32_at(const struct kjoule_record *rec, size_t off)
 	return v;
 }
 
-/* What belongs to the sample that was just read: the records after it, which stay where they are. */
+/*
+ * What belongs to the sample that was just read: the records after it, which stay where they are.
+ */
 static void script_find_callers(struct script_cursor *c)
 {
 	const struct kjoule_record *rec;
@@ -25,12 +27,14 @@ static void script_find_callers(struct script_cursor *c)
 
 	memset(&c->callers, 0, sizeof(c->callers));
 	/* none where the records are left in the file */
-	while (c->stream->records && kjoule_record_next(c->stream->records, c->stream->len, &off, &rec) > 0) {
+	while (c->stream->records &&
+	       kjoule_record_next(c->stream->records, c->stream->len, &off, &rec) > 0) {
 		if (rec->type == KJOULE_RECORD_CHAIN)
 			c->callers.chain = (const struct kjoule_chain *)rec;
 		else if (rec->type == KJOULE_RECORD_STACK)
 			c->callers.stack = (const struct kjoule_stack *)rec;
-		else if (rec->type != KJOULE_RECORD_DURATION && (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE)))
+		else if (rec->type != KJOULE_RECORD_DURATION &&
+			 (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE)))
 			return;
 	}
 }
@@ -132,7 +136,8 @@ static int script_read_events(struct script_reader *r)
 	size_t off = 0;
 	int ret = 0;
 
-	while (!ret && kjoule_event_next(r->v->rec.side_band, r->v->rec.side_band_len, &off, &ev) > 0)
+	while (!ret &&
+	       kjoule_event_next(r->v->rec.side_band, r->v->rec.side_band_len, &off, &ev) > 0)
 		ret = script_add_event(r, &ev);
 	if (!ret)
 		ret = script_read_regions(r);

@@ -123,8 +123,10 @@ static void a_command_has_no_key_of_the_recorders(void **state)
 
 	(void)state;
 	need_root();
-	if (access("/proc/keys", R_OK) || syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
-	    syscall(SYS_add_key, "user", "kjoule-test", "secret", 6, KEY_SPEC_SESSION_KEYRING) < 0) {
+	if (access("/proc/keys", R_OK) ||
+	    syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
+	    syscall(SYS_add_key, "user", "kjoule-test", "secret", 6,
+		    KEY_SPEC_SESSION_KEYRING) < 0) {
 		print_message("# SKIP this kernel keeps no keys\n");
 		skip();
 	}
@@ -243,7 +245,7 @@ static void regions_can_be_marked_by_another_user(void **state)
 	kjoule_user_free(user);
 }
 
-/* As with file capabilities: the kernel shows our descriptors to nobody else of our user. */
+/* As with file capabilities: the kernel shows our descriptors to no other process of our user. */
 static void regions_are_found_where_the_recorder_is_hidden(void **state)
 {
 	static const char script[] = "IFS=: read fd inode pid other <<END\n$KJOULE_REGIONS\nEND\n"

@@ -2,7 +2,7 @@
 /*
  * What fuzzing has found stays mended: every file in fuzz/user/regressions/TARGET is run
  * through its target once more, within the time and the memory that one input may take.
- * Wants no libFuzzer: fuzz/replay-TARGET lies beside this program.
+ * Wants no libFuzzer: fuzz/replay-TARGET is in the build folder, too.
  */
 #include <dirent.h>
 #include <setjmp.h>

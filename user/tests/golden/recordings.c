@@ -68,7 +68,8 @@ static void mark_function(struct buffer *units, uint32_t tick, int32_t ended, ui
 	put_region_mark(units, KJOULE_REGION_BEGIN, now + 1, 2 + begun % 3);
 }
 
-static void put_function_sample(struct buffer *b, const struct plan *p, const struct function *f, uint32_t tick, uint64_t *dice)
+static void put_function_sample(struct buffer *b, const struct plan *p, const struct function *f,
+				uint32_t tick, uint64_t *dice)
 {
 	uint64_t callers[2];
 
@@ -79,7 +80,10 @@ static void put_function_sample(struct buffer *b, const struct plan *p, const st
 		put_chain(b, 0, 0, f->n_callers, callers);
 }
 
-/* The program calls its functions in turn, for some ticks each; every 40th tick or so is in the kernel. */
+/*
+ * The program calls its functions in turn, for some ticks each; every 40th tick or so is in the
+ * kernel.
+ */
 static void make_stream(struct buffer *b, struct buffer *units, const struct plan *p)
 {
 	uint64_t dice = p->seed;
@@ -111,7 +115,8 @@ static void make_stream(struct buffer *b, struct buffer *units, const struct pla
 		if (k % UPDATE_TICKS == 0)
 			put_energy(b, k, 3, (uint64_t[]){ uj[0], uj[1] });
 		if (rnd(&dice) % 40 == 0) {
-			put_sample(b, k, 0xffffffff81000000 + 16 * (rnd(&dice) % 64), KJOULE_SAMPLE_KERNEL, 2000000, 100);
+			put_sample(b, k, 0xffffffff81000000 + 16 * (rnd(&dice) % 64),
+				   KJOULE_SAMPLE_KERNEL, 2000000, 100);
 			uj[0] += 1000 * KERNEL_W;
 			uj[1] += 400 * KERNEL_W;
 			continue;
@@ -126,7 +131,8 @@ static void make_idle_stream(struct buffer *b, const struct plan *p)
 {
 	put_task(b, 0, 0);
 	for (uint32_t k = 0; k < p->ticks; k++)
-		put_sample(b, k, 0xffffffff81200000, KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_KERNEL, 0, 100);
+		put_sample(b, k, 0xffffffff81200000, KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_KERNEL, 0,
+			   100);
 }
 
 static void make_recording(const struct plan *p, const char *program, const char *build_id)
@@ -136,7 +142,8 @@ static void make_recording(const struct plan *p, const char *program, const char
 	struct kjoule_meta meta;
 	char path[64];
 
-	make_meta(&meta, n_cpus, INTERVAL_NS, p->idle ? KJOULE_TARGET_SYSTEM : KJOULE_TARGET_PROCESS);
+	make_meta(&meta, n_cpus, INTERVAL_NS,
+		  p->idle ? KJOULE_TARGET_SYSTEM : KJOULE_TARGET_PROCESS);
 	if (p->chains)
 		meta.session.flags |= KJOULE_FLAG_USER_CHAIN;
 	put_region_start(&units, T0_NS - INTERVAL_NS, 100, 100);

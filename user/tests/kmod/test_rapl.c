@@ -63,7 +63,7 @@ static void server_dram_has_its_own_unit(void **state)
 }
 
 /* Linux commits 4c081324df56 and 80275ca9e525 for DRAM; turbostat's spr_features for psys. */
-static void sapphire_rapids_and_later_count_psys_in_joules_and_dram_in_the_unit(void **state)
+static void sapphire_rapids_counts_psys_in_joules_and_dram_in_the_unit(void **state)
 {
 	static const u32 models[] = { 0x8f, 0xcf, 0xad, 0xae };
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
@@ -277,7 +277,8 @@ static void gauge_keeps_its_sign(void **state)
 static void scaling_does_not_overflow(void **state)
 {
 	(void)state;
-	assert_true(kjoule_counter_scale(20000000000000000ULL, 1000000, 16) == 305175781250000000ULL);
+	assert_true(kjoule_counter_scale(20000000000000000ULL, 1000000, 16) ==
+		    305175781250000000ULL);
 	assert_true(kjoule_counter_scale(7, 1, 0) == 7);
 	assert_true(kjoule_counter_scale(~0ULL, 1, 0) == ~0ULL);
 	assert_true(kjoule_counter_scale(1ULL << 63, 2, 64) == 1);
@@ -319,8 +320,8 @@ static void mean_frequency_is_right_after_any_time(void **state)
 	(void)state;
 	assert_true(kjoule_counter_mean_khz(4000000, 3000000, 3000000) == 4000000);
 	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++)
-		assert_true(kjoule_counter_mean_khz(4000000000 * seconds[i], 3000000000 * seconds[i],
-						    3000000) == 4000000);
+		assert_true(kjoule_counter_mean_khz(4000000000 * seconds[i],
+						    3000000000 * seconds[i], 3000000) == 4000000);
 }
 
 /* How often an idle package is read follows from this, whatever a source says that it counts. */
@@ -349,7 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intel_unit_is_a_power_of_two_of_a_joule),
 		cmocka_unit_test(server_dram_has_its_own_unit),
-		cmocka_unit_test(sapphire_rapids_and_later_count_psys_in_joules_and_dram_in_the_unit),
+		cmocka_unit_test(sapphire_rapids_counts_psys_in_joules_and_dram_in_the_unit),
 		cmocka_unit_test(other_parts_count_all_in_the_unit),
 		cmocka_unit_test(atom_unit_is_in_microjoule),
 		cmocka_unit_test(amd_has_registers_of_its_own),

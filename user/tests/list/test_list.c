@@ -36,7 +36,8 @@ static struct kjoule_source_info tell(const char *name, uint64_t ready_ns)
 	nla_nest_end(msg, nest);
 	if (ready_ns)
 		nla_put_u64(msg, KJOULE_A_SOURCE_READY_NS, ready_ns);
-	assert_int_equal(kjoule_parse_source(nlmsg_data(nlmsg_hdr(msg)), nlmsg_datalen(nlmsg_hdr(msg)), &src), 0);
+	assert_int_equal(kjoule_parse_source(nlmsg_data(nlmsg_hdr(msg)),
+					     nlmsg_datalen(nlmsg_hdr(msg)), &src), 0);
 	nlmsg_free(msg);
 	return src;
 }
@@ -50,7 +51,8 @@ static char *print(const struct list_sources *s, enum output_format format)
 
 static void a_meter_that_starts_on_command_says_so(void **state)
 {
-	struct kjoule_source_info sources[] = { tell("vchip-ina", 20000000), tell("vchip-meter", 0) };
+	struct kjoule_source_info sources[] =
+		{ tell("vchip-ina", 20000000), tell("vchip-meter", 0) };
 	struct list_sources s = { .kernel = sources, .n_kernel = 2 };
 	char *text = print(&s, OUTPUT_TABLE), *second = strstr(text, "vchip-meter");
 	struct json_object *doc, *row;
