@@ -227,9 +227,9 @@ def no_number(result, *why):
 
 
 def judge_vain(seen):
-    for name, promise, why in (("never", "a change that is never granted", ("did not change", "not tell them apart")),
+    for name, promise, why in (("never", "a change that is never granted", ("did not change", "not separate them")),
                                ("other", "one that is granted otherwise", ("another speed",)),
-                               ("slow", "one that takes longer than the time-out", ("did not change", "not tell them apart")),
+                               ("slow", "one that takes longer than the time-out", ("did not change", "not separate them")),
                                ("twins", "one between frequencies that are all but one", ("equally long", "less than the noise"))):
         ktap.check(no_number(seen[name], *why), f"{promise} has no number, a reason, and exit code 1", seen[name])
     doc = json.loads(seen["other"][1]) if rows(seen["other"]) else {"frequencies": []}

@@ -24,7 +24,7 @@ PARTS = ("work_light", "work_heavy")
 # of halves of 95 % intervals, what six true figures keep to but once in a thousand sweeps each: the farthest, and all together (chi square)
 FARTHEST, TOGETHER = 1.92, 0.99
 # of the figures
-DOUBTS = ("run for too short between two moves of the energy counter", "in long gaps are not attributed", "there was no reading",
+DOUBTS = ("run too shortly between two updates of the energy counter", "in long gaps are not attributed", "there was no reading",
           "a calibration was noisy")
 HALF_MOST = 0.06    # of an energy, half of its interval: a wide one would have any truth in it
 ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is worked out from what it spent alone

@@ -56,7 +56,7 @@ static void power_model_explain_choice(const struct blocks *b, const struct mode
 			 runs);
 		break;
 	case MODEL_SLOW_TICKS:
-		snprintf(m->reason, sizeof(m->reason), "mixture needs %d ticks between two moves of the counter, better 10, though %s; record at a higher rate",
+		snprintf(m->reason, sizeof(m->reason), "mixture needs %d ticks between two updates of the counter, better 10, though %s; record at a higher rate",
 			 MODEL_TICKS, runs);
 		break;
 	case MODEL_FEW_WINDOWS:
@@ -92,7 +92,7 @@ static void power_model_explain_refusal(const struct blocks *b, const struct sep
 			 MIXTURE_WINDOWS, s->windows, s->left_out);
 		break;
 	case SEPARABILITY_COARSE:
-		snprintf(m->reason, sizeof(m->reason), "it needs %d ticks between two moves of the counter, better 10, and there are %.1f; record at a higher rate",
+		snprintf(m->reason, sizeof(m->reason), "it needs %d ticks between two updates of the counter, better 10, and there are %.1f; record at a higher rate",
 			 MIXTURE_TICKS, s->window_ticks);
 		break;
 	case SEPARABILITY_NOTHING:
@@ -283,11 +283,11 @@ const char *power_model_note(const struct power_model *m, uint32_t function)
 	static const char *const notes[] = {
 		[SEPARABILITY_LITTLE] = "too little time for a power of its own",
 		[SEPARABILITY_BRIEF] = "runs too short for the rate",
-		[SEPARABILITY_ALIKE] = "the windows do not tell them apart" };
+		[SEPARABILITY_ALIKE] = "the windows do not separate them" };
 	static const char *const whys[] = {
 		[EDGE_SCARCE] = "too little time, or in too few windows, for a power of its own",
 		[EDGE_SHORT] = "runs too short for the rate",
-		[EDGE_ALIKE] = "the windows do not tell it apart" };
+		[EDGE_ALIKE] = "the windows do not separate it" };
 
 	if (m->why && function < m->n_whys)
 		return whys[m->why[function]];

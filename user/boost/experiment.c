@@ -392,7 +392,7 @@ int boost_lab_no_boost(const struct boost_lab *lab, const struct boost_course *c
 
 	switch (c->verdict) {
 	case BOOST_IDLE:
-		return cmd_failed("the load kept only %.0f %% of its CPUs' time: %s, and nothing can be told of the chip",
+		return cmd_failed("the load kept only %.0f %% of its CPUs' time: %s, and nothing is known of the chip",
 				  100 * c->busy, lab->load ? "something else ran" :
 				  "it rests, or uses fewer CPUs (--threads, --cpus), or something else ran");
 	case BOOST_LASTS:
@@ -400,7 +400,7 @@ int boost_lab_no_boost(const struct boost_lab *lab, const struct boost_course *c
 	case BOOST_RISES:
 		return cmd_failed("the load was slower at first: was the chip still throttled (--idle), or does the governor take its time?");
 	default:
-		return cmd_failed("neither a frequency nor throughput is known for long enough, and nothing can be told%s",
+		return cmd_failed("neither a frequency nor throughput is known for long enough to judge the chip%s",
 				  requested ? "; of the frequency there is only what was asked for (see `kjoule list`)" :
 				  "");
 	}

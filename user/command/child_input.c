@@ -33,7 +33,7 @@ int child_input_open(struct child_input *in, size_t runs, struct kjoule_error *e
 	in->at = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	if (in->at < 0)
 		return kjoule_fail(err, errno,
-				   "standard input: where it is to be read from cannot be told: %s",
+				   "standard input: its position is not known: %s",
 				   strerror(errno));
 	in->file = true;
 	return 0;

@@ -49,7 +49,7 @@ static const char *const verdict_why[TRANSITION_VERDICTS] = {
 	[TRANSITION_HIDDEN] = "the change falls between loops, where interrupts are let in",
 	[TRANSITION_DISTURBED] = "something else runs at the change in most tries: see what takes CPU time, or whether the firmware does (SMIs)",
 	[TRANSITION_VAGUE] = "loops are too noisy to place the change; make them longer (--adds)",
-	[TRANSITION_TOO_NEAR] = "the two frequencies cannot be told apart",
+	[TRANSITION_TOO_NEAR] = "the two frequencies are not separable",
 	[TRANSITION_BAD] = "the times of the loops make no sense",
 };
 
@@ -60,7 +60,7 @@ const char *latency_why(const struct latency *l, const struct latency_pair *p)
 	if (from || to)
 		return from ? from : to;
 	if (p->apart == TRANSITION_SAME)
-		return "loops take equally long at both frequencies, for all that can be told: the chip does not tell them apart, or does not come to one of them";
+		return "loops take equally long at both frequencies, within their noise: the chip does not separate them, or does not reach one of them";
 	if (p->apart == TRANSITION_TWINS)
 		return "loops at the two frequencies differ by less than the noise of a single one: a change cannot be followed; make them longer (--adds)";
 	if (p->elsewhere)

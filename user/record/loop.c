@@ -556,9 +556,10 @@ static void loop_warn_of_blocks(const struct record_loop *l)
 				 l->opt->blocks.blocks[i].name,
 				 l->opt->blocks.blocks[i].parts[0].where);
 	if (vpm->n_blocks && !vpm->readings)
-		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64
-			 " times nobody came by, %" PRIu64 " times who did has not ended it, %"
-			 PRIu64 " times it was called from elsewhere, %" PRIu64
+		cmd_warn("there is no reading of a block in %" PRIu64 " trials: %" PRIu64
+			 " times it was not reached, %" PRIu64
+			 " times it was entered and did not end, %" PRIu64
+			 " times it was called from elsewhere, %" PRIu64
 			 " times its end was passed too often, %" PRIu64
 			 " times something failed, %" PRIu64
 			 " times it was only seen where it returns to, %" PRIu64
@@ -566,7 +567,7 @@ static void loop_warn_of_blocks(const struct record_loop *l)
 			 vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
 	/* once in a while is no matter */
 	if (vpm->n_blocks && vpm->skipped > vpm->rounds)
-		cmd_warn("--vpm: %" PRIu64 " rounds were not begun, and %" PRIu64
+		cmd_warn("--vpm: %" PRIu64 " trials were not begun, and %" PRIu64
 			 " were: no CPU of the recording was online, one was on its way, or the program ended",
 			 vpm->skipped, vpm->rounds);
 }
@@ -583,7 +584,7 @@ static void loop_warn_of_jits(const struct record_loop *l)
 		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp is not the process's own, nor yours or root's, or no plain file of that directory",
 			 out.foreign);
 	if (out.gone)
-		cmd_warn("of %u processes the names of code made at run time are left out: they ended before it was seen whose they were, so whether the map in /tmp is theirs cannot be told",
+		cmd_warn("of %u processes the names of code made at run time are left out: they ended before it was seen whose they were, so whether the map in /tmp is theirs is not known",
 			 out.gone);
 	if (out.unreadable)
 		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp cannot be read",

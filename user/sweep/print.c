@@ -269,8 +269,8 @@ static void sweep_print_saving(const struct sweep *s)
 	if (b->known < 2)
 		printf("; there is no other to compare it with\n");
 	else if (b->equal + b->unknown)
-		printf("; of the others %zu of %zu cannot be told from it\n", b->equal + b->unknown,
-		       b->known - 1);
+		printf("; %zu of the %zu others are not significantly different from it\n",
+		       b->equal + b->unknown, b->known - 1);
 	else
 		printf("; every other one takes more\n");
 	if (!v->moved) {
@@ -284,7 +284,7 @@ static void sweep_print_saving(const struct sweep *s)
 		      v->delay_s, v->moved, v->moved > 1 ? "s" : "");
 	if (v->threads && v->threads != s->plan.settings[v->single].threads)
 		printf(", at %u threads", v->threads);
-	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference can be told\n",
+	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference is significant\n",
 		      v->sure_j, v->sure, v->sure == 1 ? "" : "s");
 	printf("             that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something\n");
 	printf("             changes of frequency: %.0f or more in a run; ", s->changes);
@@ -297,12 +297,12 @@ static void sweep_print_saving(const struct sweep *s)
 
 static void sweep_print_footnotes(const struct sweep *s)
 {
-	printf("\nALIKE : others that cannot be told from the least: the interval that holds for all of them together has no difference in it; = : the same of a setting\n");
+	printf("\nALIKE : others that are not significantly different from the least: the interval that holds for all of them together includes 0; = : the same of a setting\n");
 	printf("J s : energy times the time by the clock in which it was at work; the least is the best of both\n");
 	if (s->has_energy)
 		printf("J, W : while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes\n");
 	if (sweep_has_mixed(s))
-		printf("~ : runs for too short between two moves of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least cannot be told\n");
+		printf("~ : runs too shortly between two updates of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least is not known\n");
 	if (s->runs_least < RUNS_SPREAD)
 		printf("the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more\n",
 		       RUNS_SPREAD);
@@ -382,7 +382,7 @@ static struct json_object *sweep_saving_json(const struct sweep *s)
 	sweep_json_put(o, "energy_lo_j", sweep_real_json(v->saved_j.lo));
 	sweep_json_put(o, "energy_hi_j", sweep_real_json(v->saved_j.hi));
 	sweep_json_put(o, "part", sweep_real_json(v->saved_j.v / s->all.at[v->single].j.v));
-	sweep_json_put(o, "told_j", sweep_real_json(v->sure_j));
+	sweep_json_put(o, "known_j", sweep_real_json(v->sure_j));
 	sweep_json_put(o, "longer_s", sweep_real_json(v->delay_s));
 	sweep_json_put(o, "blocks", json_object_new_uint64(v->moved));
 	sweep_json_put(o, "blocks_known", json_object_new_uint64(v->sure));

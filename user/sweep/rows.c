@@ -401,7 +401,7 @@ static int sweep_note_mixed(struct sweep *s)
 	}
 	if (!s->mixed || single == SWEEP_NONE || !(s->all.at[single].j.v > 0))
 		return 0;
-	return merge_note(&s->notes, "of the blocks of 1 %% of the whole and more %zu, with %.3g %% of the energy at the best single setting, run for too short between two moves of the energy counter (~): what their neighbours draw is mixed into theirs, so no setting is told to be the least for them, and they have no part in what is saved",
+	return merge_note(&s->notes, "of the blocks of 1 %% of the whole and more %zu, with %.3g %% of the energy at the best single setting, run too shortly between two updates of the energy counter (~): what their neighbours draw is mixed into theirs, so no setting is known to be the least for them, and they have no part in what is saved",
 			  s->mixed, 100 * j / s->all.at[single].j.v);
 }
 

@@ -319,7 +319,7 @@ int transition_trend(const struct transition_point *points, size_t n, bool up,
 const char *transition_shape_name(enum transition_shape s)
 {
 	static const char * const names[TRANSITION_SHAPES] = {
-		[TRANSITION_UNKNOWN] = "not told", [TRANSITION_FLAT] = "flat",
+		[TRANSITION_UNKNOWN] = "not known", [TRANSITION_FLAT] = "flat",
 		[TRANSITION_LINEAR] = "linear",
 		[TRANSITION_JUMP] = "two levels", [TRANSITION_STEPS] = "steps",
 		[TRANSITION_OTHER] = "none of these",

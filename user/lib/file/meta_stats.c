@@ -141,7 +141,7 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal)
 	json_put_reals(o, "irq_error_uw", cal->irq_error_uw, cal->n_domains);
 	json_put_reals(o, "loop_uw", cal->loop_uw, cal->n_domains);
 	json_put_reals(o, "idle_uj", cal->idle_uj, cal->n_domains);
-	json_put_reals(o, "asleep_uw", cal->idle_uw, cal->n_domains);
+	json_put_reals(o, "idle_uw", cal->idle_uw, cal->n_domains);
 	return kjoule_json_finish(o);
 }
 
@@ -188,7 +188,7 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	for (unsigned int d = json_get_reals(o, "idle_uj", cal->idle_uj, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
 		cal->idle_uj[d] = NAN;
-	for (unsigned int d = json_get_reals(o, "asleep_uw", cal->idle_uw, KJOULE_MAX_DOMAINS);
+	for (unsigned int d = json_get_reals(o, "idle_uw", cal->idle_uw, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
 		cal->idle_uw[d] = NAN;
 	json_object_put(o);

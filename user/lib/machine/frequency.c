@@ -390,7 +390,7 @@ static int policy_hold(struct kjoule_frequency *f, size_t i, uint32_t khz, struc
 	kjoule_frequency_note(k, min_khz);
 	kjoule_frequency_note(k, max_khz);
 	if (!khz_is_near(min_khz, khz) || !khz_is_near(max_khz, khz))
-		return kjoule_fail(err, ERANGE, "policy%u was asked for %.6g MHz and took limits of %.6g to %.6g MHz: firmware, heat or somebody else limits it",
+		return kjoule_fail(err, ERANGE, "policy%u was asked for %.6g MHz and took limits of %.6g to %.6g MHz: firmware, heat or another program limits it",
 				   p->number, khz / 1e3, min_khz / 1e3, max_khz / 1e3);
 	return 0;
 }

@@ -252,7 +252,7 @@ static int saved_restore(const struct frequency_saved *s, bool killed, const cha
 		n = snprintf(said, len, "process %d was killed while it held the CPUs at %.6g MHz: the limits from before are restored at %u of %u policies%s",
 			     s->pid, at_khz / 1e3, restored, s->n, others ? "; " : "");
 	if (others)
-		snprintf(said + n, len - n, "policy%u has limits now that are neither kjoule's nor those from before, %u to %u kHz: they are left as they are, as somebody else, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
+		snprintf(said + n, len - n, "policy%u has limits now that are neither kjoule's nor those from before, %u to %u kHz: they are left as they are, as another program, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
 			 others->number, others->min_khz, others->max_khz, sysfs, others->number);
 	return ret ? ret : restored > 0;
 }

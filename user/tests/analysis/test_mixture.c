@@ -249,7 +249,7 @@ static void errors_of_edges_have_the_reported_covariance(void **state)
 			       ((1 + jitters[j] * jitters[j]) / 12 -
 				mixture_covariance(lengths[l], 0, jitters[j]));
 			if (fabs(sum / TRIES - lengths[l]) > 0.01 || fabs(variance - told) > 0.012)
-				print_message("length %g, jitter %g: mean %g, variance %g, told %g\n",
+				print_message("length %g, jitter %g: mean %g, variance %g, reported %g\n",
 					      lengths[l], jitters[j], sum / TRIES, variance, told);
 			assert_true(fabs(sum / TRIES - lengths[l]) < 0.01);
 			assert_true(fabs(variance - told) < 0.012);
@@ -590,7 +590,7 @@ static void table(unsigned int runs)
 	static const double ticks[] = { 5, 10, 20, 50 };
 	static const char *const orders[] = { "in turn", "random", "memoryless" };
 
-	printf("# lengths / order / varies / ticks / jitter: worst error, its mean by block, half interval, inside; cpm's worst; told apart in\n");
+	printf("# lengths / order / varies / ticks / jitter: worst error, its mean by block, half interval, inside; cpm's worst; separate in\n");
 	for (size_t i = 0; i < PROGRAMS + sizeof(more) / sizeof(more[0]); i++) {
 		for (size_t t = 0; t < sizeof(ticks) / sizeof(ticks[0]); t++) {
 			for (int jitter = 0; jitter <= 1; jitter++) {

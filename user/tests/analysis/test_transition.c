@@ -150,7 +150,7 @@ static void test_levels_that_differ_by_noise_are_not_apart(void **state)
 		made_level(&made_slow, 60e3, &seed, &a);
 		told += transition_levels_apart(&a, &same, NULL) != TRANSITION_SAME;
 	}
-	printf("the same frequency twice: told apart %zu times of %zu\n", told, runs_of(400));
+	printf("the same frequency twice: separated %zu times of %zu\n", told, runs_of(400));
 	assert_true(told <= 0.08 * runs_of(400) + 1);
 }
 

@@ -150,7 +150,7 @@ static void test_own_part_cancels(void **state)
 	m.own = 3e-3;
 	m.own_w = 6;
 	off = worst(&m, 50, &inside, &half);
-	printf("1.2 W, 1 ms beside 3 ms at 6 W: off by %.2f %%\n", off);
+	printf("1.2 W, 1 ms next to 3 ms at 6 W: off by %.2f %%\n", off);
 	assert_true(off < 5);
 }
 
@@ -224,7 +224,7 @@ static void test_interrupts(void **state)
 	for (size_t i = 0; i < in.n; i++)
 		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
 	assert_int_equal(vpm_solve(&in, &r), 0);
-	printf("1.65 W beside interrupts of 2.45 W: %.4f W, %.1f us\n", r.power_w.v,
+	printf("1.65 W with interrupts of 2.45 W: %.4f W, %.1f us\n", r.power_w.v,
 	       1e6 * r.latency_s.v);
 	assert_float_equal(r.power_w.v, 1.65, 0.006);
 	assert_float_equal(r.latency_s.v, 7e-3, 30e-6);
@@ -433,7 +433,7 @@ static void check_calibration(double block_w, double irq_w)
 		inside[2] += r.energy_j.lo <= truth[2] && truth[2] <= r.energy_j.hi;
 		half += 100 * (r.power_w.hi - r.power_w.v) / block_w / runs;
 	}
-	printf("%.2f W beside interrupts of %.2f W: half an interval %.2f %%, %d, %d, %d of %.0f inside\n",
+	printf("%.2f W with interrupts of %.2f W: half an interval %.2f %%, %d, %d, %d of %.0f inside\n",
 	       block_w, irq_w, half, inside[0], inside[1], inside[2], runs);
 	assert_in_range(inside[0], 370, 392);
 	assert_in_range(inside[1], 370, 392);

@@ -237,7 +237,7 @@ static void frequent_sets_are_kept_and_the_others_counted(void **state)
 		assert_true(cpm_has_other_sets(&few));
 		for (uint32_t k = 0; k < few.first_other_set; k++)
 			kept += few.first[k + 1] - few.first[k] > 1;
-		print_message("%zu CPUs: %u vectors, %u kept, %.1f %% of ticks in crowds\n",
+		print_message("%zu CPUs: %u vectors, %u kept, %.1f %% of ticks in all other sets\n",
 			      streams[i], all.n_vectors, kept,
 			      100. * few.other_set_ticks / few.ticks);
 		assert_in_range(kept, 1, 100);	/* with some of their bases */
@@ -580,15 +580,15 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
 	char expected[160], *text;
 
 	(void)state;
-	record("crowds");
-	assert_int_equal(kjoule("report --json %s", temp_path("crowds")), 0);
+	record("sets");
+	assert_int_equal(kjoule("report --json %s", temp_path("sets")), 0);
 	doc = json_tokener_parse(out);
 	assert_int_equal(number(doc, "other_set_ticks"), 0);
 	assert_true(near(number(doc, "other_set_part"), 0, 0));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", temp_path("crowds")), 0);
+	assert_int_equal(kjoule("report %s", temp_path("sets")), 0);
 	assert_null(strstr(out, "rarely ran together"));
-	assert_int_equal(view_open(temp_path("crowds"), &v, &error), 0);
+	assert_int_equal(view_open(temp_path("sets"), &v, &error), 0);
 	assert_int_equal(blocks_new(&v, NULL, false, &b), 0);
 	b.input.vectors_room = room_of_50(3);
 	assert_int_equal(profile_new(&b.input, &p), 0);

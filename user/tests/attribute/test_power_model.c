@@ -285,7 +285,7 @@ static void no_number_where_there_is_no_answer(void **state)
 	assert_true(says(err, "it needs 200 windows"));
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("slow")), 1);
 	assert_string_equal(out, "");
-	assert_true(says(err, "ticks between two moves of the counter"));
+	assert_true(says(err, "ticks between two updates of the counter"));
 	assert_int_equal(kjoule("report --model other %s", temp_path("fine")), 2);
 	assert_true(says(err, "expected cpm, edge, mixture, vpm or auto"));
 	assert_int_equal(kjoule("report --model mixture --raw %s", temp_path("fine")), 2);

@@ -353,7 +353,7 @@ static void grains_and_formats_work(void **state)
 	assert_true(near(number(row_of(doc, "named", NULL), "energy_difference_package_j"), 1,
 			 0.05));
 	json_object_put(doc);
-	assert_int_equal(kjoule("diff --comm nobody %s", with_paths("@l1 @l2")), 1);
+	assert_int_equal(kjoule("diff --comm absent %s", with_paths("@l1 @l2")), 1);
 	assert_true(says(err, "no such process on either side"));
 	assert_int_equal(kjoule("diff --comm program %s", with_paths("@l1 @l2")), 0);
 }

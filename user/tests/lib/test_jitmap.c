@@ -25,7 +25,7 @@ static const char text[] =
 	"2000 0 empty\n"
 	"ffffffffffffffff 10 around\n"
 	"3000 zz what\n"
-	"1000 100 hot, made anew\n"
+	"1000 100 hot, again\n"
 	"4000 1000 large\n"
 	"4100 10 small\n"
 	"5000 10 last one without an end";
@@ -39,8 +39,8 @@ static const char *at(const struct kjoule_jitmaps *maps, uint32_t pid, uint64_t 
 
 static void check(const struct kjoule_jitmaps *maps)
 {
-	assert_string_equal(at(maps, 7, 0x1000), "hot, made anew");
-	assert_string_equal(at(maps, 7, 0x10ff), "hot, made anew");
+	assert_string_equal(at(maps, 7, 0x1000), "hot, again");
+	assert_string_equal(at(maps, 7, 0x10ff), "hot, again");
 	assert_string_equal(at(maps, 7, 0x1100), "");
 	assert_string_equal(at(maps, 7, 0xfff), "");
 	assert_string_equal(at(maps, 7, 0x2000), "");

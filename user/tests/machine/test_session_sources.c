@@ -34,7 +34,7 @@ static int try(const struct kjoule_source_spec *spec, const char *what, void *ar
 		assert_true(spec->fd >= 0);
 	if (!refused || strncmp(spec->name, refused, strlen(refused)))
 		return 0;
-	return kjoule_fail(err, refused_with, "%s: %s: the counter stands still", what, spec->name);
+	return kjoule_fail(err, refused_with, "%s: %s: the counter is stuck", what, spec->name);
 }
 
 /* Two packages with a core zone each, and ten sensors. */
@@ -119,14 +119,14 @@ static void a_part_that_stands_still_is_left_out_of_its_meter(void **state)
 	assert_string_equal(names(), ZONE "0," ZONE "1," ZONE "0:0");
 	assert_string_equal(heard,
 			    "kjoule: left out of powercap: " ZONE
-			    "1:0: the counter stands still\n");
+			    "1:0: the counter is stuck\n");
 	/* the first of them too; by default as well */
 	refused = ZONE "0";
 	kernel[0].available = false;
 	assert_int_equal(choose(NULL), 0);
 	assert_string_equal(names(), ZONE "1," ZONE "1:0");
-	assert_true(says("left out of powercap: " ZONE "0: the counter stands still\n"));
-	assert_true(says("left out of powercap: " ZONE "0:0: the counter stands still\n"));
+	assert_true(says("left out of powercap: " ZONE "0: the counter is stuck\n"));
+	assert_true(says("left out of powercap: " ZONE "0:0: the counter is stuck\n"));
 }
 
 static void a_meter_of_which_no_part_works_is_refused(void **state)
@@ -134,7 +134,7 @@ static void a_meter_of_which_no_part_works_is_refused(void **state)
 	(void)state;
 	refused = ZONE;
 	assert_int_equal(choose("powercap"), EXIT_FAILED);
-	assert_true(says("kjoule: left out of powercap: " ZONE "1:0: the counter stands still\n"));
+	assert_true(says("kjoule: left out of powercap: " ZONE "1:0: the counter is stuck\n"));
 	assert_true(says("kjoule: powercap: no part of it can be used"));
 }
 
@@ -155,7 +155,7 @@ static void by_default_what_does_not_work_gives_way_to_the_next_best(void **stat
 	refused = "perf:power";
 	assert_int_equal(choose(NULL), 0);
 	assert_string_equal(names(), ZONE "0," ZONE "1," ZONE "0:0," ZONE "1:0");
-	assert_true(says("left out of perf:power: perf:power/energy-pkg/: the counter stands still\n"));
+	assert_true(says("left out of perf:power: perf:power/energy-pkg/: the counter is stuck\n"));
 	refused = "p";		/* all that sysfs has of the processor */
 	assert_int_equal(choose(NULL), 0);
 	assert_int_equal(chosen->n, 0);

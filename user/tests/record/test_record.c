@@ -203,11 +203,11 @@ static char *told_to_a_command(const struct kjoule_region_area *area)
 	char *text;
 
 	sigemptyset(&none);
-	setenv("OUT", temp_path("told"), 1);
+	setenv("OUT", temp_path("printed"), 1);
 	assert_int_equal(child_start(&child, command, &none, area, NULL), 0);
 	assert_int_equal(child_go(&child), 0);
 	assert_true(child_reap(&child, true));
-	text = (char *)read_file(temp_path("told"), &len);
+	text = (char *)read_file(temp_path("printed"), &len);
 	text[len] = 0;
 	return text;
 }
@@ -452,7 +452,7 @@ static pid_t somebody(uid_t uid, int *end)
 /* Who records another user's command has its names, though it has ended when they are read. */
 static void names_of_a_process_of_somebody_else_are_kept(void **state)
 {
-	const struct record_options opt = { .output = temp_path("somebody") };
+	const struct record_options opt = { .output = temp_path("foreign") };
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
 	static struct kjoule_calibration none;
 	const uid_t nobody = 65534;
@@ -473,7 +473,7 @@ static void names_of_a_process_of_somebody_else_are_kept(void **state)
 		write_file(path, "10001000 800 app.js:hot\n", 24);
 		assert_int_equal(chown(path, kind == 1 ? nobody - 1 : nobody, nobody), 0);
 		put_map(&side, pid, 1000, 0x10000000, 0x10000, 0, "//anon");
-		assert_int_equal(record_writer_open(AT_FDCWD, temp_path("somebody"), &w, NULL), 0);
+		assert_int_equal(record_writer_open(AT_FDCWD, temp_path("foreign"), &w, NULL), 0);
 		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
 		if (kind < 2)
 			assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
@@ -489,7 +489,7 @@ static void names_of_a_process_of_somebody_else_are_kept(void **state)
 		assert_int_equal(record_writer_close(w, NULL), 0);
 		free(side.data);
 		unlink(path);
-		assert_int_equal(kjoule_recording_load(temp_path("somebody"), &rec, NULL), 0);
+		assert_int_equal(kjoule_recording_load(temp_path("foreign"), &rec, NULL), 0);
 		assert_int_equal(kjoule_jitmaps_find(rec.jitmaps, pid, 0x10001004) != NULL,
 				 kind == 0);
 		kjoule_recording_free(&rec);

@@ -180,7 +180,7 @@ static void each_block_has_its_best_setting(void **state)
 	assert_int_equal(number(member(doc, "best_single"), "freq_khz"), 50000);
 	saving = member(doc, "saving");
 	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) &&
-		    near(number(saving, "told_j"), 0.4, 0.03));
+		    near(number(saving, "known_j"), 0.4, 0.03));
 	assert_true(number(saving, "energy_lo_j") < number(saving, "energy_j") &&
 		    near(number(saving, "longer_s"), -0.4, 0.01));
 	assert_int_equal(number(saving, "blocks"), 1);
@@ -302,10 +302,10 @@ static void what_is_mixed_has_no_least(void **state)
 		    near(number(saving, "of_energy_j"), 1.2, 0.03));
 	json_object_put(doc);
 	assert_true(says(err, "of the blocks of 1 % of the whole and more 2, with "));
-	assert_true(says(err, " % of the energy at the best single setting, run for too short between two moves"));
+	assert_true(says(err, " % of the energy at the best single setting, run too shortly between two updates"));
 	assert_int_equal(kjoule("sweep --raw %s", options), 0);
 	assert_true(says(out, "# note       of the blocks of 1 %") &&
-		    says(out, "\n~ : runs for too short between two moves of the energy counter"));
+		    says(out, "\n~ : runs too shortly between two updates of the energy counter"));
 	assert_true(says(out, "program    ~  -") && says(out, "[kernel]   ~  -") &&
 		    says(out, "own frequency for each block: 0.4"));
 }
@@ -357,8 +357,8 @@ static void other_builds_are_no_sweep(void **state)
 	assert_int_equal(kjoule("sweep --from %s", temp_path("builds")), 1);
 	assert_true(says(err, "are recordings of different programs or builds: sweep one program at a time"));
 	assert_int_equal(out[0], 0);
-	assert_int_equal(kjoule("sweep --comm nobody --from %s", temp_path("known")), 1);
-	assert_true(says(err, "--comm nobody: no such process at any setting"));
+	assert_int_equal(kjoule("sweep --comm absent --from %s", temp_path("known")), 1);
+	assert_true(says(err, "--comm absent: no such process at any setting"));
 	/* a recording that is gone is left out, and said */
 	unlink(temp_path("known/f50000.2.data"));
 	assert_int_equal(kjoule("sweep --raw --from %s", temp_path("known")), 1);
