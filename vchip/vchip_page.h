@@ -50,7 +50,8 @@ typedef int32_t __s32;
  * @esu:		energy status unit: one raw count is 2^-esu joule (chip)
  * @energy_bits:	width of the raw energy counters, 32 (chip)
  * @update_period_ns:	nominal time between two updates of the raw energy counters (chip)
- * @pl1_uw,@pl2_uw:	power limits in microwatt (chip; the guest may write the limits in vchip_pkg)
+ * @pl1_uw,@pl2_uw:	power limits in microwatt (chip; the guest may write the limits in
+ *			vchip_pkg)
  * @tau_us:		time window of PL1 in microseconds (chip)
  * @clock_scale:	the clock and all microsecond times are stretched by this factor (chip)
  * @tjmax_mc:		critical temperature in millidegree Celsius (chip)
@@ -65,8 +66,8 @@ typedef int32_t __s32;
  * @mark_ack:		equals @mark_seq when the oracle has taken the snapshot (chip)
  * @mark_guest_ns:	the guest's CLOCK_MONOTONIC at the mark (guest)
  * @mark_label:		the snapshot's name (guest)
- * @meter_ns:		sensing interval of the meter that starts on command, unless the guest asks for
- *			another one; 0: there is no such meter (chip)
+ * @meter_ns:		sensing interval of the meter that starts on command, unless the guest asks
+ *			for another one; 0: there is no such meter (chip)
  * @meter_lsb_uw:	its readings are multiples of this (chip)
  * @base_khz:		the highest frequency without turbo; 0: the chip has none (chip)
  * @has_fan:		there is a fan, which can be slowed down (chip)
@@ -122,7 +123,8 @@ struct vchip_head {
  * @limit_pl1_uw,@limit_pl2_uw,@limit_tau_us: limits as written by the guest; 0: the
  *			profile's (guest)
  * @meter_start:	a new number starts the meter: it averages the package's power over its
- *			sensing interval from now on. One before the end of the last starts it anew (guest)
+ *			sensing interval from now on. One before the end of the last starts it anew
+ *			(guest)
  * @meter_interval_ns:	sensing interval, taken over at the start; 0: the profile's (guest)
  * @turbo_off:		no core gets more than the base frequency (guest)
  * @fan_slower:		thousandths by which the fan turns slower than it can (guest)
@@ -130,7 +132,8 @@ struct vchip_head {
  * @meter_uw:		the reading, written before @meter_done (chip)
  * @meter_begin_ns,@meter_end_ns: chip time of its interval, for tests (chip)
  * @turbo_khz:		what no core may be above now, for tests (chip)
- * @budget_uw:		the weighted mean of the package's power, which is held below PL1, for tests (chip)
+ * @budget_uw:		the weighted mean of the package's power, which is held below PL1, for tests
+ *			(chip)
  * @energy_dram_raw:	the counter of the memory behind this package, which is no part of the
  *			package's energy; 0 where the chip has none (chip)
  * @energy_dram_pj:	the same in picojoule without update period or wrap, for tests (chip)
@@ -184,8 +187,10 @@ struct vchip_idt {
 /* struct vchip_cpu.irq_flags */
 #define VCHIP_IRQ_VALID		(1u << 0)	/* irq_ip is the precise instruction pointer */
 #define VCHIP_IRQ_KERNEL	(1u << 1)	/* irq_ip is a kernel address */
-#define VCHIP_IRQ_WAITED	(1u << 2)	/* with VALID: the interrupt was raised while the CPU did not take
-						 * any; irq_ip is the instruction after which it did */
+/*
+ * with VALID: it was raised while the CPU took none; irq_ip is the instruction after which it did
+ */
+#define VCHIP_IRQ_WAITED	(1u << 2)
 
 /**
  * struct vchip_cpu - registers of one CPU

@@ -12,10 +12,10 @@
  * "solve/assemble". A child of fork(2) is in the region in which it was forked; a new thread, and a
  * program that is executed, are in none.
  *
- * Without `kjoule record` the calls return at once: a test of one variable. While it records, a call
- * takes some tens of nanoseconds, most of them for the clock; it never waits, allocates nothing after
- * a thread's first one and leaves errno alone. What does not arrive in time is lost, counted and
- * shown by the report.
+ * Without `kjoule record` the calls return at once: a test of one variable. While it records, a
+ * call takes some tens of nanoseconds, most of them for the clock; it never waits, allocates
+ * nothing after a thread's first one and leaves errno alone. What does not arrive in time is lost,
+ * counted and shown by the report.
  */
 #ifndef KJOULE_REGION_H
 #define KJOULE_REGION_H
@@ -26,21 +26,21 @@ extern "C" {
 
 #define KJOULE_REGION_NAME_MAX	63	/* bytes of a name that are kept */
 #define KJOULE_REGION_DEPTH_MAX	32	/* regions in each other */
-#define KJOULE_REGION_PATHS_MAX	511	/* different ones of a thread, by the names around them as well */
+#define KJOULE_REGION_PATHS_MAX	511	/* of a thread, by the names around them as well */
 
-/* For the functions below. Not 0: somebody may be recording. */
+/* For the functions below. Not 0: a recorder may be running. */
 extern int kjoule_region_wanted;
 void kjoule_region_do_begin(const char *name);
 void kjoule_region_do_end(void);
 
 /**
  * kjoule_region_begin() - the calling thread begins a region, inside of the one that it is in
- * @name:	what the report calls it, in UTF-8; copied, cut after KJOULE_REGION_NAME_MAX bytes. A "/" in it
- *		looks like a region in another one. NULL and "" are "[unnamed]"
+ * @name:	what the report calls it, in UTF-8; copied, cut after KJOULE_REGION_NAME_MAX bytes.
+ *		A "/" in it looks like a region in another one. NULL and "" are "[unnamed]"
  *
  * Each call has its kjoule_region_end(), in the same thread. Of regions deeper than
- * KJOULE_REGION_DEPTH_MAX, and of more than KJOULE_REGION_PATHS_MAX different ones, the time stays with
- * the one around; the report tells how many these were.
+ * KJOULE_REGION_DEPTH_MAX, and of more than KJOULE_REGION_PATHS_MAX different ones, the time stays
+ * with the one around; the report tells how many these were.
  *
  * Context: any thread; signal handlers where the thread has marked something before. Not between
  * vfork(2) and exec.

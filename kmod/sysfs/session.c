@@ -2,8 +2,8 @@
 /*
  * A folder for each session in /sys/class/misc/kjoule, with its statistics added up over its CPUs,
  * one number a file, and a folder for each source (session_source.c). A folder knows its session by
- * id only and looks it up at each read, so neither keeps the other alive. No lock is held to create
- * and remove them.
+ * id only and looks it up at each read, so neither keeps the other alive. No lock is held while
+ * they are created and removed.
  */
 #include <linux/kobject.h>
 #include <linux/slab.h>

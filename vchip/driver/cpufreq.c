@@ -72,7 +72,10 @@ static int vchip_freq_policy_init(struct cpufreq_policy *policy)
 	return 0;
 }
 
-/* For all CPUs at once, whichever is named. Limits stay: the chip does not grant what is above its base frequency. */
+/*
+ * For all CPUs at once, whichever is named. Limits stay: the chip does not grant what is above its
+ * base frequency.
+ */
 static int vchip_freq_set_boost(struct cpufreq_policy *policy, int state)
 {
 	unsigned int i;

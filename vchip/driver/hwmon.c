@@ -129,7 +129,8 @@ int vchip_hwmon_init(struct vchip *chip)
 		struct vchip_hwmon *h = &hwmons[i];
 
 		*h = (struct vchip_hwmon){ .chip = chip, .pkg = vchip_pkg(chip, i), .package = i };
-		snprintf(h->label, sizeof(h->label), chip->packages > 1 ? "package-%u" : "package", i);
+		snprintf(h->label, sizeof(h->label), chip->packages > 1 ? "package-%u" : "package",
+			 i);
 		h->dev = hwmon_device_register_with_info(&chip->pdev->dev, "vchip", h,
 							 &vchip_hwmon_chip, NULL);
 		if (IS_ERR(h->dev)) {

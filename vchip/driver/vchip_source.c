@@ -308,7 +308,8 @@ static int set_failing(const char *text, const struct kernel_param *param)
 	int ret = kstrtobool(text, &failing);
 
 	if (!ret)
-		WRITE_ONCE(vchip_energy_source.ops, failing ? &vchip_failing_ops : &vchip_energy_ops);
+		WRITE_ONCE(vchip_energy_source.ops,
+			   failing ? &vchip_failing_ops : &vchip_energy_ops);
 	vchip_energy_source.stuck = 0;
 	return ret;
 }
@@ -410,7 +411,8 @@ static int set_stalling(const char *text, const struct kernel_param *param)
 	int ret = kstrtobool(text, &stalling);
 
 	if (!ret)
-		WRITE_ONCE(vchip_energy_source.ops, stalling ? &vchip_stalling_ops : &vchip_energy_ops);
+		WRITE_ONCE(vchip_energy_source.ops,
+			   stalling ? &vchip_stalling_ops : &vchip_energy_ops);
 	return ret;
 }
 

@@ -3,7 +3,7 @@
  * What a program in the guest sees of the chip: one verb for each promise, numbers as
  * "key value" lines on standard output. The tests selftests/vchip/test_chip_*.py
  * run it and judge. Needs root, and a guest booted with iomem=relaxed, so that the
- * registers can be mapped beside the driver.
+ * registers can be mapped next to the driver.
  */
 #define _GNU_SOURCE
 
@@ -91,8 +91,9 @@ static uint64_t number(const char *text)
 }
 
 /*
- * What so many turns of a loop take, and to read that before and after. The clock is read outside of the registers: it
- * takes another six instructions where a second begins. Once more if an interrupt came between the two.
+ * What so many turns of a loop take, and to read that before and after. The clock is read outside
+ * of the registers: it takes another six instructions where a second begins. Once more if an
+ * interrupt came between the two.
  */
 static struct reading spent(unsigned int cpu, const struct work *work, uint64_t loops)
 {
@@ -119,7 +120,10 @@ static struct reading spent(unsigned int cpu, const struct work *work, uint64_t 
 	};
 }
 
-/* speed CPU KHZ MS CLASS: turns of a loop of that class at a set frequency, for so long; what it takes to read that is left out */
+/*
+ * speed CPU KHZ MS CLASS: turns of a loop of that class at a set frequency, for so long; what it
+ * takes to read that is left out
+ */
 static void verb_speed(char **arg)
 {
 	unsigned int cpu = (unsigned int)number(arg[0]);
@@ -238,7 +242,9 @@ static void exact_scan(uint64_t n)
 	mix_scan(exact_buffer, 3000, n);
 }
 
-/* User instructions that this CPU retires in a call; the least of several, nobody else's in it. */
+/*
+ * User instructions that this CPU retires in a call; the least of several, which has no one else's.
+ */
 static uint64_t retired(void (*run)(uint64_t n), uint64_t n)
 {
 	volatile struct vchip_cpu *regs = registers_cpu(0);
@@ -298,7 +304,10 @@ static void verb_idle(char **arg)
 	show("power_uw", pkg->power_uw);
 }
 
-/* edges PACKAGE COUNT: the raw counters at their updates, as they move, and to when the energy in picojoule is */
+/*
+ * edges PACKAGE COUNT: the raw counters at their updates, as they move, and to when the energy in
+ * picojoule is
+ */
 static void verb_edges(char **arg)
 {
 	volatile struct vchip_pkg *pkg = registers_pkg((unsigned int)number(arg[0]));
@@ -316,12 +325,16 @@ static void verb_edges(char **arg)
 		printf("edge raw %u core_raw %u pj %llu core_pj %llu edge_ns %llu chip_ns %llu updates %llu "
 		       "dram_raw %u dram_pj %llu\n",
 		       pkg->energy_pkg_raw, pkg->energy_core_raw, (unsigned long long)pkg_pj,
-		       (unsigned long long)core_pj, (unsigned long long)edge_ns, (unsigned long long)ns,
-		       (unsigned long long)pkg->updates, pkg->energy_dram_raw, (unsigned long long)dram_pj);
+		       (unsigned long long)core_pj, (unsigned long long)edge_ns,
+		       (unsigned long long)ns, (unsigned long long)pkg->updates,
+		       pkg->energy_dram_raw, (unsigned long long)dram_pj);
 	}
 }
 
-/* marks COUNT: marks of the oracle, and what the packages' registers are right after each: those of its very time, often */
+/*
+ * marks COUNT: marks of the oracle, and what the packages' registers are right after each: those of
+ * its very time, often
+ */
 static void verb_marks(char **arg)
 {
 	for (uint64_t i = 0; i < number(arg[0]); i++) {
@@ -343,8 +356,10 @@ static void verb_marks(char **arg)
 		}
 		for (unsigned int p = 0; p < packages; p++)
 			printf("mark label %u package %u chip_ns %llu pkg_pj %llu core_pj %llu dram_pj %llu\n",
-			       (unsigned int)i, p, (unsigned long long)seen[p].ns, (unsigned long long)seen[p].pkg_pj,
-			       (unsigned long long)seen[p].core_pj, (unsigned long long)seen[p].dram_pj);
+			       (unsigned int)i, p, (unsigned long long)seen[p].ns,
+			       (unsigned long long)seen[p].pkg_pj,
+			       (unsigned long long)seen[p].core_pj,
+			       (unsigned long long)seen[p].dram_pj);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a program in the guest sees of the chip: each change of the frequency after a request, and
- * times in which its CPU stood still. Everything that happens is on standard output with the
+ * times in which its CPU was stopped. Everything that happens is on standard output with the
  * time stamp counter, which is chip time: by it follow.py finds it in the oracle's file. Needs
  * root, and a guest booted with iomem=relaxed.
  */
@@ -77,7 +77,8 @@ static void follow_one(uint32_t from, uint32_t to, uint64_t ns, uint64_t settle_
 	begin = now_ns();
 	regs->req_khz = to;
 	/* an interrupt may last until after the end: there is a look behind it */
-	for (before = look = begin; before - begin < ns && changes < MAX_CHANGES; before = look, look = now_ns()) {
+	for (before = look = begin; before - begin < ns && changes < MAX_CHANGES;
+	     before = look, look = now_ns()) {
 		uint64_t ran = cycles_of(regs) - cycles;
 
 		if (regs->cur_khz == from && !changes) {
@@ -93,16 +94,17 @@ static void follow_one(uint32_t from, uint32_t to, uint64_t ns, uint64_t settle_
 		change[changes].seen_ns = now_ns();
 		change[changes++].register_ns = regs->grant_latency_ns;
 	}
-	printf("ask %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", from, to, begin, now_ns(),
-	       old[0], old[1], old[2]);
+	printf("ask %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", from, to,
+	       begin, now_ns(), old[0], old[1], old[2]);
 	for (unsigned int i = 0; i < changes; i++)
-		printf("change %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", change[i].khz, change[i].looked_ns,
-		       change[i].seen_ns, change[i].register_ns);
+		printf("change %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", change[i].khz,
+		       change[i].looked_ns, change[i].seen_ns, change[i].register_ns);
 	cycles = cycles_of(regs);
 	ref = regs->ref_ns;
 	for (end = now_ns() + STAYS_NS; now_ns() < end;)
 		;
-	printf("stays %u %" PRIu64 " %" PRIu64 "\n", regs->cur_khz, cycles_of(regs) - cycles, regs->ref_ns - ref);
+	printf("stays %u %" PRIu64 " %" PRIu64 "\n", regs->cur_khz, cycles_of(regs) - cycles,
+	       regs->ref_ns - ref);
 }
 
 /* Looks at the clock that are further apart than @least. */
@@ -138,7 +140,8 @@ int main(int argc, char **argv)
 		registers_map();
 		pin(0);
 		for (uint64_t i = 0; i < number(argv[5]); i++)
-			follow_one((uint32_t)number(argv[2]), (uint32_t)number(argv[3]), number(argv[4]) * 1000,
+			follow_one((uint32_t)number(argv[2]), (uint32_t)number(argv[3]),
+				   number(argv[4]) * 1000,
 				   SETTLE_NS + i * SETTLE_MORE_NS % 4000000);
 		return 0;
 	}

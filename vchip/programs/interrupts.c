@@ -24,6 +24,7 @@ int interrupts_on(uint64_t period_ns)
 
 	if (fd < 0)
 		return -1;
-	/* The timer only runs for an event that somebody can read. */
-	return mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED ? -1 : 0;
+	/* The timer only runs for an event that can be read. */
+	return mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED ? -1 :
+	       0;
 }

@@ -56,7 +56,8 @@ static inline void registers_map(void)
 			perror(path);
 			exit(1);
 		}
-		registers_base = mmap(NULL, VCHIP_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		registers_base = mmap(NULL, VCHIP_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				      0);
 		close(fd);
 		if (registers_base == MAP_FAILED) {
 			perror("mmap");

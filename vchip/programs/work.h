@@ -14,13 +14,14 @@
 static uint64_t work_memory[4096] __attribute__((aligned(4096)));
 
 #define WORK(name, body)                                                                           \
-	static __attribute__((noinline, unused)) void work_##name(uint64_t loops)                 \
+	static __attribute__((noinline, unused)) void work_##name(uint64_t loops)                  \
 	{                                                                                          \
 		asm volatile("mov $7, %%ecx\n\tmov $3, %%r8d\n\tpxor %%xmm1, %%xmm1\n\t"           \
 			     ".p2align 4\n1:\n\t" R32(body) "dec %0\n\tjnz 1b\n"                   \
 			     : "+r"(loops)                                                         \
 			     : "r"(work_memory)                                                    \
-			     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "xmm0", "xmm1", "memory", "cc"); \
+			     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "xmm0", "xmm1", "memory",  \
+			       "cc");                                                              \
 	}
 
 WORK(int, "add %%r8, %%rcx\n\t")
@@ -74,11 +75,12 @@ struct work {
 static const struct work work_table[] __attribute__((unused)) = {
 	WORK_ENTRY(int), WORK_ENTRY(shift), WORK_ENTRY(shiftcl), WORK_ENTRY(adc), WORK_ENTRY(lea),
 	WORK_ENTRY(cmov), WORK_ENTRY(bsf), WORK_ENTRY(movzx), WORK_ENTRY(mul), WORK_ENTRY(div),
-	WORK_ENTRY(load), WORK_ENTRY(stride), WORK_ENTRY(store), WORK_ENTRY(rmw), WORK_ENTRY(pushpop),
-	WORK_ENTRY(branch), WORK_ENTRY(call), WORK_ENTRY(fp), WORK_ENTRY(fpmul), WORK_ENTRY(fpcvt),
-	WORK_ENTRY(simdint), WORK_ENTRY(fpload), WORK_ENTRY(vector), WORK_ENTRY(vector256),
-	WORK_ENTRY(fma256), WORK_ENTRY(fpdiv), WORK_ENTRY(divps), WORK_ENTRY(sqrtpd), WORK_ENTRY(x87),
-	WORK_ENTRY(atomic), WORK_ENTRY(xchg), WORK_ENTRY(string), WORK_ENTRY(movs), WORK_ENTRY(rep),
+	WORK_ENTRY(load), WORK_ENTRY(stride), WORK_ENTRY(store), WORK_ENTRY(rmw),
+	WORK_ENTRY(pushpop), WORK_ENTRY(branch), WORK_ENTRY(call), WORK_ENTRY(fp),
+	WORK_ENTRY(fpmul), WORK_ENTRY(fpcvt), WORK_ENTRY(simdint), WORK_ENTRY(fpload),
+	WORK_ENTRY(vector), WORK_ENTRY(vector256), WORK_ENTRY(fma256), WORK_ENTRY(fpdiv),
+	WORK_ENTRY(divps), WORK_ENTRY(sqrtpd), WORK_ENTRY(x87), WORK_ENTRY(atomic),
+	WORK_ENTRY(xchg), WORK_ENTRY(string), WORK_ENTRY(movs), WORK_ENTRY(rep),
 	WORK_ENTRY(repmovs), WORK_ENTRY(nop), WORK_ENTRY(rdtsc), WORK_ENTRY(cpuid),
 };
 

@@ -57,7 +57,8 @@ static void add_costs(struct block *b)
 		insn->cycles = chip_profile->cycles[insn->class];
 		b->cycles += insn->cycles;
 		for (unsigned int p = 0; p < pstates; p++)
-			b->tail[block_cpus + p].energy_pj += profile_energy_pj(chip_profile, insn->class, p);
+			b->tail[block_cpus + p].energy_pj +=
+				profile_energy_pj(chip_profile, insn->class, p);
 		b->tail[block_cpus + pstates].energy_pj += chip_profile->dram_pj[insn->class];
 	}
 }
@@ -80,7 +81,8 @@ static void set_vector(struct block *b)
 
 static struct block *block_new(const struct block_source *source, unsigned int insns)
 {
-	size_t size = (sizeof(struct block) + (block_cpus + block_pstates + 1) * sizeof(uint64_t) + 63) / 64 * 64;
+	size_t size = (sizeof(struct block) + (block_cpus + block_pstates + 1) * sizeof(uint64_t) +
+		       63) / 64 * 64;
 	struct block *b = aligned_alloc(64, size);
 	struct insn_kind kind = { 0 };
 	unsigned int raising = 0;

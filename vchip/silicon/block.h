@@ -15,7 +15,7 @@
 #define BLOCK_ENDS_REP	(1u << 1)
 #define BLOCK_ENDS_IRET	(1u << 2)
 #define BLOCK_ENDS_HLT	(1u << 3)
-#define BLOCK_SINGLE	(1u << 4)	/* one instruction that can fault: QEMU's way to restart one alone */
+#define BLOCK_SINGLE	(1u << 4)	/* one that can fault: QEMU restarts it alone */
 #define BLOCK_ENDS_PAUSE	(1u << 5)
 #define BLOCK_CLOCK	(1u << 6)	/* it reads the time stamp counter */
 
@@ -88,7 +88,7 @@ static inline uint64_t block_insn_vaddr(const struct block *b, unsigned int i)
 
 /* Where a block needs callbacks, so that it is known how far it came when it faults. */
 #define BLOCK_HOOK_BEFORE	(1u << 0)	/* before it: execution has come to it */
-#define BLOCK_HOOK_DONE		(1u << 1)	/* before it: no instruction that can fault is left */
+#define BLOCK_HOOK_DONE		(1u << 1)	/* before it: none that can fault is left */
 #define BLOCK_HOOK_READ		(1u << 2)	/* after its read: as DONE */
 #define BLOCK_HOOK_WRITE	(1u << 3)	/* after its write: as DONE */
 

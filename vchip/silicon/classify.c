@@ -147,7 +147,8 @@ static bool is_string_opcode(const cs_insn *insn)
 
 	if (is_string(insn->id))
 		return true;
-	return (insn->id == X86_INS_MOVSD && op == 0xa5) || (insn->id == X86_INS_CMPSD && op == 0xa7);
+	return (insn->id == X86_INS_MOVSD && op == 0xa5) ||
+	       (insn->id == X86_INS_CMPSD && op == 0xa7);
 }
 
 static bool is_nop(const cs_insn *insn)
@@ -228,7 +229,8 @@ static enum insn_class system_class(const cs_insn *insn)
 	case X86_INS_XSETBV:
 		return CLASS_IO;
 	default:
-		return in_group(insn, X86_GRP_PRIVILEGE) || in_group(insn, X86_GRP_VM) ? CLASS_IO : CLASS_INT;
+		return in_group(insn, X86_GRP_PRIVILEGE) || in_group(insn, X86_GRP_VM) ? CLASS_IO :
+		       CLASS_INT;
 	}
 }
 
@@ -242,7 +244,8 @@ static bool moves_system_register(const cs_x86 *x86)
 			continue;
 		if ((reg >= X86_REG_CR0 && reg <= X86_REG_CR15) ||
 		    (reg >= X86_REG_DR0 && reg <= X86_REG_DR15) || reg == X86_REG_DS ||
-		    reg == X86_REG_ES || reg == X86_REG_FS || reg == X86_REG_GS || reg == X86_REG_SS)
+		    reg == X86_REG_ES || reg == X86_REG_FS || reg == X86_REG_GS ||
+		    reg == X86_REG_SS)
 			return true;
 	}
 	return false;
@@ -317,10 +320,11 @@ static struct insn_kind kind_of_branch(const cs_insn *insn)
 {
 	struct insn_kind kind = { .class = CLASS_BRANCH };
 
-	if (in_group(insn, X86_GRP_INT) || insn->id == X86_INS_SYSCALL || insn->id == X86_INS_SYSENTER)
+	if (in_group(insn, X86_GRP_INT) || insn->id == X86_INS_SYSCALL ||
+	    insn->id == X86_INS_SYSENTER)
 		kind.class = CLASS_SLOW;
-	if (in_group(insn, X86_GRP_IRET) || insn->id == X86_INS_IRETQ || insn->id == X86_INS_SYSRET ||
-	    insn->id == X86_INS_SYSEXIT) {
+	if (in_group(insn, X86_GRP_IRET) || insn->id == X86_INS_IRETQ ||
+	    insn->id == X86_INS_SYSRET || insn->id == X86_INS_SYSEXIT) {
 		kind.class = CLASS_SLOW;
 		kind.traits |= INSN_IRET;
 	} else if (insn->id == X86_INS_CALL || insn->id == X86_INS_LCALL) {
@@ -344,7 +348,8 @@ static struct insn_kind kind_of(const cs_insn *insn)
 	if (in_group(insn, X86_GRP_JUMP) || in_group(insn, X86_GRP_CALL) ||
 	    in_group(insn, X86_GRP_RET) || in_group(insn, X86_GRP_IRET) ||
 	    in_group(insn, X86_GRP_INT) || insn->id == X86_INS_SYSCALL ||
-	    insn->id == X86_INS_SYSRET || insn->id == X86_INS_SYSENTER || insn->id == X86_INS_SYSEXIT)
+	    insn->id == X86_INS_SYSRET || insn->id == X86_INS_SYSENTER ||
+	    insn->id == X86_INS_SYSEXIT)
 		return kind_of_branch(insn);
 
 	if (memory) {
@@ -358,7 +363,8 @@ static struct insn_kind kind_of(const cs_insn *insn)
 		return (struct insn_kind){ CLASS_STORE, RAISE_MEM, INSN_WRITES };
 	case X86_INS_POP:
 	case X86_INS_LEAVE:
-		kind = (struct insn_kind){ CLASS_LOAD, RAISE_MEM, memory ? INSN_WRITES : INSN_READS };
+		kind = (struct insn_kind){ CLASS_LOAD, RAISE_MEM,
+					   memory ? INSN_WRITES : INSN_READS };
 		return kind;
 	default:
 		break;
@@ -409,7 +415,8 @@ struct insn_kind classify(const uint8_t *bytes, size_t size, uint64_t vaddr)
 	const struct insn_kind unknown = { CLASS_OTHER, RAISE_SYS | RAISE_MEM | RAISE_FP, 0 };
 
 	/* endbr64 is younger than the packaged Capstone. */
-	if (size == 4 && bytes[0] == 0xf3 && bytes[1] == 0x0f && bytes[2] == 0x1e && bytes[3] == 0xfa)
+	if (size == 4 && bytes[0] == 0xf3 && bytes[1] == 0x0f && bytes[2] == 0x1e &&
+	    bytes[3] == 0xfa)
 		return (struct insn_kind){ CLASS_NOP, 0, 0 };
 	if (!handle) {
 		if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)

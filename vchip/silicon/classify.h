@@ -32,7 +32,7 @@ enum insn_class {
 /* How an instruction can raise an exception before it has retired. */
 #define RAISE_MEM	(1u << 0)	/* 14, 13, 12, 17: it touches memory */
 #define RAISE_DIV	(1u << 1)	/* 0 */
-#define RAISE_SYS	(1u << 2)	/* 13, 6, 7, 10, 11, 20, 21: privileged, undefined, segments */
+#define RAISE_SYS	(1u << 2)	/* 13, 6, 7, 10, 11, 20, 21: privileged, #UD, segments */
 #define RAISE_FP	(1u << 3)	/* 7, 16, 19 */
 
 /* Traits. */

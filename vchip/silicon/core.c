@@ -22,8 +22,8 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
 /*
- * Without a driver there is no chip to speak of: all instructions take a cycle. A CPU that waits for another
- * one need not do so instruction by instruction.
+ * Without a driver there is no chip to speak of: all instructions take a cycle. A CPU that waits
+ * for another one need not do so instruction by instruction.
  */
 #define PLAIN_PAUSE	((fixns_t)1000 << FIXNS_SHIFT)
 
@@ -104,8 +104,8 @@ void core_end_turn(struct core *c)
 }
 
 /*
- * Of what it has executed already, it was alone on its package since that time: another CPU there, which came later, has
- * halted then.
+ * Of what it has executed already, it was alone on its package since that time: another CPU there,
+ * which came later, has halted then.
  */
 static void settle_alone(struct core *c, fixns_t since)
 {
@@ -201,7 +201,10 @@ static inline void charge(struct core *c, struct block *b, unsigned int continue
 	c->after = b->flags & AFTER_MASK;
 }
 
-/* What the guest has written to a register, or the block that it entered, wants more than to be charged. */
+/*
+ * What the guest has written to a register, or the block that it entered, wants more than to be
+ * charged.
+ */
 static inline bool wants_attention(const struct core *c, const struct block *b)
 {
 	return ((b->flags & (BLOCK_VECTOR | BLOCK_SINGLE)) | c->after) ||
@@ -225,7 +228,10 @@ static unsigned int attend(struct core *c, struct block *b)
 	return continues;
 }
 
-/* The handler of a fault, or an instruction done again: first what was charged too much is taken back. */
+/*
+ * The handler of a fault, or an instruction done again: first what was charged too much is taken
+ * back.
+ */
 static inline bool is_sequel(const struct core *c, const struct block *b)
 {
 	return retire_is_restart(c, b) || ((b->flags & BLOCK_VECTOR) && !block_is_interrupt(b));

@@ -12,7 +12,10 @@
 #include "block.h"
 #include "page.h"
 
-/* Times in 2^-18 ns, counted from the chip's start: good for 19 hours, and a cycle of 2 GHz is right to 0.0004 %. */
+/*
+ * Times in 2^-18 ns, counted from the chip's start: good for 19 hours, and a cycle of 2 GHz is
+ * right to 0.0004 %.
+ */
 typedef uint64_t fixns_t;
 #define FIXNS_SHIFT	18
 
@@ -69,7 +72,8 @@ struct core {
 	uint64_t prev_cycle_fixns;
 	uint64_t prev_static_fj;
 	uint32_t prev_pstate;
-	uint32_t pos;		/* the instruction that is, or was last, about to fault; its insns: none */
+	/* the instruction that is, or was last, about to fault; its insns: none */
+	uint32_t pos;
 	uint8_t prev_alone;
 	uint8_t prev_continues;	/* it was a further pass of a rep */
 
@@ -87,7 +91,8 @@ struct core {
 
 	/* What the chip does at random by its profile. */
 	uint64_t whims;
-	fixns_t smi_ref;	/* a system management interrupt comes when @ref gets there (smi.c) */
+	/* a system management interrupt comes when @ref gets there (smi.c) */
+	fixns_t smi_ref;
 } __attribute__((aligned(128)));
 
 #define NEVER		UINT64_MAX
@@ -142,7 +147,10 @@ static inline void core_publish(struct core *c, unsigned int kernel)
 	page_write(regs->energy_pj, c->energy_pj);
 }
 
-/* Take over a P-state, at that time: what it has executed since then it has executed at the new pace. */
+/*
+ * Take over a P-state, at that time: what it has executed since then it has executed at the new
+ * pace.
+ */
 void core_set_pstate(struct core *c, unsigned int pstate, uint64_t at_ns);
 
 #endif /* VCHIP_CORE_H */

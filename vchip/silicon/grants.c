@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CPU asks for a frequency by a register and gets it after the latency that the
- * profile gives for that pair; the old one runs until then, then the core may stand
- * still for a moment. Owns the pending change of each CPU. A new request replaces a
+ * profile gives for that pair; the old one runs until then, then the core may stop
+ * for a moment. Owns the pending change of each CPU. A new request replaces a
  * pending one, and its latency counts anew from the present frequency; a request for
  * the present frequency cancels. Values that are no P-state are ignored.
  *
@@ -25,7 +25,10 @@ static uint64_t draw_latency(struct core *c, uint64_t ns)
 	return most ? ns - most + random_below(&c->whims, 2 * most + 1) : ns;
 }
 
-/* The package grants changes at certain times only, as Intel's have done every 500 us since Haswell. */
+/*
+ * The package grants changes at certain times only, as Intel's have done every 500 us since
+ * Haswell.
+ */
 static uint64_t on_grid(uint64_t ns)
 {
 	uint64_t grid = chip->grant_grid_ns;

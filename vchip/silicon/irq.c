@@ -37,7 +37,9 @@ void irq_entry(struct core *c, const struct block *b)
 	}
 	insn = insn_at(c, c->interrupt_ns);
 	if (insn < 0) {
-		/* It had to wait until interrupts were let in: this is the instruction that did so. */
+		/*
+		 * It had to wait until interrupts were let in: this is the instruction that did so.
+		 */
 		insn = p->insns - 1;
 		flags |= VCHIP_IRQ_WAITED;
 	}

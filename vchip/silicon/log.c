@@ -47,7 +47,7 @@ struct decision {
 	uint64_t pkg_pj;
 };
 
-/* What was added and what was written out, by number; the entries are beside it. */
+/* What was added and what was written out, by number; the entries are in an array of their own. */
 struct ring {
 	const char *what;
 	uint64_t entries;
@@ -70,7 +70,8 @@ static struct ring refusal_ring = { "refusals", ENTRIES, 0, 0 };
 static struct ring smi_ring = { "smi", ENTRIES, 0, 0 };
 static struct ring turbo_ring = { "turbo", ENTRIES, 0, 0 };
 
-void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left, uint64_t granted_ns)
+void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left,
+	       uint64_t granted_ns)
 {
 	grants[grant_ring.head++ % ENTRIES] = (struct grant){
 		.cpu = c->index,
@@ -125,8 +126,8 @@ void log_write(FILE *file)
 	for (; grant_ring.tail != grant_ring.head; grant_ring.tail++) {
 		const struct grant *g = &grants[grant_ring.tail % ENTRIES];
 
-		fprintf(file, "grant,%u,%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%u\n", g->cpu, g->from_khz, g->to_khz,
-			g->requested_ns, g->granted_ns, g->asked_khz, g->steps_left);
+		fprintf(file, "grant,%u,%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%u\n", g->cpu, g->from_khz,
+			g->to_khz, g->requested_ns, g->granted_ns, g->asked_khz, g->steps_left);
 	}
 	write_lost(file, &refusal_ring);
 	for (; refusal_ring.tail != refusal_ring.head; refusal_ring.tail++) {
@@ -139,15 +140,15 @@ void log_write(FILE *file)
 	for (; smi_ring.tail != smi_ring.head; smi_ring.tail++) {
 		const struct smi *s = &smis[smi_ring.tail % ENTRIES];
 
-		fprintf(file, "smi,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,0x%" PRIx64 "\n", s->cpu, s->end_ns, s->ns,
-			(uint32_t)s->task, (uint32_t)(s->task >> 32), s->ip);
+		fprintf(file, "smi,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,0x%" PRIx64 "\n", s->cpu,
+			s->end_ns, s->ns, (uint32_t)s->task, (uint32_t)(s->task >> 32), s->ip);
 	}
 	write_lost(file, &turbo_ring);
 	for (; turbo_ring.tail != turbo_ring.head; turbo_ring.tail++) {
 		const struct decision *t = &turbos[turbo_ring.tail % ENTRIES];
 
-		fprintf(file, "turbo,%" PRIu64 ",%u,%u,%u,%" PRIu64 ",%d,%" PRIu64 ",%u\n", t->ns, t->khz, t->active,
-			t->why, t->mean_uw, t->temp_mc, t->pkg_pj, t->package);
+		fprintf(file, "turbo,%" PRIu64 ",%u,%u,%u,%" PRIu64 ",%d,%" PRIu64 ",%u\n", t->ns,
+			t->khz, t->active, t->why, t->mean_uw, t->temp_mc, t->pkg_pj, t->package);
 	}
 	restart(&grant_ring);
 	restart(&refusal_ring);

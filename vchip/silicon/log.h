@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The last grants, refusals, system management interrupts and decisions of the turbo, for the oracle's file. */
+/*
+ * The last grants, refusals, system management interrupts and decisions of the turbo, for the
+ * oracle's file.
+ */
 #ifndef VCHIP_LOG_H
 #define VCHIP_LOG_H
 
@@ -9,8 +12,12 @@
 #include "core.h"
 #include "turbo.h"
 
-/* The present frequency was granted for the last request, @steps_left more will be; times are chip time. */
-void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left, uint64_t granted_ns);
+/*
+ * The present frequency was granted for the last request, @steps_left more will be; times are chip
+ * time.
+ */
+void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left,
+	       uint64_t granted_ns);
 
 /* The last request comes to nothing. @why: one word, static. */
 void log_refusal(const struct core *c, const char *why);

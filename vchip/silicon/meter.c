@@ -32,7 +32,8 @@ void meter_serve(uint64_t now, uint64_t pj)
 	if (now < end_ns)
 		return;
 	uw = 1000 * (double)(pj - begin_pj) / (double)(now - begin_ns);
-	page_write(page.pkg[0]->meter_uw, (uint64_t)(uw / (double)chip->meter_lsb_uw + 0.5) * chip->meter_lsb_uw);
+	page_write(page.pkg[0]->meter_uw,
+		   (uint64_t)(uw / (double)chip->meter_lsb_uw + 0.5) * chip->meter_lsb_uw);
 	page_write(page.pkg[0]->meter_begin_ns, begin_ns);
 	page_write(page.pkg[0]->meter_end_ns, now);
 	/* pairs with the guest's load of it, before that of the reading */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The meter that starts on command, of the first package: the profile sees to it that there is no other. */
+/*
+ * The meter that starts on command, of the first package: the profile sees to it that there is no
+ * other.
+ */
 #ifndef VCHIP_METER_H
 #define VCHIP_METER_H
 

@@ -146,7 +146,8 @@ out:
 	return count;
 }
 
-static uint64_t *entry_value(struct table *t, struct entry **list, struct count *count, unsigned int pos)
+static uint64_t *entry_value(struct table *t, struct entry **list, struct count *count,
+			     unsigned int pos)
 {
 	struct entry *e;
 
@@ -166,8 +167,8 @@ void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj)
 	struct count *count = c->prev_count;
 	uint64_t *value;
 
-	value = entry_value(&c->oracle->table[TABLE_CORRECTION], &links_of(c->oracle, count)->corrections,
-			    count, pos);
+	value = entry_value(&c->oracle->table[TABLE_CORRECTION],
+			    &links_of(c->oracle, count)->corrections, count, pos);
 	value[VALUE_EXEC + c->prev_alone]++;
 	value[VALUE_STATIC] += static_fj;
 	if (!pos)
@@ -181,8 +182,8 @@ void oracle_pause(struct core *c, uint64_t ns, unsigned int alone, uint64_t stat
 
 	if (!c->prev || !ns)
 		return;
-	value = entry_value(&c->oracle->table[TABLE_PAUSE], &links_of(c->oracle, count)->pauses, count,
-			    c->prev->insns - 1u);
+	value = entry_value(&c->oracle->table[TABLE_PAUSE], &links_of(c->oracle, count)->pauses,
+			    count, c->prev->insns - 1u);
 	value[PAUSE_NS + alone] += ns;
 	value[PAUSE_STATIC] += static_fj;
 }

@@ -12,8 +12,8 @@
 #include "core.h"
 
 /*
- * Values of a counter, indexed by "while every other CPU of its package was halted" where they are two:
- * executions, those of them that were further passes of a rep, and static package
+ * Values of a counter, indexed by "while every other CPU of its package was halted" where they are
+ * two: executions, those of them that were further passes of a rep, and static package
  * energy of the time alone in femtojoule. A correction has the same: what was taken back
  * from instruction @pos on. A pause has time in nanoseconds, and static energy alone.
  */
@@ -82,7 +82,10 @@ struct oracle_core {
 
 struct oracle_core *oracle_core_new(void);
 
-/* The counter of a block for a task at the present frequency, made if it is new, and put into the block's slot. */
+/*
+ * The counter of a block for a task at the present frequency, made if it is new, and put into the
+ * block's slot.
+ */
 struct count *oracle_count(struct core *c, struct block *b, uint64_t task);
 
 static inline void oracle_charge(struct count *count, unsigned int alone, unsigned int continues,
@@ -94,7 +97,8 @@ static inline void oracle_charge(struct count *count, unsigned int alone, unsign
 }
 
 /* It has been charged with other CPUs, and turns out to have been executed alone. */
-static inline void oracle_settle_alone(struct count *count, unsigned int continues, uint64_t static_fj)
+static inline void oracle_settle_alone(struct count *count, unsigned int continues,
+				       uint64_t static_fj)
 {
 	count->value[VALUE_EXEC]--;
 	count->value[VALUE_CONTINUES] -= continues;

@@ -184,7 +184,8 @@ static void update_counters(struct package *p, uint64_t now)
 	p->edge_ns = now;
 	page_write(regs->energy_pkg_raw, raw(pkg_pj, chip->raw_init_pkg));
 	page_write(regs->energy_core_raw, raw(core_pj, chip->raw_init_core));
-	page_write(regs->energy_dram_raw, raw(p->books.dram_static_pj + p->books.dram_dynamic_pj, 0));
+	page_write(regs->energy_dram_raw,
+		   raw(p->books.dram_static_pj + p->books.dram_dynamic_pj, 0));
 	page_write(regs->update_chip_ns, now);
 	__atomic_store_n(&regs->updates, regs->updates + 1, __ATOMIC_RELEASE);
 	draw_edge(p, now);
@@ -239,7 +240,7 @@ static void power_on(uint64_t now)
 		p->last_ns = now;
 		p->edge_ns = now;
 		thermal_init(&p->thermal, p->regs);
-		/* a chip was switched on before the guest looks at it, nobody knows when */
+		/* a chip was switched on before the guest looks at it, it is not known when */
 		p->next_edge_ns = now + 1 + random_below(&p->rng, chip->update_period_ns);
 	}
 	powered = true;
@@ -322,7 +323,8 @@ void package_meter_start(uint64_t now)
 }
 
 void package_for_each_vector(const struct package *p,
-			     void (*call)(const struct package *p, const struct vector *v, void *data), void *data)
+			     void (*call)(const struct package *p, const struct vector *v,
+					  void *data), void *data)
 {
 	for (unsigned int i = 0; i < PACKAGE_BUCKETS; i++)
 		for (const struct vector *v = p->vectors[i]; v; v = v->next)

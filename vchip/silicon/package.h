@@ -27,7 +27,8 @@ struct package_books {
 	uint64_t dynamic_pj;
 	uint64_t dram_static_pj, dram_dynamic_pj;		/* of the memory, besides */
 	uint64_t idle_ns, idle_static_pj;			/* every CPU halted */
-	uint64_t alone_ns[VCHIP_MAX_CPUS], alone_static_pj[VCHIP_MAX_CPUS];	/* only this one ran */
+	/* only this one ran */
+	uint64_t alone_ns[VCHIP_MAX_CPUS], alone_static_pj[VCHIP_MAX_CPUS];
 	uint64_t shared_ns, shared_static_pj;			/* two or more ran */
 };
 
@@ -67,7 +68,10 @@ void package_advance(struct package *p, uint64_t now);
 /* The same of all. */
 void package_advance_all(uint64_t now);
 
-/* What is due now, in the guest's driver coming or going first. Context: all CPUs have reached that time. */
+/*
+ * What is due now, in the guest's driver coming or going first. Context: all CPUs have reached that
+ * time.
+ */
 void package_serve(uint64_t now);
 
 /* When the chip's next event is due, after now; UINT64_MAX: none is known. */
@@ -84,6 +88,7 @@ uint64_t package_static_fj(const struct package *p, uint64_t ns);
 
 /* Call for each vector. */
 void package_for_each_vector(const struct package *p,
-			     void (*call)(const struct package *p, const struct vector *v, void *data), void *data);
+			     void (*call)(const struct package *p, const struct vector *v,
+					  void *data), void *data);
 
 #endif /* VCHIP_PACKAGE_H */

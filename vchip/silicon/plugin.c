@@ -57,8 +57,8 @@ static void hook(struct qemu_plugin_insn *insn, uint8_t hooks, unsigned int i, u
 						       (void *)(uintptr_t)insns);
 	if (hooks & (BLOCK_HOOK_READ | BLOCK_HOOK_WRITE))
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
-						 hooks & BLOCK_HOOK_WRITE ? QEMU_PLUGIN_MEM_W : QEMU_PLUGIN_MEM_R,
-						 (void *)(uintptr_t)insns);
+						 hooks & BLOCK_HOOK_WRITE ? QEMU_PLUGIN_MEM_W :
+						 QEMU_PLUGIN_MEM_R, (void *)(uintptr_t)insns);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -187,7 +187,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	if (err)
 		return err;
 	if (info->system.max_vcpus > (int)options.cpus) {
-		fprintf(stderr, "vchip: %d vCPUs, but cpus=%u\n", info->system.max_vcpus, options.cpus);
+		fprintf(stderr, "vchip: %d vCPUs, but cpus=%u\n", info->system.max_vcpus,
+			options.cpus);
 		return -EINVAL;
 	}
 	keep(&options.page);
@@ -198,8 +199,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		return err;
 	}
 	if (profile_package(&profile, options.cpus - 1) >= profile.packages) {
-		fprintf(stderr, "vchip: cpus=%u, but the packages of %s have %u\n", options.cpus, profile.name,
-			profile.packages * profile.cores * profile.threads);
+		fprintf(stderr, "vchip: cpus=%u, but the packages of %s have %u\n", options.cpus,
+			profile.name, profile.packages * profile.cores * profile.threads);
 		return -EINVAL;
 	}
 	err = page_map(options.page, &profile, options.cpus);

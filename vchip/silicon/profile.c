@@ -54,7 +54,8 @@ static int parse_values(const char *text, uint64_t *values, int max, bool latenc
 			return n;
 		if (n == max)
 			return -1;
-		if (latencies && !strncmp(text, "never", 5) && (!text[5] || isspace((unsigned char)text[5]))) {
+		if (latencies && !strncmp(text, "never", 5) &&
+		    (!text[5] || isspace((unsigned char)text[5]))) {
 			values[n++] = LATENCY_NEVER;
 			text += 5;
 			continue;
@@ -79,7 +80,8 @@ static int pstate_named(const struct profile *p, const char *text)
 {
 	uint64_t khz;
 
-	return parse_numbers(text, &khz, 1) == 1 && khz <= UINT32_MAX ? profile_pstate(p, (uint32_t)khz) : -1;
+	return parse_numbers(text, &khz, 1) == 1 && khz <= UINT32_MAX ?
+	       profile_pstate(p, (uint32_t)khz) : -1;
 }
 
 struct scalar {
@@ -169,7 +171,8 @@ static int set_list(const struct reader *r, uint32_t *list, const char *text, bo
 	else if ((unsigned int)n != r->profile->pstates)
 		return fail(r, "one value for each entry of freq_khz expected", text);
 	for (int i = 0; i < n; i++) {
-		if (!values[i] || values[i] > UINT32_MAX || (defines_count && i && values[i] <= values[i - 1]))
+		if (!values[i] || values[i] > UINT32_MAX ||
+		    (defines_count && i && values[i] <= values[i - 1]))
 			return fail(r, "values must be positive, frequencies ascending", text);
 		list[i] = values[i];
 	}
@@ -193,7 +196,8 @@ static int set_latency_row(const struct reader *r, const char *from, const char 
 	for (int i = 0; i < n; i++) {
 		if (values[i] != LATENCY_NEVER && values[i] > MAX_LATENCY_NS / 1000)
 			return fail(r, "no latency may be above 4 s", text);
-		r->profile->latency_ns[row][i] = values[i] == LATENCY_NEVER ? LATENCY_NEVER : values[i] * 1000;
+		r->profile->latency_ns[row][i] = values[i] == LATENCY_NEVER ? LATENCY_NEVER :
+						 values[i] * 1000;
 	}
 	return 0;
 }
@@ -255,7 +259,8 @@ static int set_turbo_ends(const struct reader *r, const char *text)
 	while (*rest) {
 		size_t len = strcspn(rest, " \t"), i = 0;
 
-		while (i < sizeof(names) / sizeof(names[0]) && (strlen(names[i]) != len || strncmp(names[i], rest, len)))
+		while (i < sizeof(names) / sizeof(names[0]) &&
+		       (strlen(names[i]) != len || strncmp(names[i], rest, len)))
 			i++;
 		if (i < sizeof(names) / sizeof(names[0]))
 			r->profile->turbo_ends |= 1u << i;
@@ -315,7 +320,8 @@ static int include(const struct reader *r, const char *name)
 
 	if (r->depth >= MAX_DEPTH)
 		return fail(r, "include goes too deep", name);
-	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - r->path + 1) : 0, r->path, name);
+	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - r->path + 1) : 0, r->path,
+		 name);
 	inner.path = path;
 	inner.line = 0;
 	inner.depth++;
@@ -471,8 +477,8 @@ static int check(struct reader *r)
 		return fail(r, "step_pstates is 0", NULL);
 	if (!p->clock_scale)
 		return fail(r, "clock_scale is 0", NULL);
-	if (p->step_ns > MAX_LATENCY_NS || p->pause_ns > MAX_LATENCY_NS || p->grant_grid_ns > MAX_LATENCY_NS ||
-	    profile_max_latency_ns(p) > MAX_LATENCY_NS)
+	if (p->step_ns > MAX_LATENCY_NS || p->pause_ns > MAX_LATENCY_NS ||
+	    p->grant_grid_ns > MAX_LATENCY_NS || profile_max_latency_ns(p) > MAX_LATENCY_NS)
 		return fail(r, "a latency is above 4 s with its steps, jitter and pause", NULL);
 	if (p->smi_every_ns && (!p->smi_max_ns || p->smi_every_ns < p->smi_max_ns))
 		return fail(r, "smi_us is missing, or longer than smi_every_us", NULL);
@@ -494,13 +500,15 @@ static int check(struct reader *r)
 	if (!top || !p->voltage_mv[0])
 		return fail(r, "voltage_mv is missing", NULL);
 	for (unsigned int i = 0; i < p->pstates; i++)
-		p->vsq_q16[i] = (p->voltage_mv[i] * p->voltage_mv[i] * 65536ULL + top * top / 2) / (top * top);
+		p->vsq_q16[i] = (p->voltage_mv[i] * p->voltage_mv[i] * 65536ULL + top * top / 2) /
+				(top * top);
 	return 0;
 }
 
 int profile_load(struct profile *profile, const char *path, char *error, unsigned int error_size)
 {
-	struct reader r = { .profile = profile, .path = path, .error = error, .error_size = error_size };
+	struct reader r =
+		{ .profile = profile, .path = path, .error = error, .error_size = error_size };
 	int err;
 
 	*profile = (struct profile){
@@ -543,7 +551,8 @@ uint64_t profile_max_latency_ns(const struct profile *profile)
 				max = ns;
 		}
 	}
-	return max + max * profile->latency_jitter_percent / 100 + profile->grant_grid_ns + profile->pause_ns;
+	return max + max * profile->latency_jitter_percent / 100 + profile->grant_grid_ns +
+	       profile->pause_ns;
 }
 
 int profile_pstate(const struct profile *profile, uint32_t khz)

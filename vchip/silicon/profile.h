@@ -78,10 +78,12 @@ struct profile {
 	bool has_turbo;
 	uint32_t base_pstate;		/* without turbo */
 	uint32_t sustained_pstate;	/* when a boost has ended */
-	uint32_t turbo_by_active[VCHIP_MAX_CPUS];	/* with so many CPUs at work, less one: a P-state */
+	/* with so many CPUs at work, less one: a P-state */
+	uint32_t turbo_by_active[VCHIP_MAX_CPUS];
 	uint32_t turbo_ends;		/* TURBO_* */
 	uint64_t turbo_hold_ns;		/* a CPU that has halted counts as at work for so long */
-	uint64_t turbo_return_uw;	/* the weighted mean has to fall so far below PL1 for the next boost */
+	/* the weighted mean has to fall so far below PL1 for the next boost */
+	uint64_t turbo_return_uw;
 	int32_t turbo_trip_mc;
 	uint32_t turbo_return_mc;	/* the same of the temperature */
 	uint64_t turbo_time_ns;		/* of a boost */

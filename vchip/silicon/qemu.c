@@ -6,8 +6,8 @@
  * this needs. Names are looked up and places are checked when QEMU starts.
  *
  * The guest's timers are run by the vCPU thread, at the instruction at which they are due: the
- * main loop is not told about them. That thread is also where time goes on when no CPU runs. The main loop
- * still serves I/O.
+ * main loop does not know of them. That thread is also where time goes on when no CPU runs. The
+ * main loop still serves I/O.
  */
 #define _GNU_SOURCE
 #include "qemu.h"
@@ -73,7 +73,8 @@ static void *(*qemu_get_aio_context)(void);
 static void *(*aio_get_thread_pool)(void *ctx);
 static int64_t (*aio_compute_timeout)(void *ctx);
 static int (*aio_bh_poll)(void *ctx);
-static void *(*qemu_bh_new_full)(void (*cb)(void *opaque), void *opaque, const char *name, void *guard);
+static void *(*qemu_bh_new_full)(void (*cb)(void *opaque), void *opaque, const char *name,
+				 void *guard);
 static void (*qemu_bh_schedule)(void *bh);
 static mutex_lock_func *qemu_bql_mutex_lock_func;
 static cond_wait_func *qemu_cond_wait_func;
@@ -86,7 +87,8 @@ static void (*timer_init_full)(void *timer, void *group, int type, int scale, in
 			       void (*cb)(void *opaque), void *opaque);
 static void (*timer_mod_ns)(void *timer, int64_t expire);
 static void (*timer_del)(void *timer);
-static struct qemu_timer_list *(*timerlist_new)(int type, void (*notify)(void *opaque, int type), void *opaque);
+static struct qemu_timer_list *(*timerlist_new)(int type, void (*notify)(void *opaque, int type),
+						void *opaque);
 static void *(*thread_pool_submit_aio)(void *pool, int (*func)(void *arg), void *arg,
 				       void (*cb)(void *opaque, int ret), void *opaque);
 static void (*qemu_register_suspend_notifier)(struct notifier *notifier);
@@ -156,7 +158,10 @@ void qemu_timers_run(void)
 	qemu_device_touched = touched;
 }
 
-/* A CPU takes the big lock to read or write a register of a device, and where QEMU changes to another CPU. */
+/*
+ * A CPU takes the big lock to read or write a register of a device, and where QEMU changes to
+ * another CPU.
+ */
 static void lock_noted(void *mutex, const char *file, int line)
 {
 	static const char *change;
@@ -190,8 +195,9 @@ void qemu_io_drain(void)
 }
 
 /*
- * The vCPU thread waits for a CPU to have something to do: time goes on there and then, which takes no change of
- * threads. What the main loop has still to do comes first, an idle guest may wait for just that.
+ * The vCPU thread waits for a CPU to have something to do: time goes on there and then, which takes
+ * no change of threads. What the main loop has still to do comes first, an idle guest may wait for
+ * just that.
  */
 static void wait_noted(void *cond, void *mutex, const char *file, int line)
 {
@@ -213,8 +219,9 @@ void qemu_cpu_yield(struct CPUState *cpu)
 }
 
 /*
- * QEMU looks for the instruction in whose code the call is, which is before the return address: there the code of the
- * next one may begin already, for one such as "xor %eax, %eax" needs none at this place.
+ * QEMU looks for the instruction in whose code the call is, which is before the return address:
+ * there the code of the next one may begin already, for one such as "xor %eax, %eax" needs none at
+ * this place.
  */
 void qemu_block_leave(struct CPUState *cpu, uintptr_t ra)
 {
@@ -239,7 +246,10 @@ static void sleep_callback(void *unused)
 	qemu_hooks->go_on();
 }
 
-/* QEMU stops its virtual clock with its CPUs; here it is the real-time clock that wakes the machine up. */
+/*
+ * QEMU stops its virtual clock with its CPUs; here it is the real-time clock that wakes the machine
+ * up.
+ */
 static void suspended(struct notifier *notifier, void *data)
 {
 	(void)notifier;
@@ -299,7 +309,8 @@ static bool timers_fit(void)
 	timer_init_full(later, NULL, CLOCK_VIRTUAL, 1, 0, do_nothing, NULL);
 	timer_mod_ns(timer, 1);		/* before all others */
 	timer_mod_ns(later, 2);
-	fits = (void *)list->active == timer && list->active->expire_ns == 1 && list->active->list == list &&
+	fits = (void *)list->active == timer && list->active->expire_ns == 1 &&
+	       list->active->list == list &&
 	       list->active->cb == do_nothing && (void *)list->active->next == later;
 	timer_del(timer);
 	timer_del(later);
@@ -322,9 +333,9 @@ static bool pool_fits(void *pool)
 }
 
 /*
- * With several CPUs TCG has a timer that makes it change to the next one. It is stopped and begun anew
- * when QEMU notices that all are idle, which is at times of the build machine; and whose turn it is is
- * ours to say. So it goes to a list that nobody runs.
+ * With several CPUs TCG has a timer that makes it change to the next one. It is stopped and begun
+ * anew when QEMU notices that all are idle, which is at times of the build machine; and whose turn
+ * it is is ours to say. So it goes to a list that is never run.
  */
 bool qemu_kick_timer_remove(void)
 {
@@ -387,8 +398,8 @@ int qemu_attach(const struct qemu_hooks *hooks, char *error, unsigned int error_
 	}
 	ops = cpus_get_accel();
 	if (!ops || !is_function((void *)ops->handle_interrupt, "tcg_handle_interrupt") ||
-	    !is_function((void *)ops->kick_vcpu_thread, "rr_kick_vcpu_thread") || ops->get_virtual_clock ||
-	    ops->get_elapsed_ticks)
+	    !is_function((void *)ops->kick_vcpu_thread, "rr_kick_vcpu_thread") ||
+	    ops->get_virtual_clock || ops->get_elapsed_ticks)
 		return refuse(error, error_size, "its accelerator's operations are laid out otherwise, or it is not started with tcg,thread=single");
 	if (!timers_fit())
 		return refuse(error, error_size, "its timers are laid out otherwise");

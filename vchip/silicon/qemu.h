@@ -19,16 +19,26 @@ struct qemu_hooks {
 	int64_t (*clock_ns)(void);
 	/* A CPU is about to get an interrupt. Context: the big lock is held. */
 	void (*interrupt)(struct CPUState *cpu);
-	/* The vCPU thread is to look for work: have it call qemu_cpu_yield(). Context: any thread. */
+	/*
+	 * The vCPU thread is to look for work: have it call qemu_cpu_yield(). Context: any thread.
+	 */
 	void (*kick)(void);
-	/* The vCPU thread waits: because all CPUs have halted? Context: the vCPU thread, the big lock is held. */
+	/*
+	 * The vCPU thread waits: because all CPUs have halted? Context: the vCPU thread, the big
+	 * lock is held.
+	 */
 	bool (*may_go_on)(void);
 	/*
-	 * All CPUs wait for an interrupt and QEMU has no I/O left: go on to events until one has something to do.
-	 * Return: false if there is no event. Context: the vCPU thread or the main loop, the big lock is held.
+	 * All CPUs wait for an interrupt and QEMU has no I/O left: go on to events until one has
+	 * something to do.
+	 * Return: false if there is no event. Context: the vCPU thread or the main loop, the big
+	 * lock is held.
 	 */
 	bool (*go_on)(void);
-	/* The machine was suspended: no CPU runs until a timer wakes it. Context: main loop, the big lock is held. */
+	/*
+	 * The machine was suspended: no CPU runs until a timer wakes it. Context: main loop, the
+	 * big lock is held.
+	 */
 	void (*suspend)(void);
 };
 
@@ -72,12 +82,16 @@ extern struct qemu_timer_list *qemu_virtual_timers;
 /* When the guest's next timer is due, in ns; INT64_MAX: there is none. Context: any. */
 static inline int64_t qemu_next_timer_ns(void)
 {
-	const struct qemu_timer *t = __atomic_load_n(&qemu_virtual_timers->active, __ATOMIC_RELAXED);
+	const struct qemu_timer *t =
+		__atomic_load_n(&qemu_virtual_timers->active, __ATOMIC_RELAXED);
 
 	return t ? t->expire_ns : INT64_MAX;
 }
 
-/* Run the guest's timers that are due by clock_ns(). Context: the vCPU thread, or the big lock is held. */
+/*
+ * Run the guest's timers that are due by clock_ns(). Context: the vCPU thread, or the big lock is
+ * held.
+ */
 void qemu_timers_run(void);
 
 /**
@@ -90,7 +104,10 @@ bool qemu_kick_timer_remove(void);
 /* The vCPU thread has been at a device since the last qemu_io_drain(). */
 extern bool qemu_device_touched;
 
-/* Wait, in the build machine's time only, until the main loop has nothing left to do. Context: the vCPU thread, without the big lock. */
+/*
+ * Wait, in the build machine's time only, until the main loop has nothing left to do. Context: the
+ * vCPU thread, without the big lock.
+ */
 void qemu_io_drain(void);
 
 /* Have QEMU go on with another CPU. Context: the vCPU thread. */

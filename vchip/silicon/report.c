@@ -158,7 +158,8 @@ struct alone {
 
 static void sum_alone(struct alone *a, const struct oracle_core *o)
 {
-	const struct table *counts = &o->table[TABLE_COUNT], *corrections = &o->table[TABLE_CORRECTION],
+	const struct table *counts = &o->table[TABLE_COUNT],
+		*corrections = &o->table[TABLE_CORRECTION],
 			   *pauses = &o->table[TABLE_PAUSE];
 
 	for (size_t i = 0; i < counts->used; i++) {
@@ -187,8 +188,8 @@ static void write_vector(const struct package *p, const struct vector *v, void *
 {
 	FILE *file = data;
 
-	fprintf(file, "vector,%td,%" PRIu64 ",%" PRIu64 ",%" PRId64, p - packages, v->time_ns, v->static_pj,
-		v->dynamic_pj);
+	fprintf(file, "vector,%td,%" PRIu64 ",%" PRIu64 ",%" PRId64, p - packages, v->time_ns,
+		v->static_pj, v->dynamic_pj);
 	for (int i = 0; i < __builtin_popcount(p->cpus); i++) {
 		if (v->task[i] == VECTOR_IDLE)
 			fprintf(file, ",-");
@@ -205,20 +206,25 @@ static void write_package(FILE *file, const struct package *p)
 	unsigned int index = (unsigned int)(p - packages);
 	struct alone a = { 0 };
 
-	fprintf(file, "package,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", index,
-		b->static_pj + b->dynamic_pj, b->dynamic_pj, b->static_pj, b->dram_static_pj + b->dram_dynamic_pj,
-		b->dram_dynamic_pj);
+	fprintf(file, "package,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+		index, b->static_pj + b->dynamic_pj, b->dynamic_pj, b->static_pj,
+		b->dram_static_pj + b->dram_dynamic_pj, b->dram_dynamic_pj);
 	fprintf(file, "idle,%u,%" PRIu64 ",%" PRIu64 "\n", index, b->idle_ns, b->idle_static_pj);
-	fprintf(file, "shared,%u,%" PRIu64 ",%" PRIu64 "\n", index, b->shared_ns, b->shared_static_pj);
+	fprintf(file, "shared,%u,%" PRIu64 ",%" PRIu64 "\n", index, b->shared_ns,
+		b->shared_static_pj);
 	for (unsigned int i = 0; i < core_count; i++) {
 		if (cores[i].package != p)
 			continue;
-		fprintf(file, "alone,%u,%" PRIu64 ",%" PRIu64 "\n", i, b->alone_ns[i], b->alone_static_pj[i]);
+		fprintf(file, "alone,%u,%" PRIu64 ",%" PRIu64 "\n", i, b->alone_ns[i],
+			b->alone_static_pj[i]);
 		alone_ns += b->alone_ns[i];
 		alone_pj += b->alone_static_pj[i];
 		sum_alone(&a, cores[i].oracle);
 	}
-	/* What the package's time says, less what the instructions' and the pauses' say: CPUs are up to a turn apart. */
+	/*
+	 * What the package's time says, less what the instructions' and the pauses' say: CPUs are
+	 * up to a turn apart.
+	 */
 	fprintf(file, "residual,%u,%" PRId64 ",%" PRId64 "\n", index,
 		(int64_t)(alone_ns - (a.fix >> FIXNS_SHIFT) - a.paused_ns),
 		(int64_t)(alone_pj - a.static_fj / 1000));
@@ -251,14 +257,16 @@ static void write_mark(FILE *file, uint32_t seq, const char *name, uint64_t now)
 	for (char *p = label; *p; p++)
 		if (*p == ',' || *p == '\n')
 			*p = '_';
-	fprintf(file, "mark,%u,%s,%" PRIu64 ",%" PRIu64 "\n", seq, label, now, page_read(page.head->mark_guest_ns));
+	fprintf(file, "mark,%u,%s,%" PRIu64 ",%" PRIu64 "\n", seq, label, now,
+		page_read(page.head->mark_guest_ns));
 	for (unsigned int i = 0; i < core_count; i++) {
 		const struct vchip_cpu *r = cores[i].regs;
 
 		fprintf(file,
-			"cpu,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n",
-			i, r->cycles_user, r->cycles_kernel, r->instr_user, r->instr_kernel, r->ref_ns,
-			r->energy_pj, r->grants, r->cur_khz);
+			"cpu,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 ",%" PRIu64 ",%u\n", i, r->cycles_user, r->cycles_kernel,
+			r->instr_user, r->instr_kernel, r->ref_ns, r->energy_pj, r->grants,
+			r->cur_khz);
 	}
 }
 

@@ -99,14 +99,16 @@ static void take_back(struct core *c, unsigned int pos)
 
 static bool faulted(const struct core *c, const struct block *b)
 {
-	return c->pos < c->prev->insns && (c->prev->insn[c->pos].raise & raise_of_vector(b->vector));
+	return c->pos < c->prev->insns &&
+	       (c->prev->insn[c->pos].raise & raise_of_vector(b->vector));
 }
 
 bool retire_is_restart(const struct core *c, const struct block *b)
 {
 	const struct block *p = c->prev;
 
-	if (!(b->flags & BLOCK_SINGLE) || !p || c->pos >= p->insns || block_insn_vaddr(p, c->pos) != b->vaddr)
+	if (!(b->flags & BLOCK_SINGLE) || !p || c->pos >= p->insns ||
+	    block_insn_vaddr(p, c->pos) != b->vaddr)
 		return false;
 	/* A block of its own that simply repeats is not a restart. */
 	return p != b;

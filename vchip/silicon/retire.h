@@ -7,7 +7,7 @@
 
 /**
  * retire_settle() - judge the block before, now that it is known which one follows
- * @c: the CPU; its books of the block before are corrected
+ * @c: the CPU; its counts of the block before are corrected
  * @b: the block that it enters
  * Return: 1 when @b's first instruction is a further pass of a rep that was
  * counted before, else 0.

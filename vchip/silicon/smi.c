@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the profile asks for it, a core stands still for a random time at random moments,
+ * Where the profile asks for it, a core stops for a random time at random moments,
  * as it does when firmware takes it for a system management interrupt: nothing tells the
  * guest, interrupts wait, and so does a grant. Owns when that is and for how long;
  * time.c makes the core wait, the log keeps it for tests.

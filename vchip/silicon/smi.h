@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A core that stands still at random, as in system management mode. */
+/* A core that stops at random, as in system management mode. */
 #ifndef VCHIP_SMI_H
 #define VCHIP_SMI_H
 

@@ -64,7 +64,8 @@ static const struct sample samples[] = {
 	{ "pcmpeqb %xmm1,%xmm0", 4, { 0x66, 0x0f, 0x74, 0xc1 }, CLASS_FP, 0, 0 },
 	{ "lock add %rax,(%rbx)", 4, { 0xf0, 0x48, 0x01, 0x03 }, CLASS_ATOMIC, MEM, INSN_WRITES },
 	{ "xchg %rax,(%rbx)", 3, { 0x48, 0x87, 0x03 }, CLASS_ATOMIC, MEM, INSN_WRITES },
-	{ "lock cmpxchg16b (%rax)", 5, { 0xf0, 0x48, 0x0f, 0xc7, 0x08 }, CLASS_ATOMIC, MEM, INSN_WRITES },
+	{ "lock cmpxchg16b (%rax)", 5, { 0xf0, 0x48, 0x0f, 0xc7, 0x08 }, CLASS_ATOMIC, MEM,
+	  INSN_WRITES },
 	{ "stosq", 2, { 0x48, 0xab }, CLASS_STRING, MEM, 0 },
 	{ "movsl", 1, { 0xa5 }, CLASS_STRING, MEM, 0 },
 	{ "rep movsb", 2, { 0xf3, 0xa4 }, CLASS_STRING, MEM, INSN_REP },
@@ -96,13 +97,15 @@ static void check_sample(const struct sample *s)
 	struct insn_kind kind = classify(s->bytes, s->size, 0x400000);
 	bool same = kind.class == s->class && kind.raise == s->raise && kind.traits == s->traits;
 
-	ktap_check(same, "%s is %s, raises %u, traits %u", s->text, class_name(s->class), s->raise, s->traits);
+	ktap_check(same, "%s is %s, raises %u, traits %u", s->text, class_name(s->class), s->raise,
+		   s->traits);
 	if (!same)
-		printf("# got %s, raises %u, traits %u\n", class_name(kind.class), kind.raise, kind.traits);
+		printf("# got %s, raises %u, traits %u\n", class_name(kind.class), kind.raise,
+		       kind.traits);
 }
 
-static void check_hooks(const char *what, const uint8_t *code, const uint8_t *sizes, unsigned int insns,
-			const uint8_t *want)
+static void check_hooks(const char *what, const uint8_t *code, const uint8_t *sizes,
+			unsigned int insns, const uint8_t *want)
 {
 	struct block_source source[16];
 	uint8_t hooks[16];
@@ -133,15 +136,16 @@ int main(void)
 		check_sample(&samples[i]);
 
 	check_hooks("a second access is hooked, and the end of the last",
-		    (const uint8_t[]){ 0x48, 0x8b, 0x18, 0x48, 0x89, 0x18, 0x48, 0x01, 0xc3, 0xeb, 0x00 },
+		    (const uint8_t[]){ 0x48, 0x8b, 0x18, 0x48, 0x89, 0x18, 0x48, 0x01, 0xc3, 0xeb,
+				       0x00 },
 		    (const uint8_t[]){ 3, 3, 3, 2 }, 4,
 		    (const uint8_t[]){ 0, BLOCK_HOOK_BEFORE, BLOCK_HOOK_DONE, 0 });
 	check_hooks("a block without accesses has no hooks",
 		    (const uint8_t[]){ 0x48, 0x01, 0xc3, 0xeb, 0x00 }, (const uint8_t[]){ 3, 2 }, 2,
 		    (const uint8_t[]){ 0, 0 });
 	check_hooks("a call at the end is done after its write",
-		    (const uint8_t[]){ 0x48, 0x01, 0xc3, 0xe8, 0, 0, 0, 0 }, (const uint8_t[]){ 3, 5 }, 2,
-		    (const uint8_t[]){ 0, BLOCK_HOOK_WRITE });
+		    (const uint8_t[]){ 0x48, 0x01, 0xc3, 0xe8, 0, 0, 0, 0 },
+		    (const uint8_t[]){ 3, 5 }, 2, (const uint8_t[]){ 0, BLOCK_HOOK_WRITE });
 	check_hooks("a ret at the end after another access is hooked before and after",
 		    (const uint8_t[]){ 0x58, 0xc3 }, (const uint8_t[]){ 1, 1 }, 2,
 		    (const uint8_t[]){ 0, BLOCK_HOOK_BEFORE | BLOCK_HOOK_READ });

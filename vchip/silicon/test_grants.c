@@ -2,8 +2,8 @@
 /*
  * where: host
  *
- * What a request comes to, by the log, on chips that do as they are told and on such that do not;
- * when a core stands still by itself. Time is the test's own, that of a halted CPU;
+ * What a request comes to, by the log, on chips that do what is requested and on such that do not;
+ * when a core stops by itself. Time is the test's own, that of a halted CPU;
  * selftests/vchip/test_chip_grants_*.py see the same in guests.
  */
 #include <inttypes.h>
@@ -115,11 +115,14 @@ static const char *logged(uint64_t zero)
 		unsigned int from, to, asked, left;
 		char why[16];
 
-		if (sscanf(line, "grant,0,%u,%u,%" SCNu64 ",%" SCNu64 ",%u,%u", &from, &to, &asked_ns, &at, &asked, &left) == 6)
-			p += sprintf(p, "%u>%u@%.10g-%.10g for %u, %u left; ", from, to, in_us(asked_ns - zero),
-				     in_us(at - zero), asked, left);
-		else if (sscanf(line, "refusal,0,%u,%u,%" SCNu64 ",%15s", &from, &asked, &asked_ns, why) == 4)
-			p += sprintf(p, "%u no %u@%.10g: %s; ", from, asked, in_us(asked_ns - zero), why);
+		if (sscanf(line, "grant,0,%u,%u,%" SCNu64 ",%" SCNu64 ",%u,%u", &from, &to,
+			   &asked_ns, &at, &asked, &left) == 6)
+			p += sprintf(p, "%u>%u@%.10g-%.10g for %u, %u left; ", from, to,
+				     in_us(asked_ns - zero), in_us(at - zero), asked, left);
+		else if (sscanf(line, "refusal,0,%u,%u,%" SCNu64 ",%15s", &from, &asked, &asked_ns,
+				why) == 4)
+			p += sprintf(p, "%u no %u@%.10g: %s; ", from, asked, in_us(asked_ns - zero),
+				     why);
 		else
 			p += sprintf(p, "%s; ", line);
 	}
@@ -144,10 +147,11 @@ static void tame(void)
 {
 	struct core *c = start("plain", 25000);
 
-	comes_to(c, 100000, "25000>100000@0-240 for 100000, 0 left; ", "a change is granted after its latency");
+	comes_to(c, 100000, "25000>100000@0-240 for 100000, 0 left; ",
+		 "a change is granted after its latency");
 	comes_to(c, 12345, "", "what is no P-state is no request");
 	comes_to(c, 100000, "", "nor is the present frequency");
-	ktap_check(!paused_ns && !c->smi_ref, "and the core does not stand still");
+	ktap_check(!paused_ns && !c->smi_ref, "and the core does not stop");
 }
 
 static void never(void)
@@ -155,27 +159,34 @@ static void never(void)
 	struct core *c = start("nevergrants", 25000);
 	uint64_t zero;
 
-	comes_to(c, 60000, "25000 no 60000@0: never; ", "a change that is never granted is not, and the log says so");
+	comes_to(c, 60000, "25000 no 60000@0: never; ",
+		 "a change that is never granted is not, and the log says so");
 	zero = now;
 	ask(c, 100000);
 	wait_us(c, 100);
 	ask(c, 60000);
 	wait_us(c, 5000);
-	ktap_check(!strcmp(logged(zero), "25000 no 60000@100: never; "), "it replaces a request that is pending");
+	ktap_check(!strcmp(logged(zero), "25000 no 60000@100: never; "),
+		   "it replaces a request that is pending");
 	comes_to(c, 75000, "25000>75000@0-180 for 75000, 0 left; ", "others are granted after it");
-	comes_to(c, 60000, "75000>60000@0-80 for 60000, 0 left; ", "the same frequency from another one, too");
+	comes_to(c, 60000, "75000>60000@0-80 for 60000, 0 left; ",
+		 "the same frequency from another one, too");
 }
 
 static void other(void)
 {
 	struct core *c = start("othergrant", 100000);
 
-	comes_to(c, 90000, "100000>80000@0-80 for 90000, 0 left; ", "another frequency is granted, and the log has both");
+	comes_to(c, 90000, "100000>80000@0-80 for 90000, 0 left; ",
+		 "another frequency is granted, and the log has both");
 	comes_to(c, 90000, "", "a request that was made is none");
 	ask(c, 80000);
-	comes_to(c, 90000, "80000 no 90000@0: same; ", "where the other one runs already nothing comes of it");
-	comes_to(c, 25000, "80000>25000@0-80 for 25000, 0 left; ", "others are granted as they are");
-	comes_to(c, 60000, "25000>75000@0-180 for 60000, 0 left; ", "the latency is that of what is granted");
+	comes_to(c, 90000, "80000 no 90000@0: same; ",
+		 "where the other one runs already nothing comes of it");
+	comes_to(c, 25000, "80000>25000@0-80 for 25000, 0 left; ",
+		 "others are granted as they are");
+	comes_to(c, 60000, "25000>75000@0-180 for 60000, 0 left; ",
+		 "the latency is that of what is granted");
 }
 
 static void stepped(void)
@@ -211,11 +222,13 @@ static void grid(void)
 	struct core *c = start("client", 800000);
 
 	now = 1000000 * US;
-	comes_to(c, 2400000, "800000>2400000@0-500 for 2400000, 0 left; ", "a change is granted when the grid comes next");
+	comes_to(c, 2400000, "800000>2400000@0-500 for 2400000, 0 left; ",
+		 "a change is granted when the grid comes next");
 	now = 2000480 * US;
 	comes_to(c, 800000, "2400000>800000@0-20 for 800000, 0 left; ", "which may be soon");
 	now = 3000495 * US;
-	comes_to(c, 2000000, "800000>2000000@0-505 for 2000000, 0 left; ", "but not before its latency is over");
+	comes_to(c, 2000000, "800000>2000000@0-505 for 2000000, 0 left; ",
+		 "but not before its latency is over");
 }
 
 static void slow(void)
@@ -270,7 +283,7 @@ static void smi(void)
 		last = time_of(c);
 	}
 	/* 60 ms in the mean; of an exponential distribution 1 / e is longer */
-	ktap_check(last / TRIES > 60000 * US * 8 / 10 && last / TRIES < 60000 * US * 12 / 10, "a core stands still as often as the profile says");
+	ktap_check(last / TRIES > 60000 * US * 8 / 10 && last / TRIES < 60000 * US * 12 / 10, "a core stops as often as the profile says");
 	ktap_check(long_apart > TRIES * 28 / 100 && long_apart < TRIES * 46 / 100, "at moments that nothing can keep step with");
 	ktap_check(least >= 300 * US && least < 400 * US && most <= 3000 * US && most > 2900 * US, "for as long as the profile says");
 	for (const char *p = logged(0); (p = strstr(p, "smi,0,")); p++)

@@ -63,25 +63,31 @@ static void misbehaves_when_told(void)
 {
 	struct profile p;
 
-	ktap_check(load_with(&p, "") && !p.latency_jitter_percent && !p.step_ns && !p.smi_every_ns &&
+	ktap_check(load_with(&p, "") && !p.latency_jitter_percent && !p.step_ns &&
+		   !p.smi_every_ns &&
 			   p.granted[0] == 0 && p.granted[1] == 1,
-		   "a chip that is not told to misbehave does not");
-	ktap_check(load_with(&p, "latency_us.20000 = never") && p.latency_ns[1][0] == LATENCY_NEVER &&
+		   "a chip that is not set to misbehave does not");
+	ktap_check(load_with(&p, "latency_us.20000 = never") &&
+		   p.latency_ns[1][0] == LATENCY_NEVER &&
 			   profile_max_latency_ns(&p) == 100000,
 		   "a change that is never granted is no latency");
 	ktap_check(load_with(&p, "latency_us.20000 = 70 never") && p.latency_ns[1][0] == 70000 &&
 			   p.latency_ns[1][1] == LATENCY_NEVER,
 		   "it stands in a row among others");
-	ktap_check(load_with(&p, "granted_khz.10000 = 20000") && p.granted[0] == 1 && p.granted[1] == 1,
+	ktap_check(load_with(&p, "granted_khz.10000 = 20000") && p.granted[0] == 1 &&
+		   p.granted[1] == 1,
 		   "another frequency is granted for the one that is asked for");
-	ktap_check(load_with(&p, "granted_khz.10000 = 20000\nfreq_khz = 5000 6000\nvoltage_mv = 1 2") &&
+	ktap_check(load_with(&p,
+			     "granted_khz.10000 = 20000\nfreq_khz = 5000 6000\nvoltage_mv = 1 2") &&
 			   p.granted[0] == 0,
 		   "not where the frequencies are replaced");
-	ktap_check(load_with(&p, "latency_jitter_percent = 20") && profile_max_latency_ns(&p) == 120000,
+	ktap_check(load_with(&p, "latency_jitter_percent = 20") &&
+		   profile_max_latency_ns(&p) == 120000,
 		   "the largest latency has its jitter");
-	ktap_check(load_with(&p, "smi_every_us = 5000\nsmi_us = 10 20") && p.smi_every_ns == 5000000 &&
+	ktap_check(load_with(&p, "smi_every_us = 5000\nsmi_us = 10 20") &&
+		   p.smi_every_ns == 5000000 &&
 			   p.smi_min_ns == 10000 && p.smi_max_ns == 20000,
-		   "a core stands still at times");
+		   "a core stops at times");
 	ktap_check(load_shipped(&p, "stepped") && p.step_ns && p.step_pstates == 2 &&
 			   profile_max_latency_ns(&p) == p.latency_ns[0][7] + 3 * p.step_ns,
 		   "the largest latency has its steps");
@@ -92,12 +98,16 @@ static bool flat_down(const struct profile *p)
 {
 	for (unsigned int i = 1; i < p->pstates; i++)
 		for (unsigned int j = 0; j < i; j++)
-			if (p->latency_ns[i][j] != p->latency_ns[1][0] || p->latency_ns[i][j] >= p->latency_ns[j][i])
+			if (p->latency_ns[i][j] != p->latency_ns[1][0] ||
+			    p->latency_ns[i][j] >= p->latency_ns[j][i])
 				return false;
 	return true;
 }
 
-/* Changes upwards go by the target alone and never shrink with it. Return: different latencies; 0: they do. */
+/*
+ * Changes upwards go by the target alone and never shrink with it. Return: different latencies; 0:
+ * they do.
+ */
 static unsigned int levels_up(const struct profile *p)
 {
 	unsigned int levels = 1;
@@ -143,13 +153,15 @@ static void shaped_like_the_paper(void)
 {
 	struct profile p;
 
-	ktap_check(load_shipped(&p, "westmere") && stretched(&p, 1.59, 2.66) && flat_down(&p) && levels_up(&p) >= 3 &&
+	ktap_check(load_shipped(&p, "westmere") && stretched(&p, 1.59, 2.66) && flat_down(&p) &&
+		   levels_up(&p) >= 3 &&
 			   levels_up(&p) < p.pstates - 2,
 		   "westmere: up in three steps or more, down flat");
 	ktap_check(load_shipped(&p, "sandybridge") && stretched(&p, 1.6, 3.3) && flat_down(&p) &&
 			   levels_up(&p) == p.pstates - 1 && linear_up(&p),
 		   "sandybridge: up by the target frequency, down flat");
-	ktap_check(load_shipped(&p, "ivybridge") && stretched(&p, 1.6, 3.4) && flat_down(&p) && levels_up(&p) >= 3 &&
+	ktap_check(load_shipped(&p, "ivybridge") && stretched(&p, 1.6, 3.4) && flat_down(&p) &&
+		   levels_up(&p) >= 3 &&
 			   levels_up(&p) < p.pstates - 2,
 		   "ivybridge: up in three steps or more, down flat");
 }
@@ -160,13 +172,18 @@ static void has_packages(void)
 
 	ktap_check(load_with(&p, "") && !profile_package(&p, 7) && !p.has_dram,
 		   "without a word on packages and memory there is one package, and no counter of memory");
-	ktap_check(load_with(&p, "cores = 4\nthreads = 1") && !profile_package(&p, 7), "whatever CPUs it has");
-	ktap_check(load_with(&p, "packages = 2\ncores = 2\nthreads = 2") && !profile_package(&p, 3) &&
-			   profile_package(&p, 4) == 1 && profile_package(&p, 7) == 1 && profile_package(&p, 8) == 2,
+	ktap_check(load_with(&p, "cores = 4\nthreads = 1") && !profile_package(&p, 7),
+		   "whatever CPUs it has");
+	ktap_check(load_with(&p, "packages = 2\ncores = 2\nthreads = 2") &&
+		   !profile_package(&p, 3) &&
+			   profile_package(&p, 4) == 1 && profile_package(&p, 7) == 1 &&
+			   profile_package(&p, 8) == 2,
 		   "a package has its cores' threads, in their order");
-	ktap_check(load_with(&p, "dram.store = 7") && p.has_dram && p.dram_pj[CLASS_STORE] == 7 && !p.dram_pj[CLASS_LOAD],
+	ktap_check(load_with(&p, "dram.store = 7") && p.has_dram && p.dram_pj[CLASS_STORE] == 7 &&
+		   !p.dram_pj[CLASS_LOAD],
 		   "memory takes energy by class");
-	ktap_check(load_with(&p, "dram_base_uw = 7") && p.has_dram && p.dram_base_uw == 7, "or always");
+	ktap_check(load_with(&p, "dram_base_uw = 7") && p.has_dram && p.dram_base_uw == 7,
+		   "or always");
 }
 
 static void refuses(const char *line, const char *reason)
@@ -176,7 +193,8 @@ static void refuses(const char *line, const char *reason)
 	bool kept;
 
 	snprintf(text, sizeof(text), "%s%s\n", good, line);
-	kept = profile_load(&p, write_profile(text), error, sizeof(error)) < 0 && strstr(error, reason);
+	kept = profile_load(&p, write_profile(text), error, sizeof(error)) < 0 &&
+	       strstr(error, reason);
 	snprintf(shown, sizeof(shown), "%s", line);
 	for (char *end = shown; (end = strchr(end, '\n'));)
 		*end = ';';

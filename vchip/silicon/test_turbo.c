@@ -2,8 +2,8 @@
 /*
  * where: host
  *
- * When a boost ends and when the next one begins, by what the package draws, its temperature and the time,
- * on the chips that are shaped like the Core i7-4500U. Time is the test's own.
+ * When a boost ends and when the next one begins, by what the package draws, its temperature and
+ * the time, on the chips that are shaped like the Core i7-4500U. Time is the test's own.
  */
 #include <math.h>
 #include <string.h>

@@ -16,12 +16,14 @@ void thermal_init(struct thermal *t, struct vchip_pkg *regs)
 
 double thermal_advance(struct thermal *t, uint64_t ns, double watt)
 {
-	double resistance = chip->thermal_mc_per_w, slower = page_read(t->regs->fan_slower) / 1000.0;
+	double resistance = chip->thermal_mc_per_w;
+	double slower = page_read(t->regs->fan_slower) / 1000.0;
 	double goal, decay, part = 1;
 
 	/* a fan takes heat away; what the chip holds of it is the same */
 	if (chip->thermal_off_mc_per_w > chip->thermal_mc_per_w && chip->thermal_mc_per_w)
-		part += ((double)chip->thermal_off_mc_per_w / resistance - 1) * (slower < 1 ? slower : 1);
+		part += ((double)chip->thermal_off_mc_per_w / resistance - 1) *
+			(slower < 1 ? slower : 1);
 	goal = chip->ambient_mc + part * resistance * watt;
 	decay = -expm1(-(double)ns / (double)chip->thermal_tau_ns / part);
 

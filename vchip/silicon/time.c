@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One thread executes all CPUs, in turns. A turn lasts until a common limit, some microseconds ahead or
- * the next event, whatever comes first; when all have reached it, the events that are due happen,
- * in the order of time, and the next limit is set. So counters move, grants come and timers expire exactly
- * when they are due, whatever the build machine does, and the same run is the same each time.
+ * One thread executes all CPUs, in turns. A turn lasts until a common limit, some microseconds
+ * ahead or the next event, whatever comes first; when all have reached it, the events that are due
+ * happen, in the order of time, and the next limit is set. So counters move, grants come and timers
+ * expire exactly when they are due, whatever the build machine does, and the same run is the same
+ * each time.
  *
  * The CPU that is most behind goes first. A CPU that is not due leaves its block before the first
  * instruction, as does one that an interrupt has come for.
  *
- * QEMU's main loop serves devices in a thread of its own. An interrupt from there comes before the next block,
- * whatever the two threads do meanwhile: the vCPU thread waits for the main loop after each access to a
- * device, and goes once through all CPUs then, so that those that were halted are there again before any executes.
+ * QEMU's main loop serves devices in a thread of its own. An interrupt from there comes before the
+ * next block, whatever the two threads do meanwhile: the vCPU thread waits for the main loop after
+ * each access to a device, and goes once through all CPUs then, so that those that were halted are
+ * there again before any executes.
  */
 #include "time.h"
 
@@ -21,8 +23,8 @@
 #include "random.h"
 
 /*
- * The length of turns: CPUs may be so far apart. Each is drawn, or two CPUs that wait for each other could keep step.
- * 10 us on the average cost 0.2 host seconds for a second of two busy CPUs.
+ * The length of turns: CPUs may be so far apart. Each is drawn, or two CPUs that wait for each
+ * other could keep step. 10 us on the average cost 0.2 host seconds for a second of two busy CPUs.
  */
 #define TURN_MIN_NS	5000
 #define TURN_MAX_NS	15000
@@ -39,7 +41,8 @@ static uint64_t now_ns;		/* what all CPUs have reached */
 static uint64_t limit_ns;	/* time_limit */
 static int64_t last_read_ns;	/* a CPU that is behind must not see time go back */
 static struct core *turn;	/* whose it is */
-static struct core *starter;	/* QEMU is on its way through all CPUs, and comes back to this one */
+/* QEMU is on its way through all CPUs, and comes back to this one */
+static struct core *starter;
 static bool all_halted;		/* by themselves */
 static _Thread_local bool in_events;
 static uint64_t noise;
@@ -267,7 +270,10 @@ void time_halt(struct core *c)
 	time_running--;
 	core_halt(c);
 	if (time_running) {
-		/* An interrupt that came before, while they were off, wakes it at once: QEMU has to look. */
+		/*
+		 * An interrupt that came before, while they were off, wakes it at once: QEMU has to
+		 * look.
+		 */
 		time_interrupted = true;
 		return;
 	}
@@ -313,7 +319,8 @@ static void on_suspend(void)
 
 /*
  * The time of whoever asks. A CPU's is its own, at the end of the block that it executes. The
- * main loop never finds that a timer is due: it would run it between ours, or not, as the threads race.
+ * main loop never finds that a timer is due: it would run it between ours, or not, as the threads
+ * race.
  */
 static int64_t on_clock(void)
 {

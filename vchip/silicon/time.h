@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The machine's time: each CPU's own is the cycles that it has executed over its frequency; what
- * all have reached is the time of everything else. Owns whose turn it is, halts and wake-ups, and the
- * jump to the next event when all CPUs are halted. Called by core.c at each block.
+ * all have reached is the time of everything else. Owns whose turn it is, halts and wake-ups, and
+ * the jump to the next event when all CPUs are halted. Called by core.c at each block.
  */
 #ifndef VCHIP_TIME_H
 #define VCHIP_TIME_H
@@ -18,7 +18,10 @@ extern struct core *time_executing;
 extern fixns_t time_limit;
 /* CPUs that are not halted. */
 extern unsigned int time_running;
-/* An interrupt has come for a halted CPU, or from a device: it comes before the next block, however the threads race. */
+/*
+ * An interrupt has come for a halted CPU, or from a device: it comes before the next block, however
+ * the threads race.
+ */
 extern volatile bool time_interrupted;
 
 /**
@@ -27,7 +30,9 @@ extern volatile bool time_interrupted;
  */
 void time_init(uint64_t seed);
 
-/* Take over QEMU's clock. Return: 0 or -errno, with a message. Context: before the first CPU runs. */
+/*
+ * Take over QEMU's clock. Return: 0 or -errno, with a message. Context: before the first CPU runs.
+ */
 int time_attach(char *error, unsigned int error_size);
 
 /* The machine's time in ns: what all CPUs have reached. */
@@ -42,7 +47,8 @@ static inline uint64_t time_of(const struct core *c)
 /* Has the CPU to look up before its next block? */
 static inline bool time_is_up(const struct core *c)
 {
-	return c != time_executing || c->time >= time_limit || (int64_t)time_of(c) >= qemu_next_timer_ns() ||
+	return c != time_executing || c->time >= time_limit ||
+	       (int64_t)time_of(c) >= qemu_next_timer_ns() ||
 	       qemu_device_touched || time_interrupted;
 }
 
@@ -51,13 +57,14 @@ static inline bool time_is_up(const struct core *c)
  * @c: the CPU that is about to execute a block
  * @ra: of the block's callback
  *
- * Returns only if the block is to be executed now; else the CPU leaves it before its first instruction.
+ * Returns only if the block is to be executed now; else the CPU leaves it before its first
+ * instruction.
  */
 void time_look_up(struct core *c, uintptr_t ra);
 
 /*
- * The CPU is about to read the time: those behind come first, so that no CPU reads an earlier time after it has seen
- * what this one did. Context: time_is_up() is asked next.
+ * The CPU is about to read the time: those behind come first, so that no CPU reads an earlier time
+ * after it has seen what this one did. Context: time_is_up() is asked next.
  */
 void time_agree(const struct core *c);
 

@@ -46,7 +46,10 @@ static void weigh_power(struct turbo *t, uint64_t ns, double uw)
 	tau_us = tau_us ? tau_us : chip->tau_us;
 	limit = limit ? limit : chip->pl1_uw;
 	t->mean_uw += (uw - t->mean_uw) * -expm1(-(double)ns / (1000.0 * (double)tau_us));
-	/* energy that is taken back when an instruction faults may be more than was drawn, at the very first */
+	/*
+	 * energy that is taken back when an instruction faults may be more than was drawn, at the
+	 * very first
+	 */
 	t->mean_uw = fmax(t->mean_uw, 0);
 	page_write(regs->budget_uw, (uint64_t)t->mean_uw);
 	if (above(t->why & TURBO_POWER, t->mean_uw, (double)limit, (double)chip->turbo_return_uw))
@@ -64,8 +67,9 @@ static void watch_temperature(struct turbo *t, double temp_mc)
 }
 
 /*
- * The boost's time comes back after a rest, all of it. Work of a moment, as interrupts are, ends no rest, nor does a moment's rest end work.
- * What turns out to be more than a moment counts from its beginning.
+ * The boost's time comes back after a rest, all of it. Work of a moment, as interrupts are, ends no
+ * rest, nor does a moment's rest end work. What turns out to be more than a moment counts from its
+ * beginning.
  */
 static void spend_time(struct turbo *t, uint64_t ns, unsigned int active)
 {
@@ -96,7 +100,8 @@ static uint32_t decide(const struct turbo *t, unsigned int active)
 	return t->why && most > chip->sustained_pstate ? chip->sustained_pstate : most;
 }
 
-void turbo_advance(struct turbo *t, uint64_t now, uint64_t ns, double uw, uint32_t running, double temp_mc)
+void turbo_advance(struct turbo *t, uint64_t now, uint64_t ns, double uw, uint32_t running,
+		   double temp_mc)
 {
 	uint32_t before = t->pstate, was = t->why, most;
 	unsigned int active;

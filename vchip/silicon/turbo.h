@@ -8,7 +8,7 @@
 #include "page.h"
 
 /* What ends a boost, in struct profile.turbo_ends: any of them. */
-#define TURBO_POWER		(1u << 0)	/* the weighted mean of the package's power reaches PL1 */
+#define TURBO_POWER		(1u << 0)	/* the package's weighted mean reaches PL1 */
 #define TURBO_TEMPERATURE	(1u << 1)
 #define TURBO_TIME		(1u << 2)
 
@@ -37,6 +37,7 @@ void turbo_init(struct turbo *t, unsigned int package);
  * @running: its CPUs that ran, as a mask
  * @temp_mc: the package's temperature now
  */
-void turbo_advance(struct turbo *t, uint64_t now, uint64_t ns, double uw, uint32_t running, double temp_mc);
+void turbo_advance(struct turbo *t, uint64_t now, uint64_t ns, double uw, uint32_t running,
+		   double temp_mc);
 
 #endif /* VCHIP_TURBO_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Planted faults, one a load: does the debug kernel notice? `insmod fault.ko kind=NAME`.
- * Used by selftests/vm/test_planted.py and nobody else.
+ * Used by selftests/vm/test_planted.py only.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
