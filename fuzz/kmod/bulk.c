@@ -68,14 +68,17 @@ void bulk_close(struct world *w)
 
 static uint32_t drawn_size(struct world *w, uint32_t right)
 {
-	static const uint32_t sizes[] = { 0, 4, 7, 8, 12, 16, 24, 32, 33, 40, 64, 88, 96, 128, 4096, 4097, 65536 };
+	static const uint32_t sizes[] =
+		{ 0, 4, 7, 8, 12, 16, 24, 32, 33, 40, 64, 88, 96, 128, 4096, 4097, 65536 };
 
 	if (dice_one_in(&w->dice, 8))
 		return dice_number(&w->dice);
 	return dice_one_in(&w->dice, 4) ? sizes[dice_below(&w->dice, 17)] : right;
 }
 
-/* The argument: a structure at a good address for the most part, or at the end of what is mapped. */
+/*
+ * The argument: a structure at a good address for the most part, or at the end of what is mapped.
+ */
 static void *argument(struct world *w, uint8_t *page, uint32_t size)
 {
 	switch (dice_below(&w->dice, 16)) {
@@ -120,12 +123,14 @@ static void fill(struct world *w, uint8_t *page, enum ioctl_kind kind, uint32_t 
 		break;
 	default:
 		*size = drawn_size(w, sizeof(*ring));
-		ring->index = dice_one_in(&w->dice, 6) ? dice_number(&w->dice) : dice_below(&w->dice, 2);
+		ring->index = dice_one_in(&w->dice, 6) ? dice_number(&w->dice) :
+			      dice_below(&w->dice, 2);
 		break;
 	}
 	if (dice_one_in(&w->dice, 6)) {
 		for (i = 1 + dice_below(&w->dice, 3); i; i--)
-			page[dice_below(&w->dice, dice_one_in(&w->dice, 2) ? 96 : PAGE)] = dice_bits(&w->dice);
+			page[dice_below(&w->dice, dice_one_in(&w->dice, 2) ? 96 : PAGE)] =
+				dice_bits(&w->dice);
 	}
 	memcpy(page, size, 4);
 }
@@ -145,7 +150,8 @@ static void learn(struct device *d, enum ioctl_kind kind, const uint8_t *page, u
 
 void bulk_ioctl(struct world *w)
 {
-	static const unsigned long known[] = { KJOULE_IOC_INFO, KJOULE_IOC_ATTACH, KJOULE_IOC_RING };
+	static const unsigned long known[] =
+		{ KJOULE_IOC_INFO, KJOULE_IOC_ATTACH, KJOULE_IOC_RING };
 	enum ioctl_kind kind = dice_below(&w->dice, 12);
 	uint8_t *page = w->argument;
 	unsigned long cmd;
@@ -155,17 +161,20 @@ void bulk_ioctl(struct world *w)
 	int fd, err;
 
 	/* attached, a file only knows the others */
-	kind = kind < 2 ? IOCTL_INFO : kind < 6 ? IOCTL_ATTACH : kind < 11 ? IOCTL_RING : IOCTL_OTHER;
+	kind = kind < 2 ? IOCTL_INFO : kind < 6 ? IOCTL_ATTACH : kind < 11 ? IOCTL_RING :
+	       IOCTL_OTHER;
 	fd = pick_ioctl_fd(w, &d);
 	fill(w, page, kind, &size);
 	at = argument(w, page, size);
-	cmd = kind == IOCTL_OTHER ? dice_one_in(&w->dice, 2) ? _IO(KJOULE_IOC_MAGIC, dice_below(&w->dice, 256)) :
+	cmd = kind == IOCTL_OTHER ? dice_one_in(&w->dice, 2) ?
+	      _IO(KJOULE_IOC_MAGIC, dice_below(&w->dice, 256)) :
 	      dice_bits(&w->dice) : known[kind];
 	world_arm(w);
 	if (cmd == KJOULE_IOC_INFO || cmd == KJOULE_IOC_ATTACH || cmd == KJOULE_IOC_RING || d)
 		err = ioctl(fd, cmd, at);
 	else
-		err = ioctl(fd, known[0], at);	/* nothing else of files that are not the module's */
+		/* nothing else of files that are not the module's */
+		err = ioctl(fd, known[0], at);
 	world_disarm(w);
 	if (w->trace)
 		fprintf(w->trace, "ioctl %#lx of %d, size %u: %d\n", cmd, fd, size, err);
@@ -178,8 +187,9 @@ void bulk_ioctl(struct world *w)
 /* A ring as it should be, or anything. */
 void bulk_map(struct world *w)
 {
-	static const int prots[] = { PROT_READ, PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_EXEC,
-				     PROT_READ | PROT_EXEC, PROT_NONE, PROT_WRITE };
+	static const int prots[] = { PROT_READ, PROT_READ, PROT_READ | PROT_WRITE,
+				     PROT_READ | PROT_WRITE, PROT_EXEC, PROT_READ | PROT_EXEC,
+				     PROT_NONE, PROT_WRITE };
 	static const int kinds[] = { MAP_SHARED, MAP_SHARED, MAP_SHARED, MAP_PRIVATE };
 	struct mapping *m = &w->mapping[dice_below(&w->dice, MAPPINGS)];
 	struct device *d = pick_device(w);
@@ -187,7 +197,8 @@ void bulk_map(struct world *w)
 	uint64_t offset = dice_below(&w->dice, 3) * (ring + 2 * PAGE);
 	bool tail = dice_one_in(&w->dice, 2), right = !dice_one_in(&w->dice, 4);
 	size_t bytes = tail ? PAGE : PAGE + ring;
-	int prot = right ? tail ? PROT_READ | PROT_WRITE : PROT_READ : prots[dice_below(&w->dice, 8)];
+	int prot = right ? tail ? PROT_READ | PROT_WRITE : PROT_READ :
+		   prots[dice_below(&w->dice, 8)];
 	int fd, kind;
 	void *at;
 
@@ -263,7 +274,7 @@ void bulk_unmap(struct world *w)
 	}
 }
 
-/* Read in a mapping as somebody would who walks the records. */
+/* Read in a mapping as a reader would who walks the records. */
 void bulk_touch(struct world *w)
 {
 	struct mapping *m = pick_mapping(w);
@@ -294,12 +305,14 @@ static struct iovec *buffers(struct world *w, unsigned int *n)
 {
 	static __thread uint8_t buffer[1 << 17];
 	static __thread struct iovec parts[4];
-	size_t size = dice_one_in(&w->dice, 3) ? dice_below(&w->dice, 4096) : 1024UL << dice_below(&w->dice, 7);
+	size_t size = dice_one_in(&w->dice, 3) ? dice_below(&w->dice, 4096) :
+		      1024UL << dice_below(&w->dice, 7);
 	unsigned int i;
 
 	*n = dice_one_in(&w->dice, 6) ? 1 + dice_below(&w->dice, 4) : 1;
 	for (i = 0; i < *n; i++)
-		parts[i] = (struct iovec){ buffer + i * 4096, i + 1 < *n ? dice_below(&w->dice, 200) : size };
+		parts[i] = (struct iovec){ buffer + i * 4096,
+					   i + 1 < *n ? dice_below(&w->dice, 200) : size };
 	if (dice_one_in(&w->dice, 10))
 		parts[dice_below(&w->dice, *n)].iov_base = w->bad[dice_below(&w->dice, 4)];
 	/* a buffer that ends where nothing is mapped, so that a part can be copied */
@@ -341,7 +354,8 @@ void bulk_read(struct world *w)
 	world_disarm(w);
 	count(&w->tally->read[got < 0]);
 	if (w->trace)
-		fprintf(w->trace, "read of %d: %zd, %s\n", fd, got, got < 0 ? strerror(errno) : "done");
+		fprintf(w->trace, "read of %d: %zd, %s\n", fd, got,
+			got < 0 ? strerror(errno) : "done");
 	world_relax(w);
 	if (how == 2) {
 		close(pipe_fd[0]);
@@ -387,7 +401,7 @@ void bulk_file(struct world *w)
 		break;
 	case 1:
 		if (write(d->fd, &byte, 1) >= 0)
-			abort();	/* nobody writes the device */
+			abort();	/* the device is never written */
 		break;
 	case 2:		/* there for a moment, so that the first close is not the last one */
 		copy = dup(d->fd);

@@ -80,12 +80,14 @@ static void learn(struct world *w, struct sent *sent, const uint8_t *data, size_
 			if (head->nlmsg_len >= NLMSG_HDRLEN + sizeof(err))
 				memcpy(&err, NLMSG_DATA(head), sizeof(err));
 			settle(sent, head->nlmsg_seq, err >= 0);
-		} else if (head->nlmsg_type == w->family && head->nlmsg_len >= NLMSG_HDRLEN + GENL_HDRLEN) {
+		} else if (head->nlmsg_type == w->family &&
+			   head->nlmsg_len >= NLMSG_HDRLEN + GENL_HDRLEN) {
 			const struct genlmsghdr *genl = NLMSG_DATA(head);
 
 			if (genl->cmd == KJOULE_CMD_NOTICE)
 				count(&w->tally->notices);
-			else if (genl->cmd >= KJOULE_CMD_SESSION_NEW && genl->cmd <= KJOULE_CMD_SESSION_GET)
+			else if (genl->cmd >= KJOULE_CMD_SESSION_NEW &&
+				 genl->cmd <= KJOULE_CMD_SESSION_GET)
 				learn_session(w, head, head->nlmsg_len, socket);
 			/* without an acknowledgement its answer is enough */
 			if (genl->cmd != KJOULE_CMD_NOTICE)
@@ -129,7 +131,8 @@ static void forget_deleted(struct world *w, const struct message *m)
 	const struct genlmsghdr *genl = (const struct genlmsghdr *)(m->data + NLMSG_HDRLEN);
 	uint32_t id;
 
-	if (genl->cmd != KJOULE_CMD_SESSION_DEL || m->len < NLMSG_HDRLEN + GENL_HDRLEN + NLA_HDRLEN + 4)
+	if (genl->cmd != KJOULE_CMD_SESSION_DEL ||
+	    m->len < NLMSG_HDRLEN + GENL_HDRLEN + NLA_HDRLEN + 4)
 		return;
 	memcpy(&id, m->data + NLMSG_HDRLEN + GENL_HDRLEN + NLA_HDRLEN, 4);
 	forget_session(w, id);
@@ -160,7 +163,9 @@ static int socket_for(struct world *w, const struct message *m, int otherwise)
 	return s && s->socket >= 0 && w->socket[s->socket] >= 0 ? s->socket : otherwise;
 }
 
-/* Where to send it: to the socket of the session that it is about, to any, at times to the peer's. */
+/*
+ * Where to send it: to the socket of the session that it is about, to any, at times to the peer's.
+ */
 static bool pick(struct world *w, struct sent *sent)
 {
 	bool of_peer = dice_one_in(&w->dice, 20);
@@ -183,8 +188,8 @@ static void tell(struct world *w, const struct message *m, int socket)
 
 	if (!w->trace)
 		return;
-	fprintf(w->trace, "descriptor %d: %s (%s), %zu bytes, flags %#x:", socket, m->op->name, shapes[m->shape], m->len,
-		head->nlmsg_flags);
+	fprintf(w->trace, "descriptor %d: %s (%s), %zu bytes, flags %#x:", socket, m->op->name,
+		shapes[m->shape], m->len, head->nlmsg_flags);
 	for (i = NLMSG_HDRLEN; i < m->len && i < 400; i++)
 		fprintf(w->trace, "%s%02x", i % 4 ? "" : " ", m->data[i]);
 	fputc('\n', w->trace);
@@ -198,7 +203,8 @@ static void tally(struct world *w, const struct sent *sent)
 		const struct message *m = &sent->m[i];
 
 		count(&w->tally->messages);
-		count(&w->tally->netlink[m->op->cmd < OPS ? m->op->cmd : OPS][m->shape][sent->outcome[i]]);
+		count(&w->tally->netlink[m->op->cmd < OPS ? m->op->cmd :
+					 OPS][m->shape][sent->outcome[i]]);
 		if (sent->outcome[i] == ACCEPTED)
 			forget_deleted(w, m);
 	}
@@ -275,11 +281,15 @@ void control_batch(struct world *w)
 	tally(w, &sent);
 }
 
-/* A dump of which only a part is taken, or nothing; what becomes of it is the next mover's business. */
+/*
+ * A dump of which only a part is taken, or nothing; what becomes of it is the next mover's
+ * business.
+ */
 void control_abandon(struct world *w)
 {
-	static const uint8_t dumps[] = { KJOULE_CMD_RECORDS_GET, KJOULE_CMD_RECORDS_GET, KJOULE_CMD_SESSION_GET,
-					 KJOULE_CMD_STATS_GET, KJOULE_CMD_SOURCE_GET };
+	static const uint8_t dumps[] = { KJOULE_CMD_RECORDS_GET, KJOULE_CMD_RECORDS_GET,
+					 KJOULE_CMD_SESSION_GET, KJOULE_CMD_STATS_GET,
+					 KJOULE_CMD_SOURCE_GET };
 	struct sent sent = { .m = buffers(), .n = 1, .outcome = { UNANSWERED } };
 	struct message *m = sent.m;
 	struct nlmsghdr *head = (struct nlmsghdr *)m->data;
@@ -339,8 +349,10 @@ static void close_socket(struct world *w, unsigned int i)
 void control_socket(struct world *w)
 {
 	unsigned int i = dice_below(&w->dice, SOCKETS);
-	bool elsewhere = dice_one_in(&w->dice, 12), bound = !dice_one_in(&w->dice, 4), closes = dice_one_in(&w->dice, 3);
-	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = dice_one_in(&w->dice, 6) ? 1 : 0 };
+	bool elsewhere = dice_one_in(&w->dice, 12), bound = !dice_one_in(&w->dice, 4);
+	bool closes = dice_one_in(&w->dice, 3);
+	struct sockaddr_nl address =
+		{ .nl_family = AF_NETLINK, .nl_groups = dice_one_in(&w->dice, 6) ? 1 : 0 };
 	int on = 1;
 
 	if (w->trace)
@@ -359,16 +371,19 @@ void control_socket(struct world *w)
 
 void control_option(struct world *w)
 {
-	static const int options[] = { NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_NO_ENOBUFS, NETLINK_GET_STRICT_CHK,
-				       NETLINK_BROADCAST_ERROR, NETLINK_PKTINFO, NETLINK_LISTEN_ALL_NSID };
-	int i = pick_socket(w), on = dice_one_in(&w->dice, 2), small = 1 << (8 + dice_below(&w->dice, 11));
+	static const int options[] = { NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_NO_ENOBUFS,
+				       NETLINK_GET_STRICT_CHK, NETLINK_BROADCAST_ERROR,
+				       NETLINK_PKTINFO, NETLINK_LISTEN_ALL_NSID };
+	int i = pick_socket(w), on = dice_one_in(&w->dice, 2);
+	int small = 1 << (8 + dice_below(&w->dice, 11));
 	int group = dice_one_in(&w->dice, 4) ? (int)dice_below(&w->dice, 40) : (int)w->group;
 	unsigned int what = dice_below(&w->dice, 16), option = dice_below(&w->dice, 7);
 
 	if (i < 0)
 		return;
 	if (what < 7)
-		setsockopt(w->socket[i], SOL_NETLINK, on ? NETLINK_ADD_MEMBERSHIP : NETLINK_DROP_MEMBERSHIP, &group,
+		setsockopt(w->socket[i], SOL_NETLINK,
+			   on ? NETLINK_ADD_MEMBERSHIP : NETLINK_DROP_MEMBERSHIP, &group,
 			   sizeof(group));
 	else if (what < 12)
 		setsockopt(w->socket[i], SOL_NETLINK, options[option], &on, sizeof(on));

@@ -7,8 +7,8 @@
  *
  * The rule: a line has code if a row of DWARF's line table that begins a statement names it
  * and has at least one byte of code, inlined copies included. The compiler puts a call of KCOV's at
- * the beginning of each basic block. A line is reached if one of its rows lies between a call that was
- * passed and the next one in the same function (what is before a function's first call
+ * the beginning of each basic block. A line is reached if one of its rows lies between a call that
+ * was passed and the next one in the same function (what is before a function's first call
  * goes with that).
  */
 #ifndef KJOULE_FUZZ_COVERAGE_H
@@ -23,7 +23,8 @@
 struct cover_section {
 	char name[32];
 	uint64_t size;
-	uint8_t *site;		/* one byte for each of the section's: a call of KCOV's returns to here */
+	/* one byte for each of the section's: a call of KCOV's returns to here */
+	uint8_t *site;
 	uint8_t *seen;		/* the same, set where one did; shared with children */
 	uint64_t address;	/* where it is loaded, 0: it is not */
 };
@@ -32,7 +33,7 @@ struct cover {
 	char path[512];		/* of kjoule.ko */
 	unsigned int n;
 	struct cover_section section[COVER_SECTIONS];
-	uint64_t strays;	/* places that were told and are none of the module's */
+	uint64_t strays;	/* places that were reported and are none of the module's */
 };
 
 struct cover_count {

@@ -43,7 +43,8 @@ static const struct move {
 	{ other_stats, 6 },
 };
 
-#define THREADS		3	/* the first one alone makes allocations fail and is repeated by the seed */
+/* the first one alone makes allocations fail and is repeated by the seed */
+#define THREADS		3
 #define PATIENCE_MS	20000	/* for sockets that are closed by work, later */
 
 static struct cover *cover;
@@ -205,7 +206,8 @@ static void mark(const struct fuzz_run *run, uint64_t move)
 	char text[160];
 
 	snprintf(text, sizeof(text), "kjoule-test: netlink fuzzer: seed %llu, move %llu, %llu messages so far",
-		 (unsigned long long)run->seed, (unsigned long long)move, (unsigned long long)tally->messages);
+		 (unsigned long long)run->seed, (unsigned long long)move,
+		 (unsigned long long)tally->messages);
 	fail_put("/dev/kmsg", text);
 }
 
@@ -290,7 +292,8 @@ void fuzz_run(const struct fuzz_run *run, struct fuzz_result *result)
 bool fuzz_prepare(struct cover *c)
 {
 	cover = c;
-	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	image = module_image(&image_bytes);
 	if (tally == MAP_FAILED || !image || !busy_start(&busy, 1) || !kcov_begin(&kcov))
 		return false;

@@ -26,7 +26,7 @@ struct rule_attr {
 	uint16_t type;
 	enum rule_kind kind;
 	bool multi;
-	unsigned int max_len;		/* 0: none is told */
+	unsigned int max_len;		/* 0: none is given */
 	unsigned int entries;		/* of its enum, 0: it has none */
 	const struct rule_set *nested;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Collects the places of the module that a thread passes; see coverage.h. What happens in
- * interrupts is not told.
+ * interrupts is not counted.
  */
 #include <fcntl.h>
 #include <stdio.h>

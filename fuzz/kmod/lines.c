@@ -49,7 +49,8 @@ static void find_sites(struct cover *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr 
 {
 	Elf_Data *data = elf_getdata(scn, NULL), *symbols;
 	GElf_Shdr of, symtab;
-	struct cover_section *s = find_section(c, section_name(elf, elf_getscn(elf, rela->sh_info), &of));
+	struct cover_section *s =
+		find_section(c, section_name(elf, elf_getscn(elf, rela->sh_info), &of));
 	Elf_Scn *symscn = elf_getscn(elf, rela->sh_link);
 	GElf_Rela r;
 	GElf_Sym sym;
@@ -182,7 +183,8 @@ static uint64_t site_of(const struct cover_section *s, uint64_t at, uint64_t fro
 }
 
 /* The function around @address, as offsets in its section. */
-static bool function_at(Dwfl_Module *module, GElf_Addr address, GElf_Addr base, uint64_t *from, uint64_t *to)
+static bool function_at(Dwfl_Module *module, GElf_Addr address, GElf_Addr base, uint64_t *from,
+			uint64_t *to)
 {
 	GElf_Off off;
 	GElf_Sym sym;
@@ -202,7 +204,8 @@ static void add_row(struct table *t, Dwfl_Module *module, GElf_Addr address, int
 	struct cover_section *s = name ? find_section((struct cover *)t->cover, name) : NULL;
 	uint64_t from, to, site;
 
-	if (!s || relative >= s->size || !function_at(module, address, address - relative, &from, &to))
+	if (!s || relative >= s->size ||
+	    !function_at(module, address, address - relative, &from, &to))
 		return;
 	t->code[line] = 1;
 	site = site_of(s, relative, from, to);
@@ -221,7 +224,8 @@ static bool is_file(const char *path, const char *file)
 {
 	size_t path_len = strlen(path), len = strlen(file);
 
-	return path_len > len && !strcmp(path + path_len - len, file) && path[path_len - len - 1] == '/' &&
+	return path_len > len && !strcmp(path + path_len - len, file) &&
+	       path[path_len - len - 1] == '/' &&
 	       path_len > len + 7 && !strncmp(path + path_len - len - 8, "/kjoule/", 8);
 }
 
@@ -233,7 +237,8 @@ static void add_unit(struct table *t, Dwfl_Module *module, Dwarf_Die *unit, Dwar
 	if (dwarf_getsrclines(unit, &lines, &n))
 		return;
 	for (i = 0; i + 1 < n; i++) {
-		Dwarf_Line *row = dwarf_onesrcline(lines, i), *next = dwarf_onesrcline(lines, i + 1);
+		Dwarf_Line *row = dwarf_onesrcline(lines, i),
+			*next = dwarf_onesrcline(lines, i + 1);
 		bool begins = false, ends = false;
 		Dwarf_Addr at, after;
 		const char *path;
@@ -242,8 +247,9 @@ static void add_unit(struct table *t, Dwfl_Module *module, Dwarf_Die *unit, Dwar
 		dwarf_linebeginstatement(row, &begins);
 		dwarf_lineendsequence(row, &ends);
 		path = dwarf_linesrc(row, NULL, NULL);
-		if (!begins || ends || !path || !is_file(path, t->file) || dwarf_lineno(row, &line) ||
-		    dwarf_lineaddr(row, &at) || dwarf_lineaddr(next, &after) || at == after)
+		if (!begins || ends || !path || !is_file(path, t->file) ||
+		    dwarf_lineno(row, &line) || dwarf_lineaddr(row, &at) ||
+		    dwarf_lineaddr(next, &after) || at == after)
 			continue;
 		snprintf(t->path, sizeof(t->path), "%s", path);
 		if (line > 0 && line < MAX_LINES)

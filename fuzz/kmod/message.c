@@ -30,9 +30,11 @@ static void put_raw(struct message *m, unsigned int type, const void *data, size
 	m->len += room;
 }
 
-static void put_set(struct world *w, struct message *m, const struct rule_set *set, uint64_t may, unsigned int depth);
+static void put_set(struct world *w, struct message *m, const struct rule_set *set, uint64_t may,
+		    unsigned int depth);
 
-static void put_nest(struct world *w, struct message *m, const struct rule_attr *rule, unsigned int depth)
+static void put_nest(struct world *w, struct message *m, const struct rule_attr *rule,
+		     unsigned int depth)
 {
 	size_t at = m->len;
 
@@ -48,8 +50,8 @@ static void put_nest(struct world *w, struct message *m, const struct rule_attr 
 }
 
 /* An attribute as it should be, but for its value if that is to be anything. */
-static void put_attr(struct world *w, struct message *m, const struct rule_set *set, const struct rule_attr *rule,
-		     bool any, unsigned int depth)
+static void put_attr(struct world *w, struct message *m, const struct rule_set *set,
+		     const struct rule_attr *rule, bool any, unsigned int depth)
 {
 	uint8_t bytes[64];
 	const char *text;
@@ -83,7 +85,8 @@ static void put_attr(struct world *w, struct message *m, const struct rule_set *
 	case RULE_BINARY:
 		if (any)
 			dice_fill(&w->dice, bytes, sizeof(bytes));
-		number = any ? dice_below(&w->dice, sizeof(bytes)) : value_bytes(w, rule, bytes, sizeof(bytes));
+		number = any ? dice_below(&w->dice, sizeof(bytes)) :
+			 value_bytes(w, rule, bytes, sizeof(bytes));
 		put_raw(m, rule->type, bytes, number);
 		break;
 	case RULE_NEST:
@@ -93,8 +96,8 @@ static void put_attr(struct world *w, struct message *m, const struct rule_set *
 }
 
 /* An attribute that is wrong in its form. */
-static void put_odd(struct world *w, struct message *m, const struct rule_set *set, const struct rule_attr *rule,
-		    unsigned int depth)
+static void put_odd(struct world *w, struct message *m, const struct rule_set *set,
+		    const struct rule_attr *rule, unsigned int depth)
 {
 	uint8_t bytes[2048];
 	size_t at = m->len;
@@ -112,7 +115,8 @@ static void put_odd(struct world *w, struct message *m, const struct rule_set *s
 		put_raw(m, rule->type, bytes, 1000 + dice_below(&w->dice, 1048));
 		break;
 	case 3:		/* a type that is not known, or 0 */
-		put_raw(m, dice_one_in(&w->dice, 3) ? 0 : set->n + 1 + dice_below(&w->dice, 100), bytes, 4);
+		put_raw(m, dice_one_in(&w->dice, 3) ? 0 : set->n + 1 + dice_below(&w->dice, 100),
+			bytes, 4);
 		break;
 	case 4:		/* twice */
 		put_attr(w, m, set, rule, false, depth);
@@ -126,17 +130,20 @@ static void put_odd(struct world *w, struct message *m, const struct rule_set *s
 		put_attr(w, m, set, rule, false, depth);
 		attr = (struct nlattr *)(m->data + at);
 		if (m->len > at)
-			attr->nla_type ^= dice_one_in(&w->dice, 2) ? NLA_F_NESTED : NLA_F_NET_BYTEORDER;
+			attr->nla_type ^= dice_one_in(&w->dice, 2) ? NLA_F_NESTED :
+					  NLA_F_NET_BYTEORDER;
 		break;
 	case 7:		/* a length that is not true */
 		put_attr(w, m, set, rule, false, depth);
 		attr = (struct nlattr *)(m->data + at);
 		if (m->len > at)
-			attr->nla_len = dice_one_in(&w->dice, 2) ? dice_below(&w->dice, 8) : dice_bits(&w->dice);
+			attr->nla_len = dice_one_in(&w->dice, 2) ? dice_below(&w->dice, 8) :
+					dice_bits(&w->dice);
 		break;
 	default:	/* a nest in a nest in a nest, or one with what belongs elsewhere */
 		put_raw(m, rule->type | NLA_F_NESTED, "", 0);
-		put_set(w, m, &rule_sets[dice_below(&w->dice, rule_set_count)], UINT64_MAX, depth + 1);
+		put_set(w, m, &rule_sets[dice_below(&w->dice, rule_set_count)], UINT64_MAX,
+			depth + 1);
 		attr = (struct nlattr *)(m->data + at);
 		if (m->len > at)
 			attr->nla_len = m->len - at;
@@ -144,7 +151,8 @@ static void put_odd(struct world *w, struct message *m, const struct rule_set *s
 	}
 }
 
-static void put_set(struct world *w, struct message *m, const struct rule_set *set, uint64_t may, unsigned int depth)
+static void put_set(struct world *w, struct message *m, const struct rule_set *set, uint64_t may,
+		    unsigned int depth)
 {
 	unsigned int i, times;
 
@@ -162,10 +170,11 @@ static void put_set(struct world *w, struct message *m, const struct rule_set *s
 		if (!(may & 1ULL << rule->type) && !(odd && dice_one_in(&w->dice, 8)))
 			continue;
 		/* a source takes its time, unless it is refused at once */
-		if (wanted < 0 || (!wanted && !dice_one_in(&w->dice, rule->kind == RULE_NEST && m->shape == SHAPE_VALID ?
-							   16 : 4)))
+		if (wanted < 0 || (!wanted && !dice_one_in(&w->dice, rule->kind == RULE_NEST &&
+							   m->shape == SHAPE_VALID ? 16 : 4)))
 			continue;
-		times = !rule->multi ? 1 : dice_one_in(&w->dice, 40) ? 10 : 1 + dice_one_in(&w->dice, 4);
+		times = !rule->multi ? 1 : dice_one_in(&w->dice, 40) ? 10 :
+			1 + dice_one_in(&w->dice, 4);
 		while (times--) {
 			if (odd)
 				put_odd(w, m, set, rule, depth);
@@ -195,7 +204,8 @@ static void odd_header(struct world *w, struct message *m)
 		genl->reserved = dice_number(&w->dice);
 		break;
 	case 4:
-		genl->cmd = dice_one_in(&w->dice, 2) ? dice_below(&w->dice, rule_op_count + 3) : dice_bits(&w->dice);
+		genl->cmd = dice_one_in(&w->dice, 2) ? dice_below(&w->dice, rule_op_count + 3) :
+			    dice_bits(&w->dice);
 		break;
 	}
 }
@@ -227,7 +237,8 @@ static void scribble(struct world *w, struct message *m)
 		break;
 	default:	/* some bytes changed, not those that say what it is */
 		for (i = 1 + dice_below(&w->dice, 4); i && m->len > HEADERS; i--)
-			m->data[HEADERS + dice_below(&w->dice, m->len - HEADERS)] = dice_bits(&w->dice);
+			m->data[HEADERS + dice_below(&w->dice, m->len - HEADERS)] =
+				dice_bits(&w->dice);
 		break;
 	}
 }
@@ -252,7 +263,8 @@ static void tame(struct world *w, struct message *m)
 			memcpy(&number, data, 4);
 			number = number > MAX_RING && !(number & (number - 1)) ? MAX_RING : number;
 			memcpy(data, &number, 4);
-		} else if (type == KJOULE_A_SESSION_INTERVAL_NS && attr->nla_len == NLA_HDRLEN + 8) {
+		} else if (type == KJOULE_A_SESSION_INTERVAL_NS &&
+			   attr->nla_len == NLA_HDRLEN + 8) {
 			memcpy(&number, data, 8);
 			if (number < MIN_INTERVAL && number >= 10000 && !dice_one_in(&w->dice, 32))
 				number = MIN_INTERVAL;
@@ -288,7 +300,8 @@ void message_make(struct world *w, struct message *m, const struct rule_op *op, 
 	put_set(w, m, op->set, may, 0);
 	w->wanted = -1;
 	head->nlmsg_type = w->family;
-	head->nlmsg_flags = NLM_F_REQUEST | (dice_one_in(&w->dice, 16) ? 0 : NLM_F_ACK) | (dump ? NLM_F_DUMP : 0);
+	head->nlmsg_flags = NLM_F_REQUEST | (dice_one_in(&w->dice, 16) ? 0 : NLM_F_ACK) |
+			    (dump ? NLM_F_DUMP : 0);
 	head->nlmsg_seq = m->seq;
 	head->nlmsg_len = m->len;
 	genl->cmd = op->cmd;

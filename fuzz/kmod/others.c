@@ -76,11 +76,14 @@ static bool become(uid_t user)
 	return !syscall(SYS_setresuid, -1, user, -1);
 }
 
-/* Some moves without rights, or with one of those that the module asks for, as another user at times. */
+/*
+ * Some moves without rights, or with one of those that the module asks for, as another user at
+ * times.
+ */
 void other_stripped(struct world *w)
 {
-	static const uint64_t rights[] = { 0, 0, CAP(CAP_PERFMON), CAP(CAP_SYS_ADMIN), CAP(CAP_SYSLOG),
-					   CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) };
+	static const uint64_t rights[] = { 0, 0, CAP(CAP_PERFMON), CAP(CAP_SYS_ADMIN),
+					   CAP(CAP_SYSLOG), CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) };
 	unsigned int moves = 1 + dice_below(&w->dice, 3);
 	uint64_t left = rights[dice_below(&w->dice, 6)], bits = dice_bits(&w->dice);
 	uid_t user = dice_one_in(&w->dice, 2) ? OTHER_USER : 0;
@@ -93,7 +96,7 @@ void other_stripped(struct world *w)
 		fprintf(w->trace, "rights %#llx, user %u\n", (unsigned long long)left, user);
 	count(&w->tally->stripped);
 	w->stripped = true;
-	w->may_fail = false;	/* nobody may write that number without rights */
+	w->may_fail = false;	/* that number cannot be written without rights */
 	while (moves--) {
 		dice_begin(&w->dice, bits, w->thread, moves);
 		fuzz_move(w);
@@ -106,10 +109,13 @@ void other_stripped(struct world *w)
 
 void other_stats(struct world *w)
 {
-	static const char *const files[] = { "/sys/class/misc/kjoule/sessions", "/sys/kernel/debug/kjoule/statistics",
-					     "/sys/kernel/debug/kjoule/delays", "/sys/kernel/debug/kjoule/ticks",
+	static const char *const files[] = { "/sys/class/misc/kjoule/sessions",
+					     "/sys/kernel/debug/kjoule/statistics",
+					     "/sys/kernel/debug/kjoule/delays",
+					     "/sys/kernel/debug/kjoule/ticks",
 					     "/sys/kernel/debug/kjoule/rings" };
-	static const char *const values[] = { "due", "waiting", "state", "consumed", "delay_max_ns" };
+	static const char *const values[] =
+		{ "due", "waiting", "state", "consumed", "delay_max_ns" };
 	unsigned int which = dice_below(&w->dice, 10);
 	uint32_t id = any_session(w);
 	char path[128], text[4096];
@@ -118,7 +124,8 @@ void other_stats(struct world *w)
 	if (which < 5)
 		snprintf(path, sizeof(path), "%s", files[which]);
 	else
-		snprintf(path, sizeof(path), "/sys/class/misc/kjoule/session%u/%s", id, values[which - 5]);
+		snprintf(path, sizeof(path), "/sys/class/misc/kjoule/session%u/%s", id,
+			 values[which - 5]);
 	world_arm(w);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && read(fd, text, sizeof(text)) > 0)

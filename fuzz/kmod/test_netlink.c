@@ -26,9 +26,14 @@
 #define SAME_MOVES	500
 #define ROUND		4000	/* moves of the first thread */
 
-/* What is to be reached: all that answers messages and what is done to the device. A short run: the first. */
-static const char *const aims[] = { "netlink/netlink.c", "device.c", "netlink/session_new.c", "netlink/spec.c",
-				    "netlink/msg.c", "netlink/socket.c", "netlink/records_dump.c", "netlink/notice.c" };
+/*
+ * What is to be reached: all that answers messages and what is done to the device. A short run: the
+ * first.
+ */
+static const char *const aims[] = { "netlink/netlink.c", "device.c", "netlink/session_new.c",
+				    "netlink/spec.c",
+				    "netlink/msg.c", "netlink/socket.c", "netlink/records_dump.c",
+				    "netlink/notice.c" };
 #define AIMS		(sizeof(aims) / sizeof(aims[0]))
 #define SHORT_AIMS	2
 
@@ -42,7 +47,8 @@ static double show_file(const struct cover *c, const char *file, bool lines)
 	struct cover_count n = cover_lines(c, file, lines);
 
 	ktap_diag("%-18s %5.1f %% of its lines (%u of %u), %5.1f %% of its blocks (%u of %u)", file,
-		  percent(n.reached, n.lines), n.reached, n.lines, percent(n.passed, n.blocks), n.passed, n.blocks);
+		  percent(n.reached, n.lines), n.reached, n.lines, percent(n.passed, n.blocks),
+		  n.passed, n.blocks);
 	return percent(n.reached, n.lines);
 }
 
@@ -54,7 +60,8 @@ static void check_coverage(const struct cover *c, unsigned int least, bool lines
 	for (i = 0; i < AIMS; i++) {
 		reached = show_file(c, aims[i], lines);
 		if (i < held)
-			ktap_check(reached >= least, "%u %% of the lines of %s are reached", least, aims[i]);
+			ktap_check(reached >= least, "%u %% of the lines of %s are reached", least,
+				   aims[i]);
 	}
 }
 
@@ -74,16 +81,18 @@ static void show_netlink(const struct tally *t)
 				sum[shape][i] += t->netlink[rule_ops[op].cmd][shape][i];
 			}
 		}
-		ktap_diag("%-18s %9lu %9lu %9lu", rule_ops[op].name, n[ACCEPTED], n[REFUSED], n[UNANSWERED]);
+		ktap_diag("%-18s %9lu %9lu %9lu", rule_ops[op].name, n[ACCEPTED], n[REFUSED],
+			  n[UNANSWERED]);
 	}
 	for (shape = 0; shape < SHAPES; shape++)
-		ktap_diag("all %-14s %9lu %9lu %9lu", shapes[shape], sum[shape][ACCEPTED], sum[shape][REFUSED],
-			  sum[shape][UNANSWERED]);
+		ktap_diag("all %-14s %9lu %9lu %9lu", shapes[shape], sum[shape][ACCEPTED],
+			  sum[shape][REFUSED], sum[shape][UNANSWERED]);
 }
 
 static void show(const struct fuzz_result *r)
 {
-	static const char *const names[] = { "ioctl info", "ioctl attach", "ioctl ring", "ioctl other" };
+	static const char *const names[] =
+		{ "ioctl info", "ioctl attach", "ioctl ring", "ioctl other" };
 	const struct tally *t = r->tally;
 	unsigned int i;
 
@@ -94,8 +103,8 @@ static void show(const struct fuzz_result *r)
 	ktap_diag("%-18s %9lu %9lu", "read", t->read[0], t->read[1]);
 	ktap_diag("%lu messages in %lu moves; %lu allocations failed, %lu children, %lu times with less rights,",
 		  t->messages, r->moves, t->faults, t->children, t->stripped);
-	ktap_diag("%lu dumps left in the middle, %lu notices, the module unloaded and loaded %lu times", t->abandoned,
-		  t->notices, t->reloads);
+	ktap_diag("%lu dumps left in the middle, %lu notices, the module unloaded and loaded %lu times",
+		  t->abandoned, t->notices, t->reloads);
 }
 
 static bool run(const struct fuzz_run *run, const struct cover *c)
@@ -109,13 +118,15 @@ static bool run(const struct fuzz_run *run, const struct cover *c)
 	if (r.fault)
 		ktap_diag("%s", r.fault);
 	ktap_check(!r.fault && r.tally->messages >= run->messages,
-		   "%lu messages: nothing is left behind, the module can be unloaded each time", run->messages);
+		   "%lu messages: nothing is left behind, the module can be unloaded each time",
+		   run->messages);
 	return ktap_check_equal(0, c->strays, "what was passed is where the module's file has it");
 }
 
 static void check_seed(uint64_t seed)
 {
-	struct fuzz_run once = { .seed = seed, .moves = SAME_MOVES, .round = SAME_MOVES, .alone = true };
+	struct fuzz_run once =
+		{ .seed = seed, .moves = SAME_MOVES, .round = SAME_MOVES, .alone = true };
 	struct fuzz_result first, second, other;
 
 	fuzz_run(&once, &first);
@@ -197,7 +208,8 @@ static void take_options(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .run = { .seed = 1, .messages = SHORT_RUN, .round = ROUND }, .least = LEAST, .held = SHORT_AIMS };
+	struct options o = { .run = { .seed = 1, .messages = SHORT_RUN, .round = ROUND },
+			     .least = LEAST, .held = SHORT_AIMS };
 	static struct cover cover;
 
 	if (argc > 1 && !strcmp(argv[1], "compute"))

@@ -18,7 +18,8 @@
 #define LARGE_RING	(1 << 20)
 #define LARGE_STACK	65384		/* its record is just too long for a message of netlink */
 
-static bool is(const struct rule_set *set, const struct rule_attr *attr, const char *set_name, const char *name)
+static bool is(const struct rule_set *set, const struct rule_attr *attr, const char *set_name,
+	       const char *name)
 {
 	return !strcmp(set->name, set_name) && !strcmp(attr->name, name);
 }
@@ -26,11 +27,13 @@ static bool is(const struct rule_set *set, const struct rule_attr *attr, const c
 /* What the attributes of a request for a session have to agree on. */
 void value_plan(struct world *w)
 {
-	static const uint64_t interval[] = { MS, 5 * MS, 10 * MS, 20 * MS, 50 * MS, 100 * MS, 1000 * MS, 4000 * MS };
+	static const uint64_t interval[] =
+		{ MS, 5 * MS, 10 * MS, 20 * MS, 50 * MS, 100 * MS, 1000 * MS, 4000 * MS };
 
 	w->plan.target = dice_one_in(&w->dice, 2) ? KJOULE_TARGET_SYSTEM : dice_below(&w->dice, 4);
 	w->plan.interval_ns = interval[dice_below(&w->dice, 8)];
-	w->plan.flags = dice_bits(&w->dice) & (dice_one_in(&w->dice, 2) ? 0x1f : KJOULE_FLAG_WAKE_IDLE);
+	w->plan.flags = dice_bits(&w->dice) &
+			(dice_one_in(&w->dice, 2) ? 0x1f : KJOULE_FLAG_WAKE_IDLE);
 	if (w->plan.target != KJOULE_TARGET_PROCESS)
 		w->plan.flags &= ~(uint64_t)KJOULE_FLAG_INHERIT;
 	w->plan.big = w->plan.interval_ns >= 50 * MS && dice_one_in(&w->dice, 16);
@@ -43,7 +46,8 @@ void value_plan_spec(struct world *w)
 {
 	w->plan.origin = dice_below(&w->dice, 4);
 	/* energy has to move within 300 ms, and here there is little that does */
-	w->plan.quantity = dice_one_in(&w->dice, 40) ? KJOULE_QUANTITY_ENERGY : KJOULE_QUANTITY_COUNT;
+	w->plan.quantity = dice_one_in(&w->dice, 40) ? KJOULE_QUANTITY_ENERGY :
+			   KJOULE_QUANTITY_COUNT;
 	if (w->plan.origin != KJOULE_ORIGIN_PERF_PMU && dice_one_in(&w->dice, 2))
 		w->plan.quantity = KJOULE_QUANTITY_POWER + dice_below(&w->dice, 2);
 }
@@ -113,10 +117,12 @@ static uint64_t number_of_spec(struct world *w, const struct rule_attr *attr)
 	if (!strcmp(name, "range"))
 		return w->plan.quantity == KJOULE_QUANTITY_COUNT ? dice_number(&w->dice) : 0;
 	if (!strcmp(name, "period-ns"))
-		return w->plan.origin == KJOULE_ORIGIN_REGISTERED ? 0 : (1 + dice_below(&w->dice, 1000)) * MS;
+		return w->plan.origin == KJOULE_ORIGIN_REGISTERED ? 0 :
+		       (1 + dice_below(&w->dice, 1000)) * MS;
 	/* the first ones hold a number */
 	if (!strcmp(name, "fd"))
-		return w->stranger[dice_below(&w->dice, dice_one_in(&w->dice, 3) ? w->strangers : 4)];
+		return w->stranger[dice_below(&w->dice,
+					      dice_one_in(&w->dice, 3) ? w->strangers : 4)];
 	if (!strcmp(name, "perf-type"))
 		return dice_one_in(&w->dice, 3) ? dice_below(&w->dice, 8) : 1;	/* of software */
 	if (!strcmp(name, "perf-config"))
@@ -141,8 +147,10 @@ uint64_t value_number(struct world *w, const struct rule_set *set, const struct 
 
 const char *value_text(struct world *w, const struct rule_set *set, const struct rule_attr *attr)
 {
-	static const char *const sources[] = { "", "rapl", "aperf", "cpufreq", "vchip", "power", "AC", "BAT0" };
-	static const char *const names[] = { "one", "two", "a source with a name of 31 bytes", "%s%n", "a/b", "." };
+	static const char *const sources[] =
+		{ "", "rapl", "aperf", "cpufreq", "vchip", "power", "AC", "BAT0" };
+	static const char *const names[] =
+		{ "one", "two", "a source with a name of 31 bytes", "%s%n", "a/b", "." };
 
 	/* by default nothing is asked for, which is all that there is here */
 	if (!strcmp(set->name, "session"))
@@ -168,7 +176,8 @@ size_t value_bytes(struct world *w, const struct rule_attr *attr, uint8_t *to, s
 
 static int wanted_of_session(const struct world *w, const char *name)
 {
-	bool task = w->plan.target == KJOULE_TARGET_PROCESS || w->plan.target == KJOULE_TARGET_THREAD;
+	bool task = w->plan.target == KJOULE_TARGET_PROCESS ||
+		    w->plan.target == KJOULE_TARGET_THREAD;
 
 	if (!strcmp(name, "interval-ns") || !strcmp(name, "ring-bytes"))
 		return 1;
@@ -184,21 +193,26 @@ static int wanted_of_session(const struct world *w, const char *name)
 		return w->plan.flags & (KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN) ? 0 : -1;
 	if (!strcmp(name, "stack-bytes"))
 		return w->plan.flags & KJOULE_FLAG_USER_STACK ? 1 : -1;
-	/* without a counter that moves, and a meter, these are refused: they must not spoil all the others */
+	/*
+	 * without a counter that moves, and a meter, these are refused: they must not spoil all the
+	 * others
+	 */
 	if (!strcmp(name, "edge-duty"))
 		return w->plan.holds == HOLDS_IN_WINDOWS ? 1 : -1;
 	if (!strcmp(name, "vpm-interval-ns"))
 		return w->plan.holds == HOLDS_AT_BLOCKS ? 1 : -1;
 	if (!strcmp(name, "vpm-source"))
 		return w->plan.holds == HOLDS_AT_BLOCKS ? 0 : -1;
-	if (!strcmp(name, "block-pid") || !strcmp(name, "block-start") || !strcmp(name, "block-next"))
+	if (!strcmp(name, "block-pid") || !strcmp(name, "block-start") ||
+	    !strcmp(name, "block-next"))
 		return 1;
 	return 0;
 }
 
 static int wanted_of_spec(const struct world *w, const char *name)
 {
-	bool file = w->plan.origin == KJOULE_ORIGIN_VALUE_FILE, pmu = w->plan.origin == KJOULE_ORIGIN_PERF_PMU;
+	bool file = w->plan.origin == KJOULE_ORIGIN_VALUE_FILE;
+	bool pmu = w->plan.origin == KJOULE_ORIGIN_PERF_PMU;
 	bool supply = w->plan.origin == KJOULE_ORIGIN_POWER_SUPPLY;
 
 	if (!strcmp(name, "origin") || !strcmp(name, "name"))

@@ -45,7 +45,8 @@ void world_disarm(struct world *w)
 
 void world_hurry(struct world *w)
 {
-	const struct itimerspec soon = { .it_value.tv_nsec = 10000000, .it_interval.tv_nsec = 10000000 };
+	const struct itimerspec soon =
+		{ .it_value.tv_nsec = 10000000, .it_interval.tv_nsec = 10000000 };
 
 	timer_settime(w->timer, 0, &soon, NULL);
 }
@@ -104,7 +105,8 @@ bool world_begin(struct world *w)
 	w->bad[1] = (void *)KERNEL_ADDRESS;
 	w->bad[2] = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	w->bad[3] = page;
-	return page != MAP_FAILED && !mprotect(page, PAGE, PROT_READ | PROT_WRITE) && w->bad[2] != MAP_FAILED &&
+	return page != MAP_FAILED && !mprotect(page, PAGE, PROT_READ | PROT_WRITE) &&
+	       w->bad[2] != MAP_FAILED &&
 	       map_argument(w) && world_begin_child(w);
 }
 
@@ -140,13 +142,17 @@ static bool find_family(struct world *w)
 		got = recv(fd, answer, sizeof(answer), 0);
 	close(fd);
 	w->family = 0;
-	for (at = NLMSG_HDRLEN + GENL_HDRLEN; got > 0 && at + NLA_HDRLEN <= (size_t)got; at += NLA_ALIGN(attr->nla_len)) {
+	for (at = NLMSG_HDRLEN + GENL_HDRLEN; got > 0 && at + NLA_HDRLEN <= (size_t)got;
+	     at += NLA_ALIGN(attr->nla_len)) {
 		attr = (const struct nlattr *)(answer + at);
 		if (attr->nla_len < NLA_HDRLEN)
 			break;
 		if (attr->nla_type == CTRL_ATTR_FAMILY_ID)
 			memcpy(&w->family, attr + 1, 2);
-		/* groups, in them the first one, in it its name and its number, which comes second there */
+		/*
+		 * groups, in them the first one, in it its name and its number, which comes second
+		 * there
+		 */
 		if (attr->nla_type == CTRL_ATTR_MCAST_GROUPS) {
 			const struct nlattr *in = attr + 2;
 			unsigned int i;
@@ -154,7 +160,8 @@ static bool find_family(struct world *w)
 			for (i = 0; i < 2; i++) {
 				if (in->nla_type == CTRL_ATTR_MCAST_GRP_ID)
 					memcpy(&w->group, in + 1, 4);
-				in = (const struct nlattr *)((const uint8_t *)in + NLA_ALIGN(in->nla_len));
+				in = (const struct nlattr *)((const uint8_t *)in +
+							     NLA_ALIGN(in->nla_len));
 			}
 		}
 	}
@@ -163,9 +170,12 @@ static bool find_family(struct world *w)
 
 static void open_strangers(struct world *w)
 {
-	static const char *const files[] = { "/sys/kernel/rcu_expedited", "/sys/class/misc/kjoule/sessions",
-					     "/sys/class/rtc/rtc0/since_epoch", "/sys/kernel/uevent_seqnum",
-					     "/sys/class/misc/kjoule/version", "/sys/kernel", "/dev/null",
+	static const char *const files[] = { "/sys/kernel/rcu_expedited",
+					     "/sys/class/misc/kjoule/sessions",
+					     "/sys/class/rtc/rtc0/since_epoch",
+					     "/sys/kernel/uevent_seqnum",
+					     "/sys/class/misc/kjoule/version", "/sys/kernel",
+					     "/dev/null",
 					     "/proc/self/stat" };
 	unsigned int i, n = 0;
 	int pair[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a fuzzing thread knows: its sockets, the sessions made through them, its open
- * devices and mappings, descriptors that are none of these, and what came of all it sent. Its moves are in
- * control.c (netlink), bulk.c (the device) and others.c (children, rights); test_netlink.c
+ * devices and mappings, descriptors that are none of these, and what came of all it sent. Its moves
+ * are in control.c (netlink), bulk.c (the device) and others.c (children, rights); test_netlink.c
  * chooses among them.
  */
 #ifndef KJOULE_FUZZ_WORLD_H
@@ -19,7 +19,7 @@
 
 #define SOCKETS		6
 #define SESSIONS	12	/* known at once */
-#define RUNNING		2	/* at once, by the moves that mean well: ticks take their time here */
+#define RUNNING		2	/* at once, by moves that mean well: ticks take time here */
 #define DEVICES		6
 #define MAPPINGS	8
 #define STRANGERS	16
@@ -29,7 +29,8 @@
 enum shape {
 	SHAPE_VALID,
 	SHAPE_VALUE,		/* any values in attributes that are well formed */
-	SHAPE_FORM,		/* lengths, types, nesting, duplicates, flags, attributes of others */
+	/* lengths, types, nesting, duplicates, flags, attributes of others */
+	SHAPE_FORM,
 	SHAPE_BYTES,		/* cut, longer, bytes changed */
 	SHAPES,
 };
@@ -37,7 +38,7 @@ enum shape {
 enum outcome {
 	ACCEPTED,
 	REFUSED,
-	UNANSWERED,		/* not asked for, lost, or read by somebody else */
+	UNANSWERED,		/* not asked for, lost, or read by another thread */
 	OUTCOMES,
 };
 
@@ -101,7 +102,7 @@ struct world {
 	bool may_fail;		/* allocations can be made to fail in this thread */
 	struct world *peer;	/* another thread, NULL if there is none */
 	struct tally *tally;
-	FILE *trace;		/* each move is told there, if not NULL */
+	FILE *trace;		/* each move is written there, if not NULL */
 	uint16_t family;
 	uint32_t group;
 	uint32_t seq;
@@ -116,8 +117,10 @@ struct world {
 	pid_t tid, busy;	/* busy: a process that only computes */
 	struct plan plan;
 	int wanted;		/* state of the session that is to be picked, -1: any */
-	void *bad[4];		/* addresses where reading, writing or both fail; the last one's page ends so */
-	uint8_t *argument, *read_only;	/* a page, and where it can only be read; nothing is behind it */
+	/* addresses where reading, writing or both fail; the last one's page ends so */
+	void *bad[4];
+	/* a page, and where it can only be read; nothing is behind it */
+	uint8_t *argument, *read_only;
 	unsigned int nth;	/* allocation that is to fail in this move, 0: none */
 	timer_t timer;		/* interrupts what waits */
 };
@@ -141,7 +144,9 @@ void world_end(struct world *w);
 bool world_open(struct world *w);
 void world_close(struct world *w);	/* all that holds the module */
 void world_close_sockets(struct world *w);
-/* What stays mapped holds the module, which would look like a fault of its: that ends the fuzzer. */
+/*
+ * What stays mapped holds the module, which would look like a fault of its: that ends the fuzzer.
+ */
 void world_unmap(void *at, size_t bytes);
 void world_forget_mapping(struct mapping *m);
 
@@ -151,7 +156,7 @@ void world_disarm(struct world *w);
 void world_hurry(struct world *w);
 void world_relax(struct world *w);
 
-/* Of what is known one, with what the peer has and numbers of nobody at times. */
+/* Of what is known one, with what the peer has and at times numbers that no one has. */
 uint32_t any_session(struct world *w);
 int any_fd(struct world *w);
 unsigned int sessions_running(const struct world *w);

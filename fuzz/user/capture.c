@@ -219,7 +219,8 @@ void capture_end(enum capture_kind kind, int code)
 	if (!out.all || !whole)
 		return;
 	if (kind == CAPTURE_JSON)
-		judge(out.text[out.len - 1] == '\n' && is_json(out.text, out.len - 1), "--json is JSON", out.text);
+		judge(out.text[out.len - 1] == '\n' && is_json(out.text, out.len - 1),
+		      "--json is JSON", out.text);
 	if (kind == CAPTURE_JSON_LINES)
 		judge(are_json_lines(out.text), "--json is JSON, a line each", out.text);
 	if (kind == CAPTURE_CSV)

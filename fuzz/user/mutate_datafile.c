@@ -2,7 +2,7 @@
 /*
  * libFuzzer's mutator for data files: changes what is in the chunks, record by record
  * where there are records, and puts the file together again with right checksums. Knows
- * how records are told apart, by size, and not what types there are, so that new types
+ * how records are separated, by size, and not what types there are, so that new types
  * need nothing here. Linked into the datafile target only.
  */
 #include <linux/perf_event.h>

@@ -19,7 +19,8 @@ static int run_file(const char *path)
 	if (f && !fseek(f, 0, SEEK_END))
 		len = ftell(f);
 	if (len >= 0 && !fseek(f, 0, SEEK_SET))
-		data = malloc(len ? len : 1);	/* of that very size, so that tools see every overrun */
+		/* of that very size, so that tools see every overrun */
+		data = malloc(len ? len : 1);
 	if (!data || fread(data, 1, len, f) != (size_t)len) {
 		perror(path);
 		if (f)

@@ -77,7 +77,8 @@ static void make_stream(struct buffer *b, uint32_t cpu, uint32_t ticks, bool ric
 
 	put_task(b, 100 + cpu, 100);
 	for (uint32_t k = 0; k < ticks; k++) {
-		uint32_t flags = k % 40 == 39 ? KJOULE_SAMPLE_KERNEL : k % 7 ? 0 : KJOULE_SAMPLE_PRECISE;
+		uint32_t flags = k % 40 == 39 ? KJOULE_SAMPLE_KERNEL : k % 7 ? 0 :
+				 KJOULE_SAMPLE_PRECISE;
 
 		if (!cpu && k % 10 == 0) {
 			uj[0] += 5000 + 100 * (k % 3);
@@ -109,7 +110,8 @@ static void make_stream(struct buffer *b, uint32_t cpu, uint32_t ticks, bool ric
 			continue;
 		}
 		put_sample(b, k, flags & KJOULE_SAMPLE_KERNEL ? 0xffffffff81000010 + 256 * (k % 2) :
-			   0x10001000 + 64 * (k / 8 % 3), flags, cpu ? 0 : 1000000 + k, 100 + k % 5);
+			   0x10001000 + 64 * (k / 8 % 3), flags, cpu ? 0 : 1000000 + k,
+			   100 + k % 5);
 	}
 }
 
@@ -146,7 +148,8 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 	struct kjoule_calibration cal = { .cpu = 0, .ticks = 100, .tick_ns = 3000,
 		.tick_error_ns = 10, .handler_ns = 2000, .handler_spread_ns = 20, .entry_ns = 1000,
 		.freq_khz = 1000000, .other_part = 0.01, .n_domains = 2, .irq_uw = { 2e6, 1e6 },
-		.irq_error_uw = { 1e5, 1e5 }, .loop_uw = { 3e6, 2e6 }, .idle_uj = { 2, 1 }, .idle_uw = { 5e5, 2e5 } };
+		.irq_error_uw = { 1e5, 1e5 }, .loop_uw = { 3e6, 2e6 }, .idle_uj = { 2, 1 },
+		.idle_uw = { 5e5, 2e5 } };
 	struct kjoule_wakeup awake[2] = { { 1000100000, 1003000000, 0, 0 },
 					 { 1010000000, 1012000000, 1, 0 } };
 	struct buffer streams[4] = { { 0 } }, regions = { 0 };
@@ -175,7 +178,8 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 		abort();
 	if (rich) {
 		chunks_insert(&c, 1, KJOULE_CHUNK_CALIBRATION, 0, text, strlen(text));
-		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_KALLSYMS, 0, kallsyms, sizeof(kallsyms) - 1);
+		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_KALLSYMS, 0, kallsyms,
+			      sizeof(kallsyms) - 1);
 		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_BUILD_IDS, 0, build_ids,
 			      sizeof(build_ids) - 1);
 		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_WAKEUPS, 0, awake, sizeof(awake));
@@ -319,7 +323,8 @@ static void side_band(void)
 
 		memcpy(words, &h, sizeof(h));
 		words[1] = 100 + i / 6 + ((100ull + i / 12) << 32);
-		words[2] = type == PERF_RECORD_COMM ? 0x656d616e : type == PERF_RECORD_FORK ? words[1] :
+		words[2] = type == PERF_RECORD_COMM ? 0x656d616e :
+			   type == PERF_RECORD_FORK ? words[1] :
 			   0x400000 + 0x1000 * i;
 		words[3] = 0x10000;
 		words[type == PERF_RECORD_MMAP2 ? 9 : 5] = 0x612f;

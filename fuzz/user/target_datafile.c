@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzz target: a data file of any content through `kjoule report` and `kjoule script`, and with a
- * copy of itself as another run through `kjoule report` and `kjoule diff`, from opening it to the last
- * line of output. The input is the file. Names in it are not followed: one object, this program itself,
- * stands for all that can be opened (target_elf.c has hostile ones), and this machine's kernel is made
- * up. Now and then the file is cut between two looks at it.
+ * copy of itself as another run through `kjoule report` and `kjoule diff`, from opening it to the
+ * last line of output. The input is the file. Names in it are not followed: one object, this
+ * program itself, stands for all that can be opened (target_elf.c has hostile ones), and this
+ * machine's kernel is made up. Now and then the file is cut between two looks at it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -99,7 +99,8 @@ static const struct {
 	{ cmd_report, CAPTURE_CSV, { "report", "--csv", "--region", "load" } },
 	/* from here on a copy of the file comes after it */
 	{ cmd_report, CAPTURE_TEXT, { "report" } },
-	{ cmd_report, CAPTURE_JSON, { "report", "--json", "--by", "object", "--without-outliers" } },
+	{ cmd_report, CAPTURE_JSON,
+	  { "report", "--json", "--by", "object", "--without-outliers" } },
 	{ cmd_report, CAPTURE_CSV, { "report", "--csv", "--by", "region" } },
 	{ cmd_report, CAPTURE_TEXT, { "report", "--region", "load", "--model", "auto" } },
 	{ cmd_diff, CAPTURE_TEXT, { "diff", "--sort", "power" } },
@@ -147,12 +148,13 @@ static void there_and_back(const struct kjoule_recording *rec)
 	free(text);
 	free(again);
 	text = kjoule_calibration_encode(&rec->cal);
-	must_hold(!kjoule_calibration_decode(text, strlen(text), &cal) && cal.ticks == rec->cal.ticks &&
+	must_hold(!kjoule_calibration_decode(text, strlen(text), &cal) &&
+		  cal.ticks == rec->cal.ticks &&
 		  cal.n_domains == rec->cal.n_domains, "a calibration goes there and back");
 	free(text);
 	text = kjoule_end_encode(&rec->end);
-	must_hold(!kjoule_end_decode(text, strlen(text), &end) && !strcmp(end.reason, rec->end.reason) &&
-		  end.stop_ns == rec->end.stop_ns &&
+	must_hold(!kjoule_end_decode(text, strlen(text), &end) &&
+		  !strcmp(end.reason, rec->end.reason) && end.stop_ns == rec->end.stop_ns &&
 		  !memcmp(&end.regions, &rec->end.regions, sizeof(end.regions)), "the end goes there and back");
 	free(text);
 }
@@ -211,8 +213,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d", copy_fd);
 	}
 	cut_before = 0;
-	if (input_fd < 0 || ftruncate(input_fd, 0) || pwrite(input_fd, data, len, 0) != (ssize_t)len ||
-	    copy_fd < 0 || ftruncate(copy_fd, 0) || pwrite(copy_fd, data, len, 0) != (ssize_t)len)
+	if (input_fd < 0 || ftruncate(input_fd, 0) ||
+	    pwrite(input_fd, data, len, 0) != (ssize_t)len || copy_fd < 0 ||
+	    ftruncate(copy_fd, 0) || pwrite(copy_fd, data, len, 0) != (ssize_t)len)
 		abort();
 	/* all of them when an input is looked at; one of each verb to be quick */
 	for (size_t i = 0; i < N_RUNS; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: symbols, build id, lines and control flow of an ELF file of any content. The input is the file.
+ * Fuzz target: symbols, build id, lines and control flow of an ELF file of any content. The input
+ * is the file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +44,13 @@ static void look_at_code(const char *path, const struct kjoule_elf *elf)
 			continue;
 		must_hold(kjoule_code_lines(code, address, lines) <= KJOULE_LINES_MOST, "lines have room");
 		bytes = kjoule_code_bytes(code, address, &len);
-		if (!bytes || kjoule_disassemble(bytes, len < 4096 ? len : 4096, kjoule_code_machine(code), address, &insns, &n))
+		if (!bytes || kjoule_disassemble(bytes, len < 4096 ? len : 4096,
+						 kjoule_code_machine(code), address, &insns, &n))
 			continue;
 		if (!flow_new(insns, n, &f)) {
 			for (size_t b = 0; b < f.n_blocks; b++)
-				must_hold(f.blocks[b].start < f.blocks[b].end || f.blocks[b].end == 0, "a block is not empty");
+				must_hold(f.blocks[b].start < f.blocks[b].end || !f.blocks[b].end,
+					  "a block is not empty");
 			flow_free(&f);
 		}
 		free(insns);
@@ -72,7 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, len, 0) != (ssize_t)len)
 		abort();
 	if (!kjoule_build_id(path, hex))
-		must_hold(strspn(hex, "0123456789abcdef") == strlen(hex), "a build id is hexadecimal");
+		must_hold(strspn(hex, "0123456789abcdef") == strlen(hex),
+			  "a build id is hexadecimal");
 	if (kjoule_elf_open(path, hex, &elf))
 		return 0;
 	for (unsigned int i = 0; i < 200; i++) {

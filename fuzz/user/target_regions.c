@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: marks of regions of any content, with a side band of any content, and asking what was
- * made of them. The first byte of the input says how many eight bytes of side band come before the
- * batches.
+ * Fuzz target: marks of regions of any content, with a side band of any content, and asking what
+ * was made of them. The first byte of the input says how many eight bytes of side band come before
+ * the batches.
  */
 #include <string.h>
 #include "fuzz/user/capture.h"

@@ -179,7 +179,7 @@ static void drain_ring(struct kjoule_ring_reader *ring, size_t room, struct reco
 	draining = false;
 	must_hold(used <= room, "the reader stays in its buffer");
 	must_hold(shared.tail.tail == ring->pos || ring->pos == pos, "the tail is what was consumed");
-	must_hold(more != 1 || ring->pos != pos, "a reader that is told of more gets on");
+	must_hold(more != 1 || ring->pos != pos, "a reader that hears of more gets on");
 	must_hold((more == -EBADMSG) == (ring->damaged != damaged), "damage is counted");
 	while ((ret = kjoule_record_next(buf, used, &off, &rec)) > 0)
 		must_hold(rec->type != KJOULE_RECORD_PAD, "pads stay in the ring");
@@ -351,8 +351,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		abort();
 	run(&p, w, &drained);
 	record_writer_awake(w, 1, 5, 6);
-	must_hold(!record_writer_stats(w, &stats, 1, &err), "the books can be written");
-	must_hold(!record_writer_finish(w, &session, "fuzz", -1, 0, 0, 0, NULL, &err), "the end can be written");
+	must_hold(!record_writer_stats(w, &stats, 1, &err), "the statistics can be written");
+	must_hold(!record_writer_finish(w, &session, "fuzz", -1, 0, 0, 0, NULL, &err),
+		  "the end can be written");
 	record_writer_close(w, &err);
 
 	must_hold(!kjoule_recording_load(path, &rec, &err), "what record writes can be loaded");

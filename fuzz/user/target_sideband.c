@@ -16,7 +16,8 @@ static void ask(const struct kjoule_maps *maps, uint32_t pid, uint32_t tid, uint
 	const char *comm = kjoule_maps_comm(maps, pid, tid, time_ns);
 
 	if (map)
-		must_hold(ip - map->start < map->len && map->time_ns <= time_ns && strlen(map->path) < 65536,
+		must_hold(ip - map->start < map->len && map->time_ns <= time_ns &&
+			  strlen(map->path) < 65536,
 			  "a mapping that is found was there");
 	if (comm)
 		must_hold(strlen(comm) < 65536, "a name ends");
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		ask(maps, ev.ppid, ev.tid, UINT64_MAX, last.start + 1);
 		last = ev;
 	}
-	must_hold(off + skipped == len, "what was not read is told");
+	must_hold(off + skipped == len, "what was not read is reported");
 	kjoule_maps_free(maps);
 	free(copy);
 	return 0;
