@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes what `scripts/bench analyse` measures with: the same samples of one made-up program as a recording of kjoule and
- * as one of perf. Called by bench/analyse.py.
+ * Makes what `scripts/bench analyse` measures with: the same samples of one made-up program as a
+ * recording of kjoule and as one of perf. Called by bench/analyse.py.
  *
  *	recordings source FUNCTIONS		the program, in assembler, to standard output
- *	recordings samples ELF N KJOULE [PERF M]	N samples into KJOULE, and the first M of them into PERF
+ *	recordings samples ELF N KJOULE [PERF M] N samples into KJOULE, and the first M of them into
+ *	PERF
  *
- * The program has two threads, each on a CPU of its own, and phases of some hundred ticks. In each phase a thread is
- * among a few functions, some of them more often, and stays in one for some ticks. A phase has a frequency, and the counter
- * moves every millisecond by what the functions draw. Numbers come from a fixed seed: all runs are alike.
+ * The program has two threads, each on a CPU of its own, and phases of some hundred ticks. In each
+ * phase a thread is among a few functions, some of them more often, and stays in one for some
+ * ticks. A phase has a frequency, and the counter moves every millisecond by what the functions
+ * draw. Numbers come from a fixed seed: all runs are alike.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -95,7 +97,8 @@ static void read_functions(struct program *p, Elf *elf)
 
 			assert(gelf_getsym(data, i, &sym));
 			if (GELF_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_size)
-				p->functions[p->n++] = (struct function){ sym.st_value, sym.st_size, 0 };
+				p->functions[p->n++] =
+					(struct function){ sym.st_value, sym.st_size, 0 };
 		}
 	}
 	assert(p->n > OWN + COMMON + BESIDE);
@@ -130,7 +133,8 @@ static void print_source(unsigned int functions)
 	puts("\t.text\n\t.globl _start\n_start:");
 	for (unsigned int i = 0; i < functions; i++)
 		printf("\t.globl function_%u\n\t.type function_%u, @function\nfunction_%u:\n\t.fill %u, 1, 0x90\n\tret\n"
-		       "\t.size function_%u, .-function_%u\n", i, i, i, 31 + 16 * (unsigned int)(rnd(&state) % 24), i, i);
+		       "\t.size function_%u, .-function_%u\n", i, i, i,
+		       31 + 16 * (unsigned int)(rnd(&state) % 24), i, i);
 }
 
 /* What runs */
@@ -175,7 +179,8 @@ static void step_thread(struct world *w, unsigned int cpu)
 static void step(struct world *w, uint64_t tick)
 {
 	if (tick % PHASE_TICKS == 0) {
-		w->phase = (tick / PHASE_TICKS < w->phases ? tick / PHASE_TICKS : rnd(&w->state)) % w->phases;
+		w->phase = (tick / PHASE_TICKS < w->phases ? tick / PHASE_TICKS : rnd(&w->state)) %
+			   w->phases;
 		w->base_khz = 2000000 + 400000 * (rnd(&w->state) % 4);
 	}
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
@@ -195,7 +200,8 @@ struct stream {
 
 static void flush(struct kjoule_writer *w, struct stream *s, unsigned int cpu)
 {
-	struct kjoule_task task = { .rec = { KJOULE_RECORD_TASK, 0, sizeof(task) }, .pid = PID + cpu, .tgid = PID };
+	struct kjoule_task task =
+		{ .rec = { KJOULE_RECORD_TASK, 0, sizeof(task) }, .pid = PID + cpu, .tgid = PID };
 
 	if (s->len && kjoule_writer_chunk(w, KJOULE_CHUNK_RING, cpu, s->data, s->len, NULL)) {
 		fputs("recordings: the recording cannot be written; is the disk full?\n", stderr);
@@ -214,8 +220,8 @@ static void put(struct stream *s, const struct kjoule_record *rec)
 
 static void put_reading(struct stream *s, uint64_t tick, double uj)
 {
-	const struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, 0, sizeof(e) + 8 }, .tick = tick, .delay_ns = 900,
-					 .domains = 1 };
+	const struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, 0, sizeof(e) + 8 },
+					 .tick = tick, .delay_ns = 900, .domains = 1 };
 	uint64_t record[sizeof(e) / 8 + 1];
 
 	memcpy(record, &e, sizeof(e));
@@ -231,9 +237,11 @@ static void put_text(struct kjoule_writer *w, enum kjoule_chunk_type type, char 
 
 static struct kjoule_writer *begin_kjoule(const char *path, const struct program *p)
 {
-	struct kjoule_calibration cal = { .cpu = 0, .ticks = 20000, .tick_ns = 900, .tick_error_ns = 5, .handler_ns = 400,
-		.handler_spread_ns = 20, .entry_ns = 500, .freq_khz = 2600000, .other_part = 0.002, .n_domains = 1,
-		.irq_uw = { 2e6 }, .irq_error_uw = { 1e4 }, .loop_uw = { 2e6 }, .idle_uj = { NAN }, .idle_uw = { NAN } };
+	struct kjoule_calibration cal = { .cpu = 0, .ticks = 20000, .tick_ns = 900,
+		.tick_error_ns = 5, .handler_ns = 400, .handler_spread_ns = 20, .entry_ns = 500,
+		.freq_khz = 2600000, .other_part = 0.002, .n_domains = 1, .irq_uw = { 2e6 },
+		.irq_error_uw = { 1e4 }, .loop_uw = { 2e6 }, .idle_uj = { NAN },
+		.idle_uw = { NAN } };
 	struct kjoule_error err = { "" };
 	struct buffer side = { 0 };
 	struct kjoule_writer *w;
@@ -257,7 +265,8 @@ static struct kjoule_writer *begin_kjoule(const char *path, const struct program
 
 static void end_kjoule(struct kjoule_writer *w, struct stream *streams, uint64_t ticks)
 {
-	struct kjoule_end end = { .reason = "command ended", .start_ns = T0_NS, .stop_ns = T0_NS + ticks * INTERVAL_NS };
+	struct kjoule_end end = { .reason = "command ended", .start_ns = T0_NS,
+				  .stop_ns = T0_NS + ticks * INTERVAL_NS };
 	struct kjoule_cpu_stats books[CPUS];
 
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
@@ -303,7 +312,8 @@ static void begin_perf(struct perf_file *p, const char *path, const struct progr
 {
 	struct perf_attr attr = { .attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr.attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = INTERVAL_NS,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
 		.sample_id_all = 1, .mmap = 1, .mmap2 = 1, .comm = 1 } };
 	struct {
 		struct perf_event_header h;
@@ -311,8 +321,8 @@ static void begin_perf(struct perf_file *p, const char *path, const struct progr
 		char comm[16];
 		uint32_t id_pid, id_tid;
 		uint64_t time, cpu;
-	} comm = { .h = { PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) }, .pid = PID, .tid = PID,
-		   .comm = "program", .id_pid = PID, .id_tid = PID, .time = T0_NS - 2 };
+	} comm = { .h = { PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) }, .pid = PID,
+		   .tid = PID, .comm = "program", .id_pid = PID, .id_tid = PID, .time = T0_NS - 2 };
 	struct buffer map = { 0 };
 
 	p->f = fopen(path, "wb");
@@ -339,7 +349,8 @@ static void perf_sample(struct perf_file *p, uint64_t ip, unsigned int cpu, uint
 		uint64_t time;
 		uint32_t cpu, reserved;
 		uint64_t period;
-	} s = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(s) }, ip, PID, PID, time_ns, cpu, 0, INTERVAL_NS };
+	} s = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(s) }, ip, PID, PID, time_ns,
+		cpu, 0, INTERVAL_NS };
 	struct perf_event_header round = { PERF_ROUND, 0, sizeof(round) };
 
 	put_perf(p, &s, sizeof(s));
@@ -349,8 +360,9 @@ static void perf_sample(struct perf_file *p, uint64_t ip, unsigned int cpu, uint
 
 static void end_perf(struct perf_file *p)
 {
-	struct perf_header h = { .magic = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' }, .size = sizeof(h),
-		.attr_size = sizeof(struct perf_attr), .attrs_at = sizeof(h), .attrs_len = sizeof(struct perf_attr),
+	struct perf_header h = { .magic = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' },
+		.size = sizeof(h), .attr_size = sizeof(struct perf_attr), .attrs_at = sizeof(h),
+		.attrs_len = sizeof(struct perf_attr),
 		.data_at = sizeof(h) + sizeof(struct perf_attr), .data_len = p->len };
 
 	rewind(p->f);
@@ -360,9 +372,11 @@ static void end_perf(struct perf_file *p)
 	}
 }
 
-static void make_samples(const struct program *p, uint64_t n, const char *path, const char *perf_path, uint64_t perf_n)
+static void make_samples(const struct program *p, uint64_t n, const char *path,
+			 const char *perf_path, uint64_t perf_n)
 {
-	struct world w = { .program = p, .state = 11, .phases = p->n / OWN, .threads = { { .state = 21 }, { .state = 22 } } };
+	struct world w = { .program = p, .state = 11, .phases = p->n / OWN,
+			   .threads = { { .state = 21 }, { .state = 22 } } };
 	struct stream *streams = calloc(CPUS, sizeof(*streams));
 	struct kjoule_writer *writer = begin_kjoule(path, p);
 	struct perf_file perf = { 0 };
@@ -383,8 +397,10 @@ static void make_samples(const struct program *p, uint64_t n, const char *path, 
 			struct stream *s = &streams[cpu];
 			const struct function *f = &p->functions[w.threads[cpu].function];
 			uint64_t dice = rnd(&w.threads[cpu].state);
-			struct kjoule_sample sample = { .rec = { KJOULE_RECORD_SAMPLE, 0, sizeof(sample) }, .tick = tick,
-				.delay_ns = 700 + (dice & 511) + (dice >> 10 & 511), .freq_khz = w.threads[cpu].khz,
+			struct kjoule_sample sample = {
+				.rec = { KJOULE_RECORD_SAMPLE, 0, sizeof(sample) }, .tick = tick,
+				.delay_ns = 700 + (dice & 511) + (dice >> 10 & 511),
+				.freq_khz = w.threads[cpu].khz,
 				.ip = f->start + (dice >> 32) % f->size };
 
 			put(s, &sample.rec);
@@ -395,7 +411,8 @@ static void make_samples(const struct program *p, uint64_t n, const char *path, 
 			if (s->len >= LUMP)
 				flush(writer, s, cpu);
 			if (perf.samples < perf_n)
-				perf_sample(&perf, sample.ip, cpu, T0_NS + tick * INTERVAL_NS + sample.delay_ns);
+				perf_sample(&perf, sample.ip, cpu,
+					    T0_NS + tick * INTERVAL_NS + sample.delay_ns);
 		}
 	}
 	end_kjoule(writer, streams, ticks);

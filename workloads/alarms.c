@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A function that a signal of a timer interrupts every millisecond, and what handles it. Used by selftests/cli. The period
- * is not quite a millisecond: it does not keep step with the kernel's tick, which would fall on one of them alone.
+ * A function that a signal of a timer interrupts every millisecond, and what handles it. Used by
+ * selftests/cli. The period is not quite a millisecond: it does not keep step with the kernel's
+ * tick, which would fall on one of them alone.
  *
  * usage: alarms SECONDS
  */
@@ -22,14 +23,16 @@ static uint64_t handled;
 static NOINLINE void spin_between(uint64_t n)
 {
 	for (; n; n--)
-		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 1(%%rax), %%ecx" ::: "rax", "rcx", "rdx", "cc");
+		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 1(%%rax), %%ecx" :::
+			     "rax", "rcx", "rdx", "cc");
 }
 
 /* One other number, or the two would be made one. */
 static NOINLINE void spin_handler(uint64_t n)
 {
 	for (; n; n--)
-		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 2(%%rax), %%ecx" ::: "rax", "rcx", "rdx", "cc");
+		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 2(%%rax), %%ecx" :::
+			     "rax", "rcx", "rdx", "cc");
 }
 
 static void on_alarm(int signal)

@@ -3,11 +3,11 @@
  * A program whose blocks of different power are each shorter than the energy counter's update
  * period: two or three loops of given lengths, in random order, each once in a round. On the
  * virtual chip they draw about as much as the loops of the ALEA paper's section 5.2.1. The order
- * is not told to who measures it. Used by scripts/bench and selftests/cli.
+ * is not known to who measures it. Used by scripts/bench and selftests/cli.
  *
- * With TIMED other than 0 it looks at the clock before and after each loop, and tells in the end how
- * many microseconds each kind took, the median, and how many passes of the loop those were: how long
- * a pass takes is found out anew by each run, as the shortest of some attempts.
+ * With TIMED other than 0 it looks at the clock before and after each loop, and tells in the end
+ * how many microseconds each kind took, the median, and how many passes of the loop those were: how
+ * long a pass takes is found out anew by each run, as the shortest of some attempts.
  *
  * usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED [TIMED]]]
  */
@@ -90,7 +90,8 @@ static void tell_timed(void)
 		struct timed *t = &timed[k];
 
 		if (t->n)
-			printf("%s %.1f %.0f\n", name[k], median(t->us, t->n), median(t->passes, t->n));
+			printf("%s %.1f %.0f\n", name[k], median(t->us, t->n),
+			       median(t->passes, t->n));
 	}
 }
 
@@ -117,7 +118,8 @@ int main(int argc, char **argv)
 			for (unsigned int i = 0; i < kinds; i++) {
 				unsigned int k = (first + i * step) % kinds;
 
-				uint64_t n = length[k] * (1 + SPREAD * (2 * uniform() - 1)) / pass[k] + 0.5;
+				uint64_t n = length[k] * (1 + SPREAD * (2 * uniform() - 1)) /
+					     pass[k] + 0.5;
 
 				if (is_timed)
 					run_timed(k, n);

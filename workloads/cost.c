@@ -2,8 +2,8 @@
 /*
  * Runs a loop of a known number of instructions on one CPU of the virtual chip
  * and tells how many instructions that CPU retired meanwhile, kernel and user
- * together, as the chip counts them. What is more than the loop is what somebody
- * else did on the CPU: scripts/bench gets the cost of a sample from that. The loop
+ * together, as the chip counts them. What is more than the loop is what others
+ * did on the CPU: scripts/bench gets the cost of a sample from that. The loop
  * runs at a real-time priority, so that whoever consumes samples waits for its end.
  *
  * usage: cost CPU LOOP_INSTRUCTIONS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The same work below few frames and below many, in turns of some milliseconds, so that who follows callers has
- * ticks of different lengths. Built with frame pointers. Used by selftests/cli.
+ * The same work below few frames and below many, in turns of some milliseconds, so that who follows
+ * callers has ticks of different lengths. Built with frame pointers. Used by selftests/cli.
  *
  * usage: depth SECONDS [SEED]
  */
@@ -19,14 +19,16 @@
 static NOINLINE void spin_shallow(uint64_t n)
 {
 	for (; n; n--)
-		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 1(%%rax), %%ecx" ::: "rax", "rcx", "rdx", "cc");
+		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 1(%%rax), %%ecx" :::
+			     "rax", "rcx", "rdx", "cc");
 }
 
 /* One other number, or the two would be made one. */
 static NOINLINE void spin_deep(uint64_t n)
 {
 	for (; n; n--)
-		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 2(%%rax), %%ecx" ::: "rax", "rcx", "rdx", "cc");
+		asm volatile("add $1, %%eax; xor %%edx, %%eax; add $3, %%edx; lea 2(%%rax), %%ecx" :::
+			     "rax", "rcx", "rdx", "cc");
 }
 
 static NOINLINE void go_down(unsigned int frames, uint64_t n)

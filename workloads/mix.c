@@ -3,9 +3,9 @@
  * A program with six functions of different power: integer, multiply, load,
  * store, mixed and floating point work, called in random order, each call
  * lasting 10 to 30 times the energy counter's update period. The order and the
- * lengths are not told to who measures it. Used by scripts/demo and scripts/bench. With MARK_MS
- * it has the chip's oracle note what all has cost, so often, at moments that have nothing to do with its calls. With FUNCTIONS it calls so many
- * of them only, which ones depends on the seed.
+ * lengths are not known to who measures it. Used by scripts/demo and scripts/bench. With MARK_MS
+ * it has the chip's oracle note what all has cost, so often, at moments that have nothing to do
+ * with its calls. With FUNCTIONS it calls so many of them only, which ones depends on the seed.
  *
  * usage: mix SECONDS [UPDATE_PERIOD_MS [SEED [MARK_MS [FUNCTIONS]]]]
  */
@@ -135,7 +135,8 @@ static void call(size_t which, double length, double unit_seconds)
 
 int main(int argc, char **argv)
 {
-	double seconds = argc > 1 ? atof(argv[1]) : 0, period = 1e-3 * (argc > 2 ? atof(argv[2]) : 10);
+	double seconds = argc > 1 ? atof(argv[1]) : 0;
+	double period = 1e-3 * (argc > 2 ? atof(argv[2]) : 10);
 	double unit_seconds[WORKS], end;
 	size_t functions = argc > 5 ? strtoull(argv[5], NULL, 0) : WORKS;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : (uint64_t)time(NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long a program's work takes here and now, and chance: for the programs whose blocks have given lengths.
+ * How long a program's work takes here and now, and chance: for the programs whose blocks have
+ * given lengths.
  */
 #ifndef KJOULE_PROGRAM_PACE_H
 #define KJOULE_PROGRAM_PACE_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A process that is idle for most of the time: requests come at random moments, as to a server, and each has an option
- * priced with a binomial tree (Cox, Ross and Rubinstein), which takes a part of the energy counter's update period. The work
- * of the ALEA paper's section 7.1, with a kernel of our own. Used by scripts/bench.
+ * A process that is idle for most of the time: requests come at random moments, as to a server, and
+ * each has an option priced with a binomial tree (Cox, Ross and Rubinstein), which takes a part of
+ * the energy counter's update period. The work of the ALEA paper's section 7.1, with a kernel of
+ * our own. Used by scripts/bench.
  *
  * usage: pricing SECONDS NODES MEAN_WAIT_MS [SEED]
  */
@@ -48,7 +49,8 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	double seconds = argc > 1 ? atof(argv[1]) : 0, wait_s = argc > 3 ? 1e-3 * atof(argv[3]) : 0, sum = 0, end;
+	double seconds = argc > 1 ? atof(argv[1]) : 0, wait_s = argc > 3 ? 1e-3 * atof(argv[3]) : 0;
+	double sum = 0, end;
 	unsigned int nodes = argc > 2 ? atoi(argv[2]) : 0, requests = 0;
 
 	if (seconds <= 0 || !nodes || nodes > NODES_MOST || wait_s <= 0) {

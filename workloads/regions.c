@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that marks its phases, and an example of how one does (kjoule_region(3)): three phases of
- * different work in random order and of random length, one of them with another inside, work in
- * no region, and a thread with a region of its own. Each has a function that runs nowhere else, so that what
- * these have spent is the truth about the regions. Used by selftests/cli.
+ * A program that marks its phases, and an example of how one does (kjoule_region(3)): three phases
+ * of different work in random order and of random length, one of them with another inside, work in
+ * no region, and a thread with a region of its own. Each has a function that runs nowhere else, so
+ * that what these have spent is the truth about the regions. Used by selftests/cli.
  *
  *	prepare			spin_prepare
  *	compute			spin_compute
@@ -124,7 +124,8 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	static void (*const phases[])(uint64_t units) = { prepare, compute, output, work_in_a_thread, spin_outside };
+	static void (*const phases[])(uint64_t units) =
+		{ prepare, compute, output, work_in_a_thread, spin_outside };
 	double seconds = argc > 1 ? atof(argv[1]) : 0, begin, end;
 	uint64_t x = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL), units = 4;
 

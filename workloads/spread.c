@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A loop of a known number of instructions in as many threads as are asked for, each bound to a CPU of its own, and what
- * these CPUs of the virtual chip did meanwhile: cycles and instructions, kernel and user together. What is more than
- * without somebody who measures is what the measurement costs: scripts/bench overhead.
+ * A loop of a known number of instructions in as many threads as are asked for, each bound to a CPU
+ * of its own, and what these CPUs of the virtual chip did meanwhile: cycles and instructions,
+ * kernel and user together. What is more than without a measurement is what the measurement costs:
+ * scripts/bench overhead.
  *
  * usage: spread THREADS LOOP_INSTRUCTIONS
  * prints: cycles, instructions, nanoseconds from the first thread's beginning to the last one's end

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Parallel coarse code around a sequential fine block (ALEA, section 5.2.2): two tasks, each on a CPU of its own, run
- * side by side for ten to twenty update periods of the energy counter, wait for each other, and a third one, the
- * process that was started, runs alone for a part of such a period. Tasks are processes, so that the chip's oracle, which
- * knows what every set of tasks spent together, knows it for the blocks. Used by scripts/bench.
+ * Parallel coarse code around a sequential fine block (ALEA, section 5.2.2): two tasks, each on a
+ * CPU of its own, run side by side for ten to twenty update periods of the energy counter, wait for
+ * each other, and a third one, the process that was started, runs alone for a part of such a
+ * period. Tasks are processes, so that the chip's oracle, which knows what every set of tasks spent
+ * together, knows it for the blocks. Used by scripts/bench.
  *
  * usage: together SECONDS UPDATE_PERIOD_MS FINE_MS [SEED]
  */
@@ -30,13 +31,15 @@ static uint64_t buffer[256];
 static NOINLINE void parallel_store(uint64_t n)
 {
 	for (n *= 100; n; n--)
-		asm volatile(X4("mov %%rax, (%0); add $1, %%rax;") :: "r"(buffer) : "rax", "memory", "cc");
+		asm volatile(X4("mov %%rax, (%0); add $1, %%rax;") :: "r"(buffer) : "rax", "memory",
+			     "cc");
 }
 
 static NOINLINE void parallel_multiply(uint64_t n)
 {
 	for (n *= 100; n; n--)
-		asm volatile(X4("imul $3, %%rax, %%rax; imul $5, %%rdx, %%rdx;") ::: "rax", "rdx", "cc");
+		asm volatile(X4("imul $3, %%rax, %%rax; imul $5, %%rdx, %%rdx;") ::: "rax", "rdx",
+			     "cc");
 }
 
 static NOINLINE void sequential(uint64_t n)
@@ -77,7 +80,8 @@ static void draw(struct shared *s, const double *unit, double period, double fin
 }
 
 /* The last of a turn begins the next one. */
-static NOINLINE void run(struct shared *s, unsigned int task, const double *unit, double end, double period, double fine)
+static NOINLINE void run(struct shared *s, unsigned int task, const double *unit, double end,
+			 double period, double fine)
 {
 	for (;;) {
 		uint32_t turn = s->turn;
@@ -118,7 +122,8 @@ int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0, period = argc > 2 ? 1e-3 * atof(argv[2]) : 0;
 	double fine = argc > 3 ? 1e-3 * atof(argv[3]) : 0, unit[TASKS], end;
-	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *s =
+		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (seconds <= 0 || period <= 0 || fine <= 0 || s == MAP_FAILED) {
 		fprintf(stderr, "usage: together SECONDS UPDATE_PERIOD_MS FINE_MS [SEED]\n");

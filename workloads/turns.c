@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A fixed piece of work in two parts by turns: one that draws little and that one thread does, and one that draws much and
- * that all threads share, each bound to a CPU of its own. How long it takes is a matter of the clock and of the threads,
- * what is done is not. Used by selftests/cli/test_sweep.py.
+ * A fixed piece of work in two parts by turns: one that draws little and that one thread does, and
+ * one that draws much and that all threads share, each bound to a CPU of its own. How long it takes
+ * is a matter of the clock and of the threads, what is done is not. Used by
+ * selftests/cli/test_sweep.py.
  *
  * usage: turns TURNS UNITS [THREADS]
  * a unit is a million instructions, or some; THREADS: 1, or what OMP_NUM_THREADS says

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A fixed amount of work: each of N threads, on a CPU of its own, does PASSES of what the saxpy of `kjoule boost` does.
+ * A fixed amount of work: each of N threads, on a CPU of its own, does PASSES of what the saxpy of
+ * `kjoule boost` does.
  *
  *	work PASSES [THREADS]
  */
