@@ -87,7 +87,7 @@ int cmd_annotate(int argc, char **argv)
 	struct annotate_options opt = { .percent_limit = -1, .source = true };
 	const struct options_row options[] = {
 		{ 'f', "function", "NAME", "only functions of this name", OPT_TEXT(&opt.function) },
-		{ 0, "by", "GRAIN", "block (default), line",
+		{ 0, "by", "UNIT", "block (default), line",
 		  OPT_WORD(&opt.lines, "block", "line") },
 		{ 0, "no-source", NULL, "leave out the source among instructions",
 		  OPT_CLEAR(&opt.source) },

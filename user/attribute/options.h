@@ -65,7 +65,7 @@ struct attribute_options {
 	[CODE_UNIT_LINE] = "line", [CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block", \
 	[CODE_UNIT_REGION] = "region"
 #define ATTRIBUTE_OPT_BY(opt) \
-	{ 0, "by", "GRAIN", "function, object, line, loop, block, region, process", \
+	{ 0, "by", "UNIT", "function, object, line, loop, block, region, process", \
 	  OPT_WORD(&(opt)->by, ATTRIBUTE_BY_CODE, [ATTRIBUTE_BY_PROCESS] = "process"), \
 	  .given = &(opt)->by_given }
 #define ATTRIBUTE_OPT_BLOCK(opt) \

@@ -307,7 +307,7 @@ static int loop_place_blocks(struct record_loop *l)
 				   &l->blocks_done, &l->err);
 }
 
-/* Nobody but us stops it: it has been ended. The module knows by whom. */
+/* Only we stop it: it has been ended. The module knows by whom. */
 static int loop_check_session_over(struct record_loop *l)
 {
 	struct kjoule_cpu_stats books;

@@ -109,7 +109,7 @@ static int sweep_parse_options(int argc, char **argv, struct asked *a)
 		RECORD_OPT_OVERHEAD(&a->record, ""),
 		RECORD_OPT_NO_CALIBRATE(&a->record),
 		ATTRIBUTE_OPT_SOURCE(&a->report.source),
-		{ 0, "by", "GRAIN", "function (default), object, line, loop, block, region",
+		{ 0, "by", "UNIT", "function (default), object, line, loop, block, region",
 		  OPT_WORD(&a->report.by, ATTRIBUTE_BY_CODE) },
 		ATTRIBUTE_OPT_BLOCK(&a->report),
 		ATTRIBUTE_OPT_COMM(&a->report.comm),

@@ -287,7 +287,7 @@ static void what_is_given_up_leaves_nothing(void **state)
 	assert_true(is_text(wanted, "old"));
 }
 
-/* Nobody has named the data of a picture. */
+/* The data of a picture have no name of their own. */
 static void data_of_a_picture_replace_nothing_unasked(void **state)
 {
 	char svg[320], csv[320];

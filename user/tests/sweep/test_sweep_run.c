@@ -61,7 +61,10 @@ static uint32_t limit_now(void)
 	return v;
 }
 
-/* Somebody puts a link to a folder "trap" in the folder's place, which is "moved" from then on. */
+/*
+ * Another process puts a link to a folder "trap" in the folder's place, which is "moved" from then
+ * on.
+ */
 static void move_away(const char *folder)
 {
 	char moved[300], trap[300];
