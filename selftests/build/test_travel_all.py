@@ -30,7 +30,7 @@ def main():
         r.expect(0, ALL - set(lacking), lacking, 600)
         r.says("debugfs is asked for where it is needed", "test_values", "debugfs is not mounted: mount -t debugfs")
         r.says("and the module's file", "test_life", "install it for modprobe, or tell it in KJOULE_KO")
-        r.says("a second CPU where it is needed", "test_books", "one CPU only: bring another one online")
+        r.says("a second CPU where it is needed", "test_stats", "one CPU only: bring another one online")
 
         r = Run(suite, "without CAP_PERFMON", ["--no-chip", "--cpus", "2"], options="-c kmod",
                 wrap="setpriv --bounding-set=-perfmon,-sys_admin --inh-caps=-perfmon,-sys_admin")

@@ -25,9 +25,9 @@ def kmod(*names):
 
 
 # What needs no more than a machine of two CPUs, and what needs the virtual chip.
-KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors", "device", "drain", "events", "hotplug",
+KMOD = kmod("callchain", "callchain_hostile", "container", "descriptors", "device", "drain", "events", "hotplug",
             "idle", "jitter", "life", "load", "netlink", "netlink_state", "overrun", "permission", "quota", "ring_end",
-            "sleep", "soak", "stacks", "switch", "target", "users", "values")
+            "sleep", "soak", "stacks", "stats", "switch", "target", "users", "values")
 CHIP = kmod("edge", "end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_joined", "source_refusals",
             "source_scopes", "sources", "sweep")
 LABORATORY = kmod("alloc", "alloc_probe", "alloc_threads", "coverage", "lockdown", "transition", "vpm")    # it, or a machine that was prepared

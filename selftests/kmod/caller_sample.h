@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sampling a child that runs code whose callers are known (caller.h), and what is expected
- * of each of its samples. Included once, by a test of call chains, as books.h is.
+ * of each of its samples. Included once, by a test of call chains, as stats.h is.
  */
 #ifndef KJOULE_SELFTESTS_CALLER_SAMPLE_H
 #define KJOULE_SELFTESTS_CALLER_SAMPLE_H
@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "caller.h"
 #include "guest.h"
 #include "need.h"
@@ -123,9 +123,13 @@ static inline void child_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Sample a child on the second CPU that does @body until there is enough; its books have to be good. */
+/*
+ * Sample a child on the second CPU that does @body until there is enough; its statistics have to be
+ * good.
+ */
 static inline bool sample_child(const char *name, void (*body)(const void *arg), const void *arg,
-			 struct nl_config config, void (*on_chain)(struct walk *, const struct kjoule_chain *),
+			 struct nl_config config,
+			 void (*on_chain)(struct walk *, const struct kjoule_chain *),
 			 void (*on_stack)(struct walk *, const struct kjoule_stack *), void *data)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
@@ -152,7 +156,7 @@ static inline bool sample_child(const char *name, void (*body)(const void *arg),
 	} while (walk->samples < ENOUGH && now_ns() < until);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	good = nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 1 && books_balance(stats) &&
+	good = nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 1 && stats_balance(stats) &&
 	       stats->samples == walk->samples && stats->records == walk->records + stats->lost;
 	if (walk->fault[0])
 		ktap_diag("%s: %s", name, walk->fault);
@@ -192,7 +196,8 @@ static inline void caller_begin(void)
 	pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 		   MAP_SHARED | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-	if (pages == MAP_FAILED || low == MAP_FAILED || mprotect(pages + 2 * PAGE, 2 * PAGE, PROT_NONE) || nl_open(&nl)) {
+	if (pages == MAP_FAILED || low == MAP_FAILED ||
+	    mprotect(pages + 2 * PAGE, 2 * PAGE, PROT_NONE) || nl_open(&nl)) {
 		ktap_not_ok("memory and a socket");
 		exit(ktap_end());
 	}

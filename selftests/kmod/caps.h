@@ -16,7 +16,8 @@
 #define CAP_ALL		(CAP(CAP_LAST_CAP + 1) - 1)
 
 /* Why there is none of one's own. */
-#define NO_USER_NAMESPACE	"none can be made here: it takes CONFIG_USER_NS, user.max_user_namespaces above 0 and " \
+#define NO_USER_NAMESPACE	"none can be made here: it takes CONFIG_USER_NS, " \
+				"user.max_user_namespaces above 0 and " \
 				"kernel.unprivileged_userns_clone=1 where there is such"
 #define NO_NET_NAMESPACE	"none can be made here: it takes CONFIG_NET_NS and CAP_SYS_ADMIN"
 

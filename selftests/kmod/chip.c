@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the guest can see of the virtual chip beside kjoule; see chip.h.
+ * What the guest can see of the virtual chip without kjoule; see chip.h.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the guest can see of the virtual chip beside kjoule, for tests that compare:
+ * What the guest can see of the virtual chip without kjoule, for tests that compare:
  * files of sysfs, PMUs, and a file that a test may make slow or failing. Used by the
  * tests of sources.
  */
@@ -15,7 +15,8 @@
 /* Bits for struct nl_spec.given. */
 #define GIVE(name)	(1U << KJOULE_A_SPEC_##name)
 #define GIVE_FILE	(GIVE(ORIGIN) | GIVE(NAME) | GIVE(QUANTITY) | GIVE(FD))
-#define GIVE_PMU	(GIVE(ORIGIN) | GIVE(NAME) | GIVE(QUANTITY) | GIVE(PERF_TYPE) | GIVE(PERF_CONFIG))
+#define GIVE_PMU	(GIVE(ORIGIN) | GIVE(NAME) | GIVE(QUANTITY) | GIVE(PERF_TYPE) | \
+			 GIVE(PERF_CONFIG))
 #define GIVE_NAMED	(GIVE(ORIGIN) | GIVE(NAME))
 
 /* Events of the chip's PMUs. */

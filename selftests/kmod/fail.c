@@ -36,8 +36,10 @@ bool fail_prepare(void)
 	return nth_fd >= 0 && fail_put(DEBUGFS "failslab/ignore-gfp-wait", "N") &&
 	       fail_put(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N") &&
 	       fail_put(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N") &&
-	       fail_put(DEBUGFS "fail_page_alloc/min-order", "0") && fail_put(DEBUGFS "failslab/verbose", verbose) &&
-	       fail_put(DEBUGFS "fail_page_alloc/verbose", verbose) && fail_put(DEBUGFS "fail_usercopy/verbose", verbose);
+	       fail_put(DEBUGFS "fail_page_alloc/min-order", "0") &&
+	       fail_put(DEBUGFS "failslab/verbose", verbose) &&
+	       fail_put(DEBUGFS "fail_page_alloc/verbose", verbose) &&
+	       fail_put(DEBUGFS "fail_usercopy/verbose", verbose);
 }
 
 /* What vm/kernel_log.py looks for. */

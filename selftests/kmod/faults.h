@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An operation on the module in which every allocation and copy fails once, one after another (fail.h): it is told or done
- * without, and nothing is left behind. Used by the tests of failing memory that have such operations.
+ * An operation on the module in which every allocation and copy fails once, one after another
+ * (fail.h): it is reported or done without, and nothing is left behind. Used by the tests of
+ * failing memory that have such operations.
  */
 #ifndef KJOULE_SELFTESTS_FAULTS_H
 #define KJOULE_SELFTESTS_FAULTS_H
@@ -54,7 +55,8 @@ static inline bool faults_excused(int err)
 }
 
 /* Once, with the fault at number @nth, if there are as many; 0 or -1 when there is a complaint. */
-static inline int faults_attempt(const struct operation *op, const struct bed *bed, unsigned int nth, bool *failed)
+static inline int faults_attempt(const struct operation *op, const struct bed *bed,
+				 unsigned int nth, bool *failed)
 {
 	const char *left;
 	int err;
@@ -70,13 +72,14 @@ static inline int faults_attempt(const struct operation *op, const struct bed *b
 	/* the socket of a request that was not answered says so when it is closed */
 	bed->tidy_up();
 	if (*failed ? !faults_excused(err) : err != 0) {
-		ktap_diag("number %u %s: %s", nth, *failed ? "failed" : "was not needed", strerrorname_np(-err));
+		ktap_diag("number %u %s: %s", nth, *failed ? "failed" : "was not needed",
+			  strerrorname_np(-err));
 		return -1;
 	}
 	left = bed->left_behind(op->unloads ? err : op->without ? !err : true);
 	if (left) {
-		ktap_diag("number %u failed, the operation told %s: %s", nth, err ? strerrorname_np(-err) : "nothing",
-			  left);
+		ktap_diag("number %u failed, the operation reported %s: %s", nth,
+			  err ? strerrorname_np(-err) : "nothing", left);
 		return -1;
 	}
 	return 0;
@@ -95,8 +98,9 @@ static inline void faults_try(const struct operation *op, const char *name, cons
 	}
 	for (nth = 1, failed = true, good = true; failed && good; nth++)
 		good = !faults_attempt(op, bed, nth, &failed);
-	ktap_check(good && (nth > 2 || op->frugal), "%s: told or done without, whatever fails", name);
-	ktap_diag("%u faults, %llu ms", nth - 2 + !good, (unsigned long long)(now_ns() - begin) / 1000000);
+	ktap_check(good && (nth > 2 || op->frugal), "%s: reported or done without, whatever fails", name);
+	ktap_diag("%u faults, %llu ms", nth - 2 + !good,
+		  (unsigned long long)(now_ns() - begin) / 1000000);
 	if (op->command)
 		faults_seen |= 1U << op->command;
 }
@@ -134,7 +138,8 @@ static inline bool faults_wanted(const char *name, int argc, char **argv)
 }
 
 /* Try all that have one of the arguments in their names, or all. */
-static inline void faults_try_all(const struct operation *operations, unsigned int n, const struct bed *bed, int argc, char **argv)
+static inline void faults_try_all(const struct operation *operations, unsigned int n,
+				  const struct bed *bed, int argc, char **argv)
 {
 	unsigned int i;
 

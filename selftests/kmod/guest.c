@@ -37,7 +37,9 @@ unsigned int cpu_count(void)
 	return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* CPUs of a list like 0-3,8 in sysfs: the lowest not below @from, -1 if none; the highest in @last. */
+/*
+ * CPUs of a list like 0-3,8 in sysfs: the lowest not below @from, -1 if none; the highest in @last.
+ */
 static int cpu_of_list(const char *name, unsigned int from, unsigned int *last)
 {
 	char path[64], c;
@@ -146,7 +148,7 @@ void busy_forever(void)
 		x = x * 6364136223846793005UL + 1;
 }
 
-/* Another thread than the first replaces the process by this program, told to compute. */
+/* Another thread than the first replaces the process by this program, asked to compute. */
 static void *replace(void *unused)
 {
 	char *args[] = { "busy", "compute", NULL };

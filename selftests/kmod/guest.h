@@ -48,7 +48,9 @@ void cpus_at_full_speed(void);
 bool kernel_full_of_checkers(void);
 void pin_to(unsigned int cpu);
 
-/* How much of a CPU; a result that is not ok if that cannot be set. The module's default is 40 %. */
+/*
+ * How much of a CPU; a result that is not ok if that cannot be set. The module's default is 40 %.
+ */
 void ticks_may_take(const char *percent);
 
 bool busy_start(struct busy *b, unsigned int threads);

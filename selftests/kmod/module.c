@@ -15,7 +15,7 @@
 
 #include "module.h"
 
-/* From KJOULE_KO, or from where the build puts it beside this program. */
+/* From KJOULE_KO, or from where the build puts it next to this program. */
 const char *module_path(void)
 {
 	static char path[PATH_MAX + 128];

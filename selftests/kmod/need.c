@@ -189,8 +189,8 @@ const char *lacks_reload(void)
 	while (!held && (entry = readdir(holders))) {
 		held = entry->d_name[0] != '.';
 		if (held)
-			snprintf(reason, sizeof(reason), "%.64s uses the module: rmmod %.64s first", entry->d_name,
-				 entry->d_name);
+			snprintf(reason, sizeof(reason), "%.64s uses the module: rmmod %.64s first",
+				 entry->d_name, entry->d_name);
 	}
 	closedir(holders);
 	if (held)

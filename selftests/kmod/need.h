@@ -38,6 +38,7 @@ void need_root(void);
 /* Reasons for a skip of single results, NULL if there is none. */
 const char *lacks_module(void);		/* what need_module() would say */
 const char *lacks_debugfs(void);	/* the module's folder in debugfs can be read */
-const char *lacks_reload(void);		/* nobody else holds the module, and its file is known */
+/* no other process holds the module, and its file is known */
+const char *lacks_reload(void);
 
 #endif

@@ -507,7 +507,7 @@ static void visit_stats(const struct nlmsghdr *message, void *data)
 
 	if (list->n++ >= list->max)
 		return;
-	memset(s, 0xff, sizeof(*s));	/* what is not told is no plausible number */
+	memset(s, 0xff, sizeof(*s));	/* what is not reported is no plausible number */
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		unsigned int type = mnl_attr_get_type(attr);
 
@@ -520,7 +520,7 @@ static void visit_stats(const struct nlmsghdr *message, void *data)
 	}
 }
 
-/* The books of a session's CPUs, in their order. Return: how many CPUs, or -errno. */
+/* The statistics of a session's CPUs, in their order. Return: how many CPUs, or -errno. */
 int nl_stats(struct nl *nl, uint32_t id, struct nl_stats *stats, unsigned int max)
 {
 	struct list list = { .at = stats, .max = max };
@@ -532,7 +532,7 @@ int nl_stats(struct nl *nl, uint32_t id, struct nl_stats *stats, unsigned int ma
 	return err ?: (int)list.n;
 }
 
-/* The books of a session as a whole; the CPU is UINT32_MAX, because none is told. */
+/* The statistics of a session as a whole; the CPU is UINT32_MAX, because none is reported. */
 int nl_stats_total(struct nl *nl, uint32_t id, struct nl_stats *stats)
 {
 	struct list list = { .at = stats, .max = 1 };

@@ -109,12 +109,13 @@ struct nl_session {
 	uint64_t flags;
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
-	uint32_t user;			/* UINT32_MAX: none told */
+	uint32_t user;			/* UINT32_MAX: none reported */
 	uint32_t edge_duty;
 	uint64_t edge_windows, edge_spins, edge_failed, edge_paused;
 	uint64_t edge_held_ns, edge_longest_ns;
 	uint64_t vpm_interval_ns, vpm_ready_ns, vpm_rest_uw, vpm_peak_uw;
-	uint64_t vpm_readings, vpm_unmet, vpm_unended, vpm_elsewhere, vpm_crowded, vpm_spoilt, vpm_failed;
+	uint64_t vpm_readings, vpm_unmet, vpm_unended, vpm_elsewhere, vpm_crowded, vpm_spoilt;
+	uint64_t vpm_failed;
 	uint64_t vpm_rounds, vpm_learnt, vpm_cut, vpm_skipped;
 	uint64_t vpm_held_ns, vpm_longest_ns;
 	uint64_t children_lost;

@@ -61,7 +61,8 @@ int notice_join(struct nl *nl)
 		return err;
 	if (!group.id)
 		return -ENOENT;
-	return mnl_socket_setsockopt(nl->socket, NETLINK_ADD_MEMBERSHIP, &group.id, sizeof(group.id)) ? -errno : 0;
+	return mnl_socket_setsockopt(nl->socket, NETLINK_ADD_MEMBERSHIP, &group.id,
+				     sizeof(group.id)) ? -errno : 0;
 }
 
 int notice_listen(struct nl *nl)

@@ -14,10 +14,10 @@ struct notice {
 	uint32_t event;
 	uint64_t time_ns;
 	uint32_t session;
-	int cpu;		/* -1: none told */
-	char source[32];	/* "": none told */
+	int cpu;		/* -1: none reported */
+	char source[32];	/* "": none reported */
 	uint64_t count;
-	uint32_t user;		/* UINT32_MAX: none told */
+	uint32_t user;		/* UINT32_MAX: none reported */
 };
 
 /* All return 0 or -errno. */

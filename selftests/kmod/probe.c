@@ -27,9 +27,15 @@ static void take_answer(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_TRANSITION_BREAKS: a->cut = *u32; break;
 		case KJOULE_A_TRANSITION_REQUESTED_NS: a->asked_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_REQUEST_NS: a->request_ns = mnl_attr_get_u64(attr); break;
-		case KJOULE_A_TRANSITION_IRQS_OFF_NS: a->irqs_off_ns = mnl_attr_get_u64(attr); break;
-		case KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS: a->irqs_off_from_ns = mnl_attr_get_u64(attr); break;
-		case KJOULE_A_TRANSITION_REFERENCE_KHZ: a->reference_khz = mnl_attr_get_u64(attr); break;
+		case KJOULE_A_TRANSITION_IRQS_OFF_NS:
+			a->irqs_off_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS:
+			a->irqs_off_from_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_TRANSITION_REFERENCE_KHZ:
+			a->reference_khz = mnl_attr_get_u64(attr);
+			break;
 		case KJOULE_A_TRANSITION_COUNTER:
 			snprintf(a->counter, sizeof(a->counter), "%s", mnl_attr_get_str(attr));
 			break;
@@ -60,11 +66,16 @@ int probe_talk(struct nl *from, const struct probe_ask *ask, struct probe_answer
 {
 	const struct { uint16_t type; uint32_t value; } numbers[] = {
 		{ KJOULE_A_TRANSITION_ID, ask->id }, { KJOULE_A_TRANSITION_WAY, ask->way },
-		{ KJOULE_A_TRANSITION_ADDS, ask->adds }, { KJOULE_A_TRANSITION_FROM_KHZ, ask->from_khz },
-		{ KJOULE_A_TRANSITION_TO_KHZ, ask->to_khz }, { KJOULE_A_TRANSITION_FROM_LO_NS, ask->from_lo },
-		{ KJOULE_A_TRANSITION_FROM_HI_NS, ask->from_hi }, { KJOULE_A_TRANSITION_TO_LO_NS, ask->to_lo },
-		{ KJOULE_A_TRANSITION_TO_HI_NS, ask->to_hi }, { KJOULE_A_TRANSITION_LEAD, ask->lead },
-		{ KJOULE_A_TRANSITION_LOOPS, ask->loops }, { KJOULE_A_TRANSITION_CONFIRM, ask->confirm } };
+		{ KJOULE_A_TRANSITION_ADDS, ask->adds },
+		{ KJOULE_A_TRANSITION_FROM_KHZ, ask->from_khz },
+		{ KJOULE_A_TRANSITION_TO_KHZ, ask->to_khz },
+		{ KJOULE_A_TRANSITION_FROM_LO_NS, ask->from_lo },
+		{ KJOULE_A_TRANSITION_FROM_HI_NS, ask->from_hi },
+		{ KJOULE_A_TRANSITION_TO_LO_NS, ask->to_lo },
+		{ KJOULE_A_TRANSITION_TO_HI_NS, ask->to_hi },
+		{ KJOULE_A_TRANSITION_LEAD, ask->lead },
+		{ KJOULE_A_TRANSITION_LOOPS, ask->loops },
+		{ KJOULE_A_TRANSITION_CONFIRM, ask->confirm } };
 	struct nlmsghdr *r = nl_request(from, ask->cmd, 0);
 	bool is_new = ask->cmd == KJOULE_CMD_TRANSITION_NEW;
 
@@ -92,7 +103,8 @@ int probe_get_loops(struct nl *from, uint32_t id, struct probe_loops *to)
 
 int probe_new(struct nl *from, uint32_t cpu, uint32_t way, struct probe_answer *a)
 {
-	return probe_talk(from, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .cpu = cpu, .way = way }, a);
+	return probe_talk(from, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .cpu = cpu,
+						     .way = way }, a);
 }
 
 int probe_restore_add(struct nl *from, int fd, const char *value)

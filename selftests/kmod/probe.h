@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes of frequency changes and settings to be restored, through raw netlink (nl.h). All functions return 0 or the
- * kernel's -errno.
+ * Probes of frequency changes and settings to be restored, through raw netlink (nl.h). All
+ * functions return 0 or the kernel's -errno.
  */
 #ifndef KJOULE_SELFTESTS_PROBE_H
 #define KJOULE_SELFTESTS_PROBE_H
@@ -12,7 +12,8 @@
 /* What a request has; what is 0 is left out unless it is in @zero. */
 struct probe_ask {
 	uint8_t cmd;
-	uint32_t id, cpu, way, adds, from_khz, to_khz, from_lo, from_hi, to_lo, to_hi, lead, loops, confirm;
+	uint32_t id, cpu, way, adds, from_khz, to_khz, from_lo, from_hi, to_lo, to_hi, lead, loops;
+	uint32_t confirm;
 	uint64_t timeout_ns, slice_ns;
 	bool no_cpu;
 };

@@ -2,7 +2,7 @@
 /*
  * Requests that are refused for one fault each: the valid input that a fault is put into,
  * and what has to hold afterwards. The valid input is accepted first and last, so that a refusal
- * is due to its fault. Included once, by a test of netlink, as books.h is.
+ * is due to its fault. Included once, by a test of netlink, as stats.h is.
  */
 #ifndef KJOULE_SELFTESTS_REFUSAL_H
 #define KJOULE_SELFTESTS_REFUSAL_H
@@ -73,7 +73,8 @@ struct refusal {
 	unsigned int how;	/* MUST_TELL: with words; OF_PROCESS: target process, own pid */
 };
 
-static inline unsigned int base_of(uint8_t cmd, uint16_t flags, unsigned int how, struct attr *attrs)
+static inline unsigned int base_of(uint8_t cmd, uint16_t flags, unsigned int how,
+				   struct attr *attrs)
 {
 	static uint32_t process = KJOULE_TARGET_PROCESS, self, source = 1;
 	unsigned int n = sizeof(new_base) / sizeof(new_base[0]);
@@ -156,7 +157,8 @@ static inline bool nothing_changed(int sessions)
 	return true;
 }
 
-static inline void check_outcome(struct nl *from, const char *what, int want, bool must_tell, int got,
+static inline void check_outcome(struct nl *from, const char *what, int want, bool must_tell,
+				 int got,
 			  int sessions)
 {
 	char why[sizeof(from->why)];
@@ -182,7 +184,12 @@ static inline void refuse(const struct refusal *r)
 /* The valid request of every command is accepted. */
 static inline void check_accepted(const char *when)
 {
-	static const struct { const char *name; uint8_t cmd; uint16_t flags; unsigned int how; } valid[] = {
+	static const struct {
+		const char *name;
+		uint8_t cmd;
+		uint16_t flags;
+		unsigned int how;
+	} valid[] = {
 		{ "session-new of the system", KJOULE_CMD_SESSION_NEW, 0, 0 },
 		{ "session-new of a process", KJOULE_CMD_SESSION_NEW, 0, OF_PROCESS },
 		{ "session-get", KJOULE_CMD_SESSION_GET, 0, 0 },
@@ -199,7 +206,8 @@ static inline void check_accepted(const char *when)
 	int got;
 
 	for (i = 0; i < sizeof(valid) / sizeof(valid[0]); i++) {
-		struct refusal r = { .cmd = valid[i].cmd, .flags = valid[i].flags, .how = valid[i].how };
+		struct refusal r =
+			{ .cmd = valid[i].cmd, .flags = valid[i].flags, .how = valid[i].how };
 
 		made = 0;
 		got = nl_talk(&nl, make_request(&nl, &r), take_id, &made);

@@ -176,7 +176,7 @@ static void arrive(struct walk *w, uint64_t tick, const char *what)
 	w->lost_before = false;
 }
 
-/* Time goes on with each tick; what is told at a tick tells the same time. */
+/* Time goes on with each tick; what is reported at a tick tells the same time. */
 static void see_time(struct walk *w, uint64_t tick, uint32_t late_ns, bool at_tick)
 {
 	uint64_t time = walk_due_ns(w->session, tick) + late_ns;
@@ -228,7 +228,7 @@ static void walk_task(struct walk *w, const struct kjoule_task *t)
 	if (!t->pid != !t->tgid)
 		fault(w, "task with pid %u of process %u", t->pid, t->tgid);
 	if (w->task_known && t->pid == w->pid && t->tgid == w->tgid && !w->losts)
-		fault(w, "pid %u told twice in a row", t->pid);
+		fault(w, "pid %u reported twice in a row", t->pid);
 	w->task_known = true;
 	w->pid = t->pid;
 	w->tgid = t->tgid;
@@ -249,12 +249,16 @@ static void walk_gap(struct walk *w, const struct kjoule_gap *g)
 
 static void walk_energy(struct walk *w, const struct kjoule_energy *e)
 {
-	/* also read when the CPU goes, falls idle or is back from it: told from the last tick then */
+	/*
+	 * also read when the CPU goes, falls idle or is back from it: reported from the last tick
+	 * then
+	 */
 	int32_t ahead = e->tick - (uint32_t)w->next;
 	uint64_t tick = w->next + ahead;
 
 	if (ahead < -1)
-		fault(w, "energy of tick %u after tick %llu", e->tick, (unsigned long long)w->next - 1);
+		fault(w, "energy of tick %u after tick %llu", e->tick,
+		      (unsigned long long)w->next - 1);
 	if (!e->domains || e->rec.size != sizeof(*e) + 8 * __builtin_popcount(e->domains))
 		fault(w, "energy of %u bytes with domains %#x", e->rec.size, e->domains);
 	see_time(w, tick, e->delay_ns, false);
@@ -271,9 +275,9 @@ static void walk_parked(struct walk *w, const struct kjoule_idle *p)
 		fault(w, "skipped for no tick");
 	if (p->begin_ns > walk_due_ns(w->session, tick) ||
 	    p->end_ns < walk_due_ns(w->session, tick + p->count - 1))
-		fault(w, "tick %llu and %llu more skipped from %llu to %llu ns", (unsigned long long)tick,
-		      (unsigned long long)p->count - 1, (unsigned long long)p->begin_ns,
-		      (unsigned long long)p->end_ns);
+		fault(w, "tick %llu and %llu more skipped from %llu to %llu ns",
+		      (unsigned long long)tick, (unsigned long long)p->count - 1,
+		      (unsigned long long)p->begin_ns, (unsigned long long)p->end_ns);
 	if (w->timed && p->end_ns < w->time_ns)
 		fault(w, "skipped until %llu, before %llu", (unsigned long long)p->end_ns,
 		      (unsigned long long)w->time_ns);
@@ -290,7 +294,8 @@ static void walk_value(struct walk *w, const struct kjoule_value *v)
 		fault(w, "value with something in its reserved field");
 	/* read before it was written, and that before the ticks that follow */
 	if (whole_tick(w, v->tick) - w->next > 1U << 31)
-		fault(w, "value of tick %u after tick %llu", v->tick, (unsigned long long)w->next - 1);
+		fault(w, "value of tick %u after tick %llu", v->tick,
+		      (unsigned long long)w->next - 1);
 	if (v->time_ns + v->duration_ns > now_ns())
 		fault(w, "value read in the future");
 	w->values++;
@@ -348,8 +353,8 @@ static void walk_stack(struct walk *w, const struct kjoule_stack *s)
 	if (s->rec.size < sizeof(*s) || s->rec.flags & ~KJOULE_STACK_WITHHELD ||
 	    s->bytes > (s->rec.flags ? 0 : w->session->stack_bytes) ||
 	    s->rec.size != sizeof(*s) + (s->bytes + 7UL) / 8 * 8)
-		fault(w, "stack of %u bytes in a record of %u with flags %#x", s->bytes, s->rec.size,
-		      s->rec.flags);
+		fault(w, "stack of %u bytes in a record of %u with flags %#x", s->bytes,
+		      s->rec.size, s->rec.flags);
 	w->stacks++;
 	w->sample_before = false;
 	if (w->on_stack)
@@ -360,7 +365,8 @@ static void walk_stack(struct walk *w, const struct kjoule_stack *s)
 static void walk_took(struct walk *w, const struct kjoule_duration *t)
 {
 	if (t->tick != w->sample.tick || (w->tooks && t->tick == w->took_tick) || t->reserved)
-		fault(w, "a tick %u that lasted %u ns after the sample of tick %u", t->tick, t->duration_ns, w->sample.tick);
+		fault(w, "a tick %u that lasted %u ns after the sample of tick %u", t->tick,
+		      t->duration_ns, w->sample.tick);
 	/* the largest stack is copied in milliseconds */
 	if (t->duration_ns > 100000000)
 		fault(w, "a tick that lasted %u ns", t->duration_ns);
@@ -388,7 +394,8 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 	w->bytes += rec->size;
 	if (rec->size < 8 || rec->size % 8)
 		fault(w, "record of type %u with size %u", rec->type, rec->size);
-	if (rec->type < sizeof(size) / sizeof(size[0]) && size[rec->type] && size[rec->type] != rec->size)
+	if (rec->type < sizeof(size) / sizeof(size[0]) && size[rec->type] &&
+	    size[rec->type] != rec->size)
 		fault(w, "record of type %u with size %u", rec->type, rec->size);
 	if (rec->type == KJOULE_RECORD_PAD)
 		return;
@@ -479,7 +486,8 @@ long drain_map(struct device *d, struct walk *walk)
 	return done;
 }
 
-bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted, uint64_t enough)
+bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted,
+		 uint64_t enough)
 {
 	uint64_t until;
 
@@ -591,10 +599,12 @@ static void visit_records(const struct nlmsghdr *message, void *data)
 	if (session != dump->session || !records || dump->done < 0)
 		dump->done = -EBADMSG;
 	else
-		walk_bytes(dump, cpu, mnl_attr_get_payload(records), mnl_attr_get_payload_len(records));
+		walk_bytes(dump, cpu, mnl_attr_get_payload(records),
+			   mnl_attr_get_payload_len(records));
 }
 
-long drain_dump(struct nl *nl, uint32_t session, struct device *d, struct walk *walk, unsigned int *messages)
+long drain_dump(struct nl *nl, uint32_t session, struct device *d, struct walk *walk,
+		unsigned int *messages)
 {
 	struct dump dump = { .session = session, .d = d, .walk = walk };
 	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP);

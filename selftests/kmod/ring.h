@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The device for the module's selftests: attach, map, read, and a strict reader of
- * the records (struct walk) that keeps books of its own and holds everything against
+ * the records (struct walk) that keeps statistics of its own and holds everything against
  * the uapi header. Used by the tests that look at records.
  */
 #ifndef KJOULE_SELFTESTS_RING_H
@@ -38,7 +38,7 @@ int device_attach(int fd, uint32_t session, uint32_t *cpus);
 uint64_t ring_unread(const struct ring *r);
 
 /*
- * What one CPU's records told, one after another. The first thing that is wrong stays in
+ * What one CPU's records reported, one after another. The first thing that is wrong stays in
  * @fault; "" if nothing is.
  */
 struct walk {
@@ -50,7 +50,7 @@ struct walk {
 	uint64_t samples;
 	uint64_t tasks;
 	uint64_t gaps;
-	uint64_t gap_ticks;	/* told by gaps and skipped ticks, or lost with them */
+	uint64_t gap_ticks;	/* reported by gaps and skipped ticks, or lost with them */
 	uint64_t parks;
 	uint64_t parked_ticks;
 	uint64_t parked_ns;
@@ -60,7 +60,7 @@ struct walk {
 	uint64_t lost_samples;
 	uint64_t filtered;	/* ticks without a sample, where that is no fault */
 	uint64_t next;		/* the tick that is to come */
-	uint64_t untold;	/* samples lost, told by records, not yet seen as a hole */
+	uint64_t untold;	/* samples lost, reported by records, not yet seen as a hole */
 	bool lost_before;	/* since the last tick that was seen */
 	bool timed;
 	uint64_t time_ns;	/* of the last tick that was seen */
@@ -76,7 +76,8 @@ struct walk {
 	uint64_t chains, stacks;
 	bool sample_before;	/* the record before was a sample, or what belongs to one */
 	bool chain_before;	/* and it had a chain */
-	uint64_t tooks, took_ns;	/* ticks that told how long they lasted, and all of that */
+	/* ticks that reported how long they lasted, and all of that */
+	uint64_t tooks, took_ns;
 	uint32_t took_tick;	/* the last of them */
 	struct kjoule_sample sample;	/* the last one */
 	void (*on_chain)(struct walk *w, const struct kjoule_chain *c);
@@ -96,9 +97,11 @@ long drain_read(struct device *d, struct walk *walk);
  * Read for so long, and up to 2 s longer until @counted (by the walks' callbacks) is more than
  * @enough. False if it never is.
  */
-bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted, uint64_t enough);
+bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted,
+		 uint64_t enough);
 
 /* The same by a dump of netlink. @messages, if not NULL, counts those with records. */
-long drain_dump(struct nl *nl, uint32_t session, struct device *d, struct walk *walk, unsigned int *messages);
+long drain_dump(struct nl *nl, uint32_t session, struct device *d, struct walk *walk,
+		unsigned int *messages);
 
 #endif

@@ -28,7 +28,7 @@
 
 #include "../ktap.h"
 #include "any_source.h"
-#include "books.h"
+#include "stats.h"
 #include "caps.h"
 #include "fail.h"
 #include "faults.h"
@@ -65,7 +65,8 @@ static bool have_socket(void)
 
 	/* an answer that never comes is a fault, not a reason to wait for ever */
 	return !nl_open(&nl) &&
-	       !setsockopt(mnl_socket_get_fd(nl.socket), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	       !setsockopt(mnl_socket_get_fd(nl.socket), SOL_SOCKET, SO_RCVTIMEO, &patience,
+			   sizeof(patience));
 }
 
 static bool have_session(void)
@@ -143,7 +144,8 @@ static bool have_sources_and_listener(void)
 
 static bool have_running_and_listener(void)
 {
-	return have_sources_and_listener() && !nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
+	return have_sources_and_listener() &&
+	       !nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
 }
 
 static bool have_family(void)
@@ -169,8 +171,8 @@ static bool have_nothing(void)
 }
 
 /*
- * Somebody else, with all the memory there is, who comes at the worst moment: he opens the device
- * that is not ready yet and keeps it, and reads the files of a session that is not made yet.
+ * Another process, with all the memory there is, which comes at the worst moment: it opens the
+ * device that is not ready yet and keeps it, and reads the files of a session that is not made yet.
  */
 static pthread_t onlooker;
 static volatile bool looking;
@@ -250,7 +252,7 @@ static int do_load(void)
 	int err = module_load_image(image, image_bytes);
 
 	if (err && has_opened)
-		ktap_not_ok("nobody has opened the device of a module that did not come up");
+		ktap_not_ok("no process has opened the device of a module that did not come up");
 	return err;
 }
 
@@ -343,7 +345,10 @@ static int do_session_new_chains(void)
 	return nl_session_new(&nl, &c, &info);
 }
 
-/* What there is nothing for here, no counter that moves and no meter that starts: all is got, and given back. */
+/*
+ * What there is nothing for here, no counter that moves and no meter that starts: all is got, and
+ * given back.
+ */
 static int unless_refused(int err)
 {
 	return err == -EOPNOTSUPP || err == -ENOENT || err == -EINVAL ? 0 : err;
@@ -368,13 +373,16 @@ static int do_session_new_vpm(void)
 
 static int do_block(void)
 {
-	struct nl_block block = { .pid = getpid(), .start = (uintptr_t)do_block, .next = (uintptr_t)do_block + 1 };
+	struct nl_block block =
+		{ .pid = getpid(), .start = (uintptr_t)do_block, .next = (uintptr_t)do_block + 1 };
 	int ret = nl_session_block(&nl, info.id, &block);
 
 	return ret < 0 ? unless_refused(ret) : 0;
 }
 
-/* A child that the session has to remember. It shares this one's memory: none of that is to fail. */
+/*
+ * A child that the session has to remember. It shares this one's memory: none of that is to fail.
+ */
 static int do_fork(void)
 {
 	pid_t pid = vfork();
@@ -504,39 +512,48 @@ static const struct operation operations[] = {
 	{ "asking for a ring", have_reader, .run = do_ring },
 	{ "mapping the rings", have_reader, .run = do_map },
 	{ "reading", have_records, .run = do_read },
-	{ "listing sources", have_socket, .run = do_dump_sources, .command = KJOULE_CMD_SOURCE_GET },
-	{ "asking for a source", have_socket, .run = do_get_source, .command = KJOULE_CMD_SOURCE_GET },
-	{ "making a session", have_socket_and_reader, .run = do_session_new, .command = KJOULE_CMD_SESSION_NEW },
+	{ "listing sources", have_socket, .run = do_dump_sources,
+	  .command = KJOULE_CMD_SOURCE_GET },
+	{ "asking for a source", have_socket, .run = do_get_source,
+	  .command = KJOULE_CMD_SOURCE_GET },
+	{ "making a session", have_socket_and_reader, .run = do_session_new,
+	  .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session of one process on one CPU", have_socket, .run = do_session_new_named,
 	  .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session that reads a counter and a file", have_socket, .run = make_with_sources,
 	  .command = KJOULE_CMD_SESSION_NEW },
-	{ "making a session of a process and its children", have_socket, .run = do_session_new_family,
+	{ "making a session of a process and its children", have_socket,
+	  .run = do_session_new_family, .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session of a cgroup", have_socket, .run = do_session_new_cgroup,
 	  .command = KJOULE_CMD_SESSION_NEW },
-	{ "making a session of a cgroup", have_socket, .run = do_session_new_cgroup, .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session with callers", have_socket, .run = do_session_new_chains,
 	  .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session with edge windows", have_socket, .run = do_session_new_edges,
 	  .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session with readings of blocks", have_socket, .run = do_session_new_vpm,
 	  .command = KJOULE_CMD_SESSION_NEW },
-	{ "telling a session of a block", have_session, .run = do_block, .command = KJOULE_CMD_SESSION_BLOCK },
+	{ "telling a session of a block", have_session, .run = do_block,
+	  .command = KJOULE_CMD_SESSION_BLOCK },
 	{ "making a session on an account", have_no_ipc_lock, .run = do_session_new,
 	  .command = KJOULE_CMD_SESSION_NEW },
-	{ "making a session while somebody listens", have_socket_and_listener, .run = do_session_new,
+	{ "making a session with a listener", have_socket_and_listener, .run = do_session_new,
 	  .command = KJOULE_CMD_SESSION_NEW },
 	{ "forking below a session", have_family, .run = do_fork, .frugal = true },
-	{ "starting a session with sources while somebody listens", have_sources_and_listener, .run = do_start,
-	  .command = KJOULE_CMD_SESSION_START },
-	{ "ending a session with sources while somebody listens", have_running_and_listener, .run = do_del,
+	{ "starting a session with sources with a listener", have_sources_and_listener,
+	  .run = do_start, .command = KJOULE_CMD_SESSION_START },
+	{ "ending a session with sources with a listener", have_running_and_listener, .run = do_del,
 	  .command = KJOULE_CMD_SESSION_DEL },
-	{ "starting a session", have_session, .run = do_start, .command = KJOULE_CMD_SESSION_START },
+	{ "starting a session", have_session, .run = do_start,
+	  .command = KJOULE_CMD_SESSION_START },
 	{ "stopping a session", have_running, .run = do_stop, .command = KJOULE_CMD_SESSION_STOP },
 	{ "asking for a session", have_running, .run = do_get, .command = KJOULE_CMD_SESSION_GET },
-	{ "listing sessions", have_running, .run = do_dump_sessions, .command = KJOULE_CMD_SESSION_GET },
-	{ "listing a session's books", have_running, .run = do_dump_stats, .command = KJOULE_CMD_STATS_GET },
+	{ "listing sessions", have_running, .run = do_dump_sessions,
+	  .command = KJOULE_CMD_SESSION_GET },
+	{ "listing a session's statistics", have_running, .run = do_dump_stats,
+	  .command = KJOULE_CMD_STATS_GET },
 	{ "draining a session", have_running, .run = do_drain, .command = KJOULE_CMD_RECORDS_GET },
-	{ "asking for notices", have_socket, .run = do_listen, .command = KJOULE_CMD_NOTICE_LISTEN },
+	{ "asking for notices", have_socket, .run = do_listen,
+	  .command = KJOULE_CMD_NOTICE_LISTEN },
 	{ "ending a session", have_running, .run = do_del, .command = KJOULE_CMD_SESSION_DEL },
 	{ "closing the socket of a session", have_running, .run = do_close, .frugal = true },
 	{ "unloading the module", have_nothing, .run = do_unload, .unloads = true, .frugal = true },
@@ -612,8 +629,8 @@ static int find_file(const char *path, const struct stat *st, int type, struct F
 	snprintf(session, sizeof(session), "/session%u/", info.id);
 	rest = strstr(path, session);
 	if (rest)
-		snprintf(file[n_files++], sizeof(file[0]), "%.*s/session%%u/%s", (int)(rest - path), path,
-			 rest + strlen(session));
+		snprintf(file[n_files++], sizeof(file[0]), "%.*s/session%%u/%s", (int)(rest - path),
+			 path, rest + strlen(session));
 	else
 		snprintf(file[n_files++], sizeof(file[0]), "%s", path);
 	return 0;
@@ -622,7 +639,8 @@ static int find_file(const char *path, const struct stat *st, int type, struct F
 /* All files in a folder and below, while a session runs, so that no new one is forgotten. */
 static void try_files(const char *folder)
 {
-	static const struct operation op = { "reading a file", have_running_sources, .run = do_read_file };
+	static const struct operation op =
+		{ "reading a file", have_running_sources, .run = do_read_file };
 	char name[sizeof(file[0]) + 16];
 	bool all;
 
@@ -651,7 +669,7 @@ static void check_session_afterwards(void)
 	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&dev, walk);
-	check_books("a session afterwards", &nl, &info, &dev, walk);
+	check_stats("a session afterwards", &nl, &info, &dev, walk);
 	tidy_up();
 }
 
@@ -674,8 +692,12 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		try_files(SYSFS "/.");
 		try_files(DEBUGFS);
-		/* but for the one that is only told, and those that need frequencies: test_alloc_probe */
-		ktap_check_equal((1 << KJOULE_CMD_TRANSITION_NEW) - 2 - (1 << KJOULE_CMD_NOTICE), faults_commands(),
+		/*
+		 * but for the one that is only reported, and those that need frequencies:
+		 * test_alloc_probe
+		 */
+		ktap_check_equal((1 << KJOULE_CMD_TRANSITION_NEW) - 2 - (1 << KJOULE_CMD_NOTICE),
+				 faults_commands(),
 				 "every netlink command of sources and sessions was tried");
 	}
 	fail_end();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory may run out at any moment for whoever measures frequency changes, too: what test_alloc does with sources
- * and sessions is done here with probes and with settings that are to be restored, on a chip that has frequencies. What a
- * probe's own thread allocates does not fail here: faults are those of who asks.
+ * Memory may run out at any moment for whoever measures frequency changes, too: what test_alloc
+ * does with sources and sessions is done here with probes and with settings that are to be
+ * restored, on a chip that has frequencies. What a probe's own thread allocates does not fail here:
+ * faults are those of who asks.
  *
  * where: guest
  * vm: --cpus 2
@@ -65,8 +66,9 @@ static bool have_probe(void)
 static int do_calibrate(void)
 {
 	struct probe_answer answer;
-	struct probe_ask ask = { .cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .id = probe.id, .adds = 64, .to_khz = probe.max_khz,
-				 .loops = 20, .timeout_ns = 1000000, .slice_ns = 500000 };
+	struct probe_ask ask = { .cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .id = probe.id, .adds = 64,
+				 .to_khz = probe.max_khz, .loops = 20, .timeout_ns = 1000000,
+				 .slice_ns = 500000 };
 
 	return probe_talk(&nl, &ask, &answer);
 }
@@ -84,7 +86,8 @@ static int do_restore_add(void)
 /* It is to be restored, and it is another one. */
 static bool is_changed(void)
 {
-	return !do_restore_add() && pwrite(limit_fd, lower, strlen(lower), 0) == (ssize_t)strlen(lower);
+	return !do_restore_add() &&
+	       pwrite(limit_fd, lower, strlen(lower), 0) == (ssize_t)strlen(lower);
 }
 
 static bool have_restore(void)
@@ -103,9 +106,11 @@ static int do_try(void)
 {
 	struct probe_answer answer;
 	/* every loop looks like either */
-	struct probe_ask ask = { .cmd = KJOULE_CMD_TRANSITION_TRY, .id = probe.id, .adds = 64, .from_khz = probe.max_khz,
-				 .to_khz = probe.min_khz, .from_lo = 1, .from_hi = UINT32_MAX, .to_lo = 1, .to_hi = UINT32_MAX,
-				 .lead = 1, .loops = 50, .confirm = 20, .timeout_ns = 50000000, .slice_ns = 500000 };
+	struct probe_ask ask = { .cmd = KJOULE_CMD_TRANSITION_TRY, .id = probe.id, .adds = 64,
+				 .from_khz = probe.max_khz, .to_khz = probe.min_khz, .from_lo = 1,
+				 .from_hi = UINT32_MAX, .to_lo = 1, .to_hi = UINT32_MAX, .lead = 1,
+				 .loops = 50, .confirm = 20, .timeout_ns = 50000000,
+				 .slice_ns = 500000 };
 
 	return probe_talk(&nl, &ask, &answer);
 }
@@ -119,7 +124,8 @@ static int do_del(void)
 {
 	struct probe_answer answer;
 
-	return probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = probe.id }, &answer);
+	return probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL,
+						    .id = probe.id }, &answer);
 }
 
 static int do_restore_now(void)
@@ -135,11 +141,14 @@ static int do_close(void)
 
 static const struct operation operations[] = {
 	{ "making a probe", have_socket, .run = do_new, .command = KJOULE_CMD_TRANSITION_NEW },
-	{ "timing loops", have_probe, .run = do_calibrate, .command = KJOULE_CMD_TRANSITION_CALIBRATE },
+	{ "timing loops", have_probe, .run = do_calibrate,
+	  .command = KJOULE_CMD_TRANSITION_CALIBRATE },
 	{ "timing a change", have_probe, .run = do_try, .command = KJOULE_CMD_TRANSITION_TRY },
-	{ "fetching loops", have_loops, .run = do_get_loops, .command = KJOULE_CMD_TRANSITION_LOOPS_GET },
+	{ "fetching loops", have_loops, .run = do_get_loops,
+	  .command = KJOULE_CMD_TRANSITION_LOOPS_GET },
 	{ "ending a probe", have_probe, .run = do_del, .command = KJOULE_CMD_TRANSITION_DEL },
-	{ "having a setting restored", have_socket, .run = do_restore_add, .command = KJOULE_CMD_RESTORE_ADD },
+	{ "having a setting restored", have_socket, .run = do_restore_add,
+	  .command = KJOULE_CMD_RESTORE_ADD },
 	{ "restoring it", have_restore, .run = do_restore_now, .command = KJOULE_CMD_RESTORE_NOW },
 	{ "closing the socket of both", have_both, .run = do_close, .frugal = true },
 };

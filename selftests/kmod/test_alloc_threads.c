@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Memory that runs out for threads of the kernel, which work for a session: while every allocation
- * of the kernel's workers fails, children are born, CPUs go and come, and somebody is to be
- * told of it. What is not followed or read is counted, the session goes on, and once there is memory
- * again so does what had failed. What callers ask for themselves is test_alloc's.
+ * of the kernel's workers fails, children are born, CPUs go and come, and a listener is to be
+ * notified of it. What is not followed or read is counted, the session goes on, and once there is
+ * memory again so does what had failed. What callers ask for themselves is test_alloc's.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -22,7 +22,7 @@
 
 #include "../ktap.h"
 #include "any_source.h"
-#include "books.h"
+#include "stats.h"
 #include "fail.h"
 #include "guest.h"
 #include "need.h"
@@ -38,7 +38,7 @@ static struct nl_session info;
 static struct device d;
 static struct walk walk[NL_MAX_CPUS];
 
-/* Whatever workers of the kernel ask for, the module's among them, and nobody else. */
+/* Whatever workers of the kernel ask for, the module's among them, and no others. */
 static unsigned int mark_workers(const char *fails)
 {
 	char path[300], name[32];
@@ -66,7 +66,8 @@ static unsigned int mark_workers(const char *fails)
 
 static bool aim(void)
 {
-	return mark_workers("1") && fail_put(FAILSLAB "task-filter", "Y") && fail_put(FAILSLAB "interval", "1") &&
+	return mark_workers("1") && fail_put(FAILSLAB "task-filter", "Y") &&
+	       fail_put(FAILSLAB "interval", "1") &&
 	       fail_put(FAILSLAB "times", "-1");
 }
 
@@ -138,10 +139,12 @@ static void check_while_it_fails(unsigned int second)
 	}
 	mark_workers("1");
 	ktap_check(cpu_online(second, false) && cpu_online(second, true), "a CPU goes and comes without memory");
-	ktap_check(await(errors() > before), "values that are not got are counted (%" PRIu64 ")", errors() - before);
+	ktap_check(await(errors() > before), "values that are not got are counted (%" PRIu64 ")",
+		   errors() - before);
 	fail_put(FAILSLAB "probability", "0");
 	ktap_check(lost_children() >= SPARE / 2 && info.children_lost <= 2 * SPARE,
-		   "children that could not be followed are counted (%" PRIu64 " of %u)", info.children_lost, 2 * SPARE);
+		   "children that could not be followed are counted (%" PRIu64 " of %u)",
+		   info.children_lost, 2 * SPARE);
 }
 
 static void check_afterwards(unsigned int second)
@@ -152,10 +155,11 @@ static void check_afterwards(unsigned int second)
 	have_children(1);	/* asks for more */
 	ktap_check(await(is_followed(100)), "with memory there again children are followed again");
 	ktap_check(cpu_online(second, false) && cpu_online(second, true), "a CPU goes and comes with memory");
-	ktap_check(is_told(KJOULE_EVENT_CPU_OFFLINE, 5000), "and that is told");
+	ktap_check(is_told(KJOULE_EVENT_CPU_OFFLINE, 5000), "and that is reported");
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	taken = stats[1].taken;
-	ktap_check(await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 2 && stats[1].taken > taken + 20),
+	ktap_check(await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 2 &&
+			 stats[1].taken > taken + 20),
 		   "it ticks");
 	drain_map(&d, walk);
 }
@@ -175,9 +179,12 @@ int main(void)
 			"what workers ask for can be made to fail"))
 		return ktap_end();
 	fail_begin();
-	begun = session_begin(&nl, &(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_INHERIT | KJOULE_FLAG_WAKE_IDLE,
-							.target = KJOULE_TARGET_PROCESS, .pid = getpid(),
-							.specs = specs, .n_specs = 2 },
+	begun = session_begin(&nl, &(struct nl_config){ .interval_ns = 1000000,
+							.flags = KJOULE_FLAG_INHERIT |
+							KJOULE_FLAG_WAKE_IDLE,
+							.target = KJOULE_TARGET_PROCESS,
+							.pid = getpid(), .specs = specs,
+							.n_specs = 2 },
 			      &info, &d, walk);
 	close(specs[1].fd);
 	if (begun) {
@@ -185,7 +192,7 @@ int main(void)
 		check_afterwards(second);
 		nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 		drain_map(&d, walk);
-		check_books("of such a session", &nl, &info, &d, walk);
+		check_stats("of such a session", &nl, &info, &d, walk);
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 		device_unmap(&d);
 		device_close(&d);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Who called: the chains of a known recursion and of a known path through the kernel are
- * told frame by frame, kernel frames are hidden with the kernel's addresses, and a full ring
- * loses chains by the books. Pointers that lie: test_callchain_hostile.c.
+ * reported frame by frame, kernel frames are hidden with the kernel's addresses, and a full ring
+ * loses chains by the statistics. Pointers that lie: test_callchain_hostile.c.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -35,7 +35,7 @@ static void recurse_and_spin(const void *unused)
 static void check_user(void)
 {
 	struct expect whole = { .what = "a recursion's callers are all there, to the outermost" };
-	struct expect cut = { "as many as were asked for, and that there are more is told",
+	struct expect cut = { "as many as were asked for, and that there are more is reported",
 			      .flags = KJOULE_CHAIN_USER_CUT, .n = 4 };
 	struct expect none = { .what = "no user frames where none were asked for" };
 
@@ -152,7 +152,8 @@ static void note_kernel(struct walk *w, const struct kjoule_chain *c)
 /* Made before: it takes the kernel some time, which is not to be sampled. */
 static void *make_buffer(void)
 {
-	return mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	return mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 }
 
 static void recurse_and_read(const void *buffer)
@@ -166,10 +167,12 @@ static void check_kernel(void)
 	bool good;
 
 	if (!read_symbols()) {
-		ktap_skip("a known path through the kernel", "/proc/kallsyms shows no addresses: sysctl kernel.kptr_restrict=1");
+		ktap_skip("a known path through the kernel",
+			  "/proc/kallsyms shows no addresses: sysctl kernel.kptr_restrict=1");
 		return;
 	}
-	good = sample_child("read", recurse_and_read, make_buffer(), (struct nl_config){ .flags = CHAINS },
+	good = sample_child("read", recurse_and_read, make_buffer(),
+			    (struct nl_config){ .flags = CHAINS },
 			    note_kernel, NULL, &k);
 
 	ktap_check(good && k.seen >= ENOUGH / 2, "code of the kernel is sampled");
@@ -177,8 +180,8 @@ static void check_kernel(void)
 	ktap_check(10 * k.in_read >= 8 * k.user, "read() is among the callers of what it does");
 	ktap_check(k.ordered == k.in_read, "called by the system call's entry, the outermost");
 	ktap_check_equal(0, k.ours, "the tick itself is not among them");
-	ktap_diag("%u seen, %u with user frames, %u in read, %u ordered; %s", k.seen, k.user, k.in_read,
-		  k.ordered, k.odd);
+	ktap_diag("%u seen, %u with user frames, %u in read, %u ordered; %s", k.seen, k.user,
+		  k.in_read, k.ordered, k.odd);
 }
 
 /*
@@ -191,12 +194,14 @@ static int look_for_addresses(void)
 	struct kernel k = { 0 };
 	unsigned int found = 0, i;
 	struct nl_config config = { .interval_ns = 1000000, .target = KJOULE_TARGET_PROCESS,
-				    .cpus = 1ULL << second, .energy = "", .frequency = "", .flags = CHAINS | STACK };
+				    .cpus = 1ULL << second, .energy = "", .frequency = "",
+				    .flags = CHAINS | STACK };
 	struct nl_session info;
 	struct device d;
 
 	config.pid = child_start(recurse_and_read, make_buffer());
-	if (!caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH) | CAP(CAP_KILL)) ||
+	if (!caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH) |
+		       CAP(CAP_KILL)) ||
 	    nl_open(&nl) || !session_begin(&nl, &config, &info, &d, walk)) {
 		child_end(config.pid);
 		return 1;
@@ -245,7 +250,7 @@ static void check_config(void)
 		uint32_t depth, bytes, ring;
 		int err;
 	} cases[] = {
-		{ "an unknown flag beside known ones", CHAINS | 1ULL << 40, 0, 0, 0, EINVAL },
+		{ "an unknown flag next to known ones", CHAINS | 1ULL << 40, 0, 0, 0, EINVAL },
 		{ "a depth without chains", STACK, 10, 0, 0, EINVAL },
 		{ "bytes of the stack without stacks", CHAINS, 0, 4096, 0, EINVAL },
 		{ "a chain deeper than a record", CHAINS, 1025, 0, 0, ERANGE },
@@ -260,8 +265,9 @@ static void check_config(void)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int err = nl_session_new(&nl, &(struct nl_config){
-			.interval_ns = 1000000, .flags = cases[i].flags, .chain_depth = cases[i].depth,
-			.stack_bytes = cases[i].bytes, .ring_bytes = cases[i].ring }, &s);
+			.interval_ns = 1000000, .flags = cases[i].flags,
+			.chain_depth = cases[i].depth, .stack_bytes = cases[i].bytes,
+			.ring_bytes = cases[i].ring }, &s);
 
 		if (!ktap_check(err == -cases[i].err && !err == !nl.why[0], "%s: %s", cases[i].what,
 				cases[i].err ? strerrorname_np(cases[i].err) : "allowed"))
@@ -269,13 +275,14 @@ static void check_config(void)
 		if (!err)
 			nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
 	}
-	nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .flags = CHAINS | STACK }, &s);
+	nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .flags = CHAINS | STACK },
+		       &s);
 	ktap_check(s.flags == (CHAINS | STACK) && s.chain_depth == 127 && s.stack_bytes == 8192,
 		   "a session tells its flags, and what was taken where nothing was said");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
 }
 
-/* A ring that nobody reads, then one that is read through read() by who has little room. */
+/* A ring that is not read, then one that is read through read() by who has little room. */
 static void check_full(void)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
@@ -297,7 +304,8 @@ static void check_full(void)
 		sleep_ms(10);
 		nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	} while ((!stats[0].lost || !stats[1].lost) && now_ns() < until);
-	ktap_check(stats[0].lost && stats[1].lost && books_balance(&stats[0]) && books_balance(&stats[1]),
+	ktap_check(stats[0].lost && stats[1].lost && stats_balance(&stats[0]) &&
+		   stats_balance(&stats[1]),
 		   "a ring full of stacks loses records, and counts them");
 	/* now and then some room, so that samples, chains and stacks are lost apart */
 	for (i = 0; i < 50; i++) {
@@ -306,12 +314,13 @@ static void check_full(void)
 	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	check_books("full of chains and stacks", &nl, &info, &d, walk);
+	check_stats("full of chains and stacks", &nl, &info, &d, walk);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	for (i = 0; i < d.n; i++)
 		lost += stats[i].lost;
-	ktap_check(walk[1].chains && walk[1].stacks && walk[0].lost_records + walk[1].lost_records == lost,
-		   "what was lost is told, and chains go on after it");
+	ktap_check(walk[1].chains && walk[1].stacks &&
+		   walk[0].lost_records + walk[1].lost_records == lost,
+		   "what was lost is reported, and chains go on after it");
 	got = read(d.fd, small, sizeof(small));
 	ktap_check(got < 0 && errno == EINVAL, "a read() that could never take a stack is refused");
 	device_close(&d);

@@ -2,7 +2,7 @@
 /*
  * What user space's memory and registers hold is copied as it is, and where frame and
  * stack pointers lie a chain or a copy ends: nothing that is not the program's own user memory
- * is told, and nothing comes to harm. The same for 32-bit programs.
+ * is reported, and nothing comes to harm. The same for 32-bit programs.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -70,7 +70,8 @@ static void check_hostile_stack(void)
 		uint64_t sp;
 		unsigned int bytes;
 	} cases[] = {
-		{ "a stack's copy ends where memory ends", (uintptr_t)pages + 2 * PAGE - 1504, 1504 },
+		{ "a stack's copy ends where memory ends", (uintptr_t)pages + 2 * PAGE - 1504,
+		  1504 },
 		{ "also at an odd byte", (uintptr_t)pages + 2 * PAGE - 1501, 1501 },
 		{ "nothing of a stack that is not there", (uintptr_t)pages + 2 * PAGE + 8, 0 },
 		{ "nothing of the first page", 8, 0 },
@@ -109,21 +110,24 @@ static void check_hostile_frames(void)
 		uint64_t bp;
 		const void *next;	/* of the frame at b */
 		uint64_t ip;		/* where that one returns */
-		unsigned int n;		/* frames told: 0x1001, 0x1002 */
+		unsigned int n;		/* frames reported: 0x1001, 0x1002 */
 		bool whole;
 	} cases[] = {
 		{ "two frames and an end", (uintptr_t)a, NULL, 0x1002, 2, true },
 		{ "a frame pointer into the kernel", 0xffffffff81000000, NULL, 0, 0, false },
 		{ "a frame pointer that is no address", 0x8000000000000000, NULL, 0, 0, false },
 		{ "a frame pointer to the last address", -8ULL, NULL, 0, 0, false },
-		{ "a frame pointer to what is not mapped", (uintptr_t)pages + 3 * PAGE, NULL, 0, 0, false },
+		{ "a frame pointer to what is not mapped", (uintptr_t)pages + 3 * PAGE, NULL, 0, 0,
+		  false },
 		{ "a frame pointer below the stack", (uintptr_t)pages + 128, NULL, 0, 0, false },
 		{ "a frame pointer that is not aligned", (uintptr_t)a + 4, NULL, 0, 0, false },
 		{ "a frame half behind the end of memory", (uintptr_t)last + 8, NULL, 0, 0, false },
 		{ "a frame that is its own caller", (uintptr_t)a, b, 0x1002, 2, false },
 		{ "frames in a circle", (uintptr_t)a, a, 0x1002, 2, false },
-		{ "a next frame in the kernel", (uintptr_t)a, (void *)0xffff888000000000, 0x1002, 2, false },
-		{ "a next frame that is not mapped", (uintptr_t)a, pages + 3 * PAGE, 0x1002, 2, false },
+		{ "a next frame in the kernel", (uintptr_t)a, (void *)0xffff888000000000, 0x1002, 2,
+		  false },
+		{ "a next frame that is not mapped", (uintptr_t)a, pages + 3 * PAGE, 0x1002, 2,
+		  false },
 		{ "a return into the kernel", (uintptr_t)a, NULL, 0xffffffff81000000, 1, false },
 		{ "a return to nowhere", (uintptr_t)a, NULL, 0, 1, false },
 	};
@@ -131,7 +135,8 @@ static void check_hostile_frames(void)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct place p = { cases[i].bp, sp };
-		struct expect e = { .what = cases[i].what, .ip = { 0x1001, 0x1002 }, .n = cases[i].n,
+		struct expect e = { .what = cases[i].what, .ip = { 0x1001, 0x1002 },
+				    .n = cases[i].n,
 				    .flags = cases[i].whole ? 0 : KJOULE_CHAIN_USER_CUT };
 
 		put_frame(a, b, 0x1001);
@@ -168,9 +173,10 @@ static void check_narrow(void)
 {
 	uint32_t *frame = (uint32_t *)(low + 1024);
 	struct place p = { (uintptr_t)frame, (uintptr_t)low + 512 };
-	struct expect e = { "frames of a 32-bit program", .ip = { 0x1001, 0x1002 }, .n = 2, .bytes = 8 };
-	struct expect odd = { "one whose frame pointer leads out of its memory", .ip = { 0x1001 }, .n = 1,
-			      .flags = KJOULE_CHAIN_USER_CUT };
+	struct expect e = { "frames of a 32-bit program", .ip = { 0x1001, 0x1002 }, .n = 2,
+			    .bytes = 8 };
+	struct expect odd = { "one whose frame pointer leads out of its memory", .ip = { 0x1001 },
+			      .n = 1, .flags = KJOULE_CHAIN_USER_CUT };
 
 	const uint16_t user32_cs = 0x23;
 	uint32_t code = (uintptr_t)low;

@@ -2,8 +2,8 @@
 /*
  * Capabilities that a container gives are worth nothing here: root of a user namespace, with or
  * without a network namespace of its own, is refused every command, dump, the group of notices,
- * the device, the books in sysfs and in debugfs, though their modes be opened to everybody, and
- * so is who has CAP_NET_ADMIN alone.
+ * the device, the statistics in sysfs and in debugfs, though their modes be opened to everybody,
+ * and so is who has CAP_NET_ADMIN alone.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -63,12 +63,13 @@ static void check_files(const char *who)
 
 	check_errno(EPERM, try_open(KJOULE_DEVICE, O_RDWR), who, "open of the device, mode 0666");
 	check_errno(EPERM, try_open(KJOULE_DEVICE, O_RDONLY), who, "open of the device for reading");
-	check_errno(EPERM, try_read(due), who, "a session's books in sysfs, mode 0444");
-	check_errno(0, try_read("/sys/class/misc/kjoule/sessions"), who, "what is for everybody in sysfs");
+	check_errno(EPERM, try_read(due), who, "a session's statistics in sysfs, mode 0444");
+	check_errno(0, try_read("/sys/class/misc/kjoule/sessions"), who,
+		    "what is for everybody in sysfs");
 	if (no_debugfs)
 		ktap_skip("open of the tables", no_debugfs);
 	else
-		check_errno(EPERM, try_open(BOOKS, O_RDONLY), who, "open of the tables, mode 0444");
+		check_errno(EPERM, try_open(STATISTICS, O_RDONLY), who, "open of the tables, mode 0444");
 	/* a descriptor that was handed in lets see the limits, and no session */
 	check_errno(0, ioctl(device, KJOULE_IOC_INFO, &info) ? -errno : 0, who, "limits by root's open device");
 	check_errno(EACCES, device_attach(device, theirs, NULL), who, "attaching root's open device");
@@ -78,7 +79,8 @@ static void in_user_namespace(void)
 {
 	struct nl own;
 
-	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) || unshare(CLONE_NEWUSER)) {
+	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) ||
+	    unshare(CLONE_NEWUSER)) {
 		ktap_skip("root of a user namespace", NO_USER_NAMESPACE);
 		return;
 	}
@@ -111,7 +113,7 @@ static void with_net_admin(void)
 	struct nl own;
 
 	if (!become(NOBODY, CAP(CAP_NET_ADMIN) | CAP(CAP_DAC_OVERRIDE)) || nl_open(&own)) {
-		ktap_not_ok("becoming somebody with CAP_NET_ADMIN");
+		ktap_not_ok("becoming a user with CAP_NET_ADMIN");
 		return;
 	}
 	check_commands(&own, "CAP_NET_ADMIN alone");
@@ -128,7 +130,8 @@ int main(void)
 	need_root();
 	no_debugfs = lacks_debugfs();
 	device = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC);
-	if (nl_open(&nl) || nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s) || device < 0) {
+	if (nl_open(&nl) ||
+	    nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s) || device < 0) {
 		ktap_not_ok("a session to be refused: %s", nl.why);
 		return ktap_end();
 	}
@@ -140,13 +143,14 @@ int main(void)
 	if (!no_debugfs) {
 		open_to_all("/sys/kernel/debug", 0555);
 		open_to_all("/sys/kernel/debug/kjoule", 0555);
-		open_to_all(BOOKS, 0444);
+		open_to_all(STATISTICS, 0444);
 	}
 	in_child(in_user_namespace);
 	in_child(in_container);
 	in_child(with_net_admin);
 	close_again();
-	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, theirs, &s) && s.state == KJOULE_SESSION_NEW,
+	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, theirs, &s) &&
+		   s.state == KJOULE_SESSION_NEW,
 		   "the session that was asked for is as it was");
 	ktap_check_equal(1, session_count(), "no other session is left");
 	close(device);

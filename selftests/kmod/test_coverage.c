@@ -48,7 +48,8 @@ static bool module_range(uint64_t *first, uint64_t *last)
 	*first = UINT64_MAX;
 	*last = 0;
 	while (f && fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "\t[kjoule]") || !strstr(line, " t ") || sscanf(line, "%llx", &at) != 1)
+		if (!strstr(line, "\t[kjoule]") || !strstr(line, " t ") ||
+		    sscanf(line, "%llx", &at) != 1)
 			continue;
 		*first = at < *first ? at : *first;
 		*last = at > *last ? at : *last;

@@ -37,7 +37,8 @@ static struct nl nl;
 
 static int try_specs(const struct nl_spec *specs, unsigned int n)
 {
-	return nl_session_try(&nl, &(struct nl_config){ .interval_ns = 1000000, .energy = "", .specs = specs, .n_specs = n });
+	return nl_session_try(&nl, &(struct nl_config){ .interval_ns = 1000000, .energy = "",
+							.specs = specs, .n_specs = n });
 }
 
 /* Takes the descriptor. */
@@ -63,7 +64,8 @@ static void refuse(const char *what, int fd, int want)
 	int got = of_file(fd);
 
 	if (!ktap_check(got == -want, "%s: %s", what, strerrorname_np(want)))
-		ktap_diag("descriptor %d, got %s: %s", fd, got ? strerrorname_np(-got) : "success", nl.why);
+		ktap_diag("descriptor %d, got %s: %s", fd, got ? strerrorname_np(-got) : "success",
+			  nl.why);
 	ktap_check(strstr(nl.why, "mine"), "%s: the words name the source", what);
 }
 
@@ -73,7 +75,8 @@ static void refuse_file(const char *what, const char *path, int flags, int want)
 }
 
 /* Of a file system that need not be mounted at @root: only then there is nothing to refuse. */
-static void refuse_file_of(const char *what, const char *root, long magic, const char *path, int want)
+static void refuse_file_of(const char *what, const char *root, long magic, const char *path,
+			   int want)
 {
 	struct statfs fs;
 	char reason[160];
@@ -99,12 +102,13 @@ static void check_other_file_systems(void)
 		refuse("a file of another file system", dup(fileno(f)), EINVAL);
 		fclose(f);
 	}
-	refuse_file_of("a file of debugfs", "/sys/kernel/debug", DEBUGFS_MAGIC, "/sys/kernel/debug/kjoule/statistics", EINVAL);
+	refuse_file_of("a file of debugfs", "/sys/kernel/debug", DEBUGFS_MAGIC,
+		       "/sys/kernel/debug/kjoule/statistics", EINVAL);
 	refuse_file("a file of procfs", "/proc/sys/kernel/pid_max", O_RDONLY, EINVAL);
-	refuse_file_of("a file of tracefs", "/sys/kernel/tracing", TRACEFS_MAGIC, "/sys/kernel/tracing/buffer_size_kb",
-		       EINVAL);
-	refuse_file_of("a file of cgroup", "/sys/fs/cgroup", CGROUP2_SUPER_MAGIC, "/sys/fs/cgroup/cgroup.controllers",
-		       EINVAL);
+	refuse_file_of("a file of tracefs", "/sys/kernel/tracing", TRACEFS_MAGIC,
+		       "/sys/kernel/tracing/buffer_size_kb", EINVAL);
+	refuse_file_of("a file of cgroup", "/sys/fs/cgroup", CGROUP2_SUPER_MAGIC,
+		       "/sys/fs/cgroup/cgroup.controllers", EINVAL);
 	refuse_file("a device", "/dev/zero", O_RDONLY, EINVAL);
 	refuse_file("the module's own device", "/dev/kjoule", O_RDWR, EINVAL);
 	refuse("a socket", socket(AF_UNIX, SOCK_STREAM, 0), EINVAL);
@@ -129,7 +133,7 @@ static void check_sysfs(void)
 	ktap_check_equal(0, of_file(open(SYSFS_FILE, O_RDONLY | O_CLOEXEC)), "and one with a number is taken");
 }
 
-/* A page that comes when somebody says so. */
+/* A page that comes on request. */
 struct late_page {
 	int fd;
 	void *page;
@@ -139,10 +143,12 @@ struct late_page {
 static bool late_page_make(struct late_page *l)
 {
 	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register whole = { .mode = UFFDIO_REGISTER_MODE_MISSING, .range.len = getpagesize() };
+	struct uffdio_register whole =
+		{ .mode = UFFDIO_REGISTER_MODE_MISSING, .range.len = getpagesize() };
 
 	l->fd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	l->page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	l->page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
 	whole.range.start = (uintptr_t)l->page;
 	return l->fd >= 0 && l->page != MAP_FAILED && !ioctl(l->fd, UFFDIO_API, &api) &&
 	       !ioctl(l->fd, UFFDIO_REGISTER, &whole);
@@ -182,7 +188,8 @@ static void *give_late(void *arg)
 /* Sysfs keeps a file's lock while what it says is copied to who reads it. */
 static void check_held(void)
 {
-	struct deadline d = { .lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER, .l = NULL };
+	struct deadline d = { .lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER,
+			      .l = NULL };
 	struct late_page l = { .file = open(SYSFS_FILE, O_RDONLY | O_CLOEXEC) };
 	struct pollfd fault;
 	pthread_t reader, giver;
@@ -190,14 +197,14 @@ static void check_held(void)
 	int made;
 
 	if (!late_page_make(&l)) {
-		ktap_skip("a file that somebody else reads and does not let go",
+		ktap_skip("a file that another process reads and does not let go",
 			  "needs userfaultfd of kernel faults: CONFIG_USERFAULTFD, and vm.unprivileged_userfaultfd or root");
 		return;
 	}
 	d.l = &l;
 	pthread_create(&reader, NULL, read_late, &l);
 	fault = (struct pollfd){ .fd = l.fd, .events = POLLIN };
-	ktap_check(poll(&fault, 1, PATIENCE_NS / 1000000) == 1, "somebody reads a file and waits for his memory");
+	ktap_check(poll(&fault, 1, PATIENCE_NS / 1000000) == 1, "a process reads a file and waits for its memory");
 	pthread_create(&giver, NULL, give_late, &d);
 	made = of_file(dup(l.file));
 	pthread_mutex_lock(&d.lock);
@@ -213,7 +220,9 @@ static void check_held(void)
 	munmap(l.page, getpagesize());
 }
 
-/* Who has a lease on a file is asked to give it up before another opens it, and has 45 s for that. */
+/*
+ * Who has a lease on a file is asked to give it up before another opens it, and has 45 s for that.
+ */
 static void check_lease(void)
 {
 	int fd = open(SYSFS_FILE, O_RDONLY | O_CLOEXEC);
@@ -221,12 +230,13 @@ static void check_lease(void)
 
 	signal(SIGIO, SIG_IGN);
 	if (fcntl(fd, F_SETLEASE, F_WRLCK)) {
-		ktap_skip("a file with somebody's lease on it", "this kernel gives no lease on a file of sysfs");
+		ktap_skip("a file with a lease on it",
+			  "this kernel gives no lease on a file of sysfs");
 		close(fd);
 		return;
 	}
 	begun = now_ns();
-	ktap_check_equal(-EWOULDBLOCK, of_file(dup(fd)), "a file with somebody's lease on it is refused");
+	ktap_check_equal(-EWOULDBLOCK, of_file(dup(fd)), "a file with a lease on it is refused");
 	ktap_check(now_ns() - begun < PATIENCE_NS, "without waiting for him");
 	close(fd);
 }

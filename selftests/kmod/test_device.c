@@ -52,11 +52,12 @@ static struct nl_session new_session(const struct nl_config *c)
 	return s;
 }
 
-static const struct nl_config plain = { .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 };
+static const struct nl_config plain =
+	{ .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 };
 
 /* Sizes in front of a structure, the same for all three. */
-static void check_sizes(int fd, unsigned long request, const char *name, const void *valid, uint32_t size,
-			int accepted)
+static void check_sizes(int fd, unsigned long request, const char *name, const void *valid,
+			uint32_t size, int accepted)
 {
 	static uint8_t arg[3 * 4096] __attribute__((aligned(8)));
 	static const uint32_t wrong[] = { 0, 1, 4, 7 };
@@ -107,14 +108,16 @@ static void check_info(void)
 	check_result(0, call(fd, KJOULE_IOC_INFO, &info), "info");
 	ktap_check(info.abi == KJOULE_ABI_VERSION && info.min_interval_ns == 10000 &&
 		   info.max_interval_ns == 4000000000 && info.min_ring_bytes == 4096 &&
-		   info.max_ring_bytes == 256 << 20 && info.default_ring_bytes == 1 << 20 && !info.features &&
-		   info.version[0] && memchr(info.version, 0, sizeof(info.version)),
+		   info.max_ring_bytes == 256 << 20 && info.default_ring_bytes == 1 << 20 &&
+		   !info.features && info.version[0] &&
+		   memchr(info.version, 0, sizeof(info.version)),
 		   "info tells version and limits");
 	memset(part, 0xaa, sizeof(part));	/* what lies behind is not looked at */
 	memset(part, 0, 16);
 	memcpy(part, &size, 4);
 	check_result(0, call(fd, KJOULE_IOC_INFO, part), "info in a shorter structure");
-	ktap_check(((struct kjoule_info *)part)->abi == KJOULE_ABI_VERSION && part[16] == 0xaa && part[31] == 0xaa,
+	ktap_check(((struct kjoule_info *)part)->abi == KJOULE_ABI_VERSION && part[16] == 0xaa &&
+		   part[31] == 0xaa,
 		   "it is filled in, and nothing is written behind it");
 	info = (struct kjoule_info){ .size = sizeof(info), .features = 1 };
 	check_result(EINVAL, call(fd, KJOULE_IOC_INFO, &info), "info with an answer in it");
@@ -148,7 +151,8 @@ static void check_unattached(void)
 
 	check_result(ENOTCONN, call(fd, KJOULE_IOC_RING, &ring), "ring before attach");
 	check_result(ENOTCONN, read(fd, buffer, sizeof(buffer)) < 0 ? -errno : 0, "read before attach");
-	check_result(ENOTCONN, mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? -errno : 0,
+	check_result(ENOTCONN,
+		     mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? -errno : 0,
 		     "mmap before attach");
 	ktap_check(poll(&p, 1, 0) == 1 && p.revents == POLLERR, "poll before attach tells an error");
 	check_result(EINVAL, write(fd, buffer, 8) < 0 ? -errno : 0, "write");
@@ -165,7 +169,11 @@ static void check_attach(void)
 	uint32_t eight = 8;
 
 #define REFUSED(field, value, error, what) \
-	do { a = good; a.field = (value); check_result(error, call(fd, KJOULE_IOC_ATTACH, &a), what); } while (0)
+	do { \
+		a = good; \
+		a.field = (value); \
+		check_result(error, call(fd, KJOULE_IOC_ATTACH, &a), what); \
+	} while (0)
 	REFUSED(flags, 1, EINVAL, "attach with flag 1");
 	REFUSED(flags, 1ULL << 63, EINVAL, "attach with flag 2^63");
 	REFUSED(reserved, 1, EINVAL, "attach with its reserved field not zero");
@@ -216,17 +224,22 @@ static void check_attach(void)
 static void check_ring(void)
 {
 	struct nl_session s = new_session(&plain);
-	const uint32_t n = cpu_count(), index = n > 1, cpu = index ? cpu_second() : (int)cpu_first();
+	const uint32_t n = cpu_count(), index = n > 1;
+	const uint32_t cpu = index ? cpu_second() : (int)cpu_first();
 	struct kjoule_ring good = { .size = sizeof(good), .index = index }, r = good;
 	int fd = device(0);
 
 	device_attach(fd, s.id, NULL);
 	check_result(0, call(fd, KJOULE_IOC_RING, &r), "ring");
-	ktap_check(r.cpu == cpu && r.data_size == 4096 && r.tail_offset == r.head_offset + page + 4096 &&
-		   !r.head_offset == !index,
+	ktap_check(r.cpu == cpu && r.data_size == 4096 &&
+		   r.tail_offset == r.head_offset + page + 4096 && !r.head_offset == !index,
 		   "ring tells CPU, size and where to map");
 #define REFUSED(field, value, what) \
-	do { r = good; r.field = (value); check_result(EINVAL, call(fd, KJOULE_IOC_RING, &r), what); } while (0)
+	do { \
+		r = good; \
+		r.field = (value); \
+		check_result(EINVAL, call(fd, KJOULE_IOC_RING, &r), what); \
+	} while (0)
 	REFUSED(index, n, "the ring after the last");
 	REFUSED(index, UINT32_MAX, "ring 2^32 - 1");
 	REFUSED(cpu, 1, "ring with its out field cpu not zero");
@@ -282,7 +295,8 @@ static void check_map(void)
 	p = mmap(NULL, whole, PROT_READ, MAP_SHARED, fd, r.head_offset);
 	check_result(EACCES, mprotect(p, whole, rw) ? -errno : 0, "make data writable afterwards");
 	check_result(EACCES, mprotect(p, whole, PROT_READ | PROT_EXEC) ? -errno : 0, "make data executable afterwards");
-	check_result(EFAULT, mremap(p, whole, whole + page, MREMAP_MAYMOVE) == MAP_FAILED ? -errno : 0, "grow the mapping");
+	check_result(EFAULT, mremap(p, whole, whole + page, MREMAP_MAYMOVE) == MAP_FAILED ? -errno :
+		     0, "grow the mapping");
 	munmap(p, whole);
 	p = mmap(NULL, page, rw, MAP_SHARED, fd, r.tail_offset);
 	check_result(EACCES, mprotect(p, page, rw | PROT_EXEC) ? -errno : 0, "make the tail executable afterwards");
@@ -317,7 +331,9 @@ static bool wait_unread(struct device *d, uint64_t bytes)
 
 static void check_read(void)
 {
-	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 65536 });
+	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 1000000,
+							       .flags = KJOULE_FLAG_WAKE_IDLE,
+							       .ring_bytes = 65536 });
 	static uint8_t buffer[1 << 16] __attribute__((aligned(8)));
 	struct walk walk[NL_MAX_CPUS];
 	struct device d;
@@ -398,7 +414,9 @@ static void *read_once(void *data)
 
 static void check_blocking(void)
 {
-	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 50000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 65536 });
+	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 50000000,
+							       .flags = KJOULE_FLAG_WAKE_IDLE,
+							       .ring_bytes = 65536 });
 	struct sleeper sleeper = { .fd = device(0) };
 	uint64_t start;
 	pthread_t t;
@@ -413,7 +431,8 @@ static void check_blocking(void)
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
 	close(sleeper.fd);
 
-	s = new_session(&(struct nl_config){ .interval_ns = 4000000000, .flags = KJOULE_FLAG_WAKE_IDLE });
+	s = new_session(&(struct nl_config){ .interval_ns = 4000000000,
+					     .flags = KJOULE_FLAG_WAKE_IDLE });
 	sleeper.fd = device(0);
 	device_attach(sleeper.fd, s.id, NULL);
 	pthread_create(&t, NULL, read_once, &sleeper);
@@ -453,8 +472,8 @@ static uint64_t fullest(const struct device *d)
 static void check_partial_reads(void)
 {
 	struct nl_session s = new_session(&(struct nl_config){
-		.flags = KJOULE_FLAG_WAKE_IDLE, .interval_ns = 1000000, .ring_bytes = 4096, .wakeup_bytes = 3072,
-		.cpus = 1ULL << cpu_first() });
+		.flags = KJOULE_FLAG_WAKE_IDLE, .interval_ns = 1000000, .ring_bytes = 4096,
+		.wakeup_bytes = 3072, .cpus = 1ULL << cpu_first() });
 	struct nl_stats stats[NL_MAX_CPUS];
 	struct device d;
 	uint8_t some[512];
@@ -481,7 +500,8 @@ static void check_poll(void)
 {
 	const uint64_t mark = 2400, slack = 1200;
 	struct nl_session s = new_session(&(struct nl_config){
-		.flags = KJOULE_FLAG_WAKE_IDLE, .interval_ns = 1000000, .ring_bytes = 65536, .wakeup_bytes = 2400 });
+		.flags = KJOULE_FLAG_WAKE_IDLE, .interval_ns = 1000000, .ring_bytes = 65536,
+		.wakeup_bytes = 2400 });
 	struct walk walk[NL_MAX_CPUS];
 	unsigned int i, wakes, early = 0, late = 0;
 	struct device d;
@@ -521,7 +541,8 @@ static void check_poll(void)
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
 
-	s = new_session(&(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096, .wakeup_bytes = 4096 });
+	s = new_session(&(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE,
+					     .ring_bytes = 4096, .wakeup_bytes = 4096 });
 	device_open(&d, s.id);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_START, s.id, &s);
 	ktap_check_equal(POLLIN, poll_now(d.fd, 20000), "a mark at the very end of the ring is reached");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The records of a session can be had by a netlink dump, to the last one, as the device would
- * have given them: whole, in order, with books that balance. A dump takes what was there when
+ * have given them: whole, in order, with statistics that agree. A dump takes what was there when
  * it began and ends, however fast the session is; it and the device keep each other out; only
  * the session's own socket may, and only who may see its kernel addresses.
  *
@@ -18,7 +18,7 @@
 #include <linux/netlink.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "caps.h"
 #include "guest.h"
 #include "need.h"
@@ -34,7 +34,8 @@ static struct nl_stats stats[NL_MAX_CPUS];
 /* A running session of all CPUs, without the device. */
 static bool begin(const struct nl_config *c)
 {
-	int err = nl_session_new(&nl, c, &info) ?: nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
+	int err = nl_session_new(&nl, c, &info) ?:
+		  nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
 	int n = err ? 0 : nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	unsigned int i;
 
@@ -104,10 +105,11 @@ static void check_all(void)
 	}
 	/* 600 ticks a CPU are 14 KiB; a page holds 150 */
 	if (!ktap_check(got > 0 && messages && records > 100 * messages, "a message holds many records"))
-		ktap_diag("%llu records, %ld bytes, in %u messages", (unsigned long long)records, got, messages);
+		ktap_diag("%llu records, %ld bytes, in %u messages", (unsigned long long)records,
+			  got, messages);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	got = drain_dump(&nl, info.id, &d, walk, NULL);
-	check_books("drained by dumps", &nl, &info, &d, walk);
+	check_stats("drained by dumps", &nl, &info, &d, walk);
 	messages = 0;
 	ktap_check(got >= 0 && !drain_dump(&nl, info.id, &d, walk, &messages) && !messages,
 		   "when nothing waits, a dump brings nothing");
@@ -120,7 +122,8 @@ static void check_overrun(void)
 	unsigned int i, bad = 0;
 	uint64_t losts = 0;
 
-	if (!begin(&(struct nl_config){ .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 }))
+	if (!begin(&(struct nl_config){ .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE,
+					.ring_bytes = 4096 }))
 		return;
 	for (i = 0; i < 30; i++) {
 		sleep_ms(i % 3 ? 5 : 100);
@@ -131,7 +134,7 @@ static void check_overrun(void)
 	for (i = 0; i < d.n; i++)
 		losts += walk[i].losts;
 	ktap_check(!bad && losts, "rings that overflow: the dumps tell what was lost");
-	check_books("drained by dumps, with losses", &nl, &info, &d, walk);
+	check_stats("drained by dumps, with losses", &nl, &info, &d, walk);
 	end();
 }
 
@@ -157,7 +160,8 @@ static int end_dump(struct nl *from)
 		if (got < 0)
 			return -errno;
 		left = got;
-		for (m = (struct nlmsghdr *)buffer; mnl_nlmsg_ok(m, left); m = mnl_nlmsg_next(m, &left)) {
+		for (m = (struct nlmsghdr *)buffer; mnl_nlmsg_ok(m, left);
+		     m = mnl_nlmsg_next(m, &left)) {
 			if (m->nlmsg_type == NLMSG_DONE)
 				return *(int *)mnl_nlmsg_get_payload(m);
 			if (m->nlmsg_type == NLMSG_ERROR)
@@ -184,8 +188,8 @@ static void check_bounded(void)
 	taken = TOTAL(consumed);
 	if (!ktap_check(!outcome && taken && taken <= there && TOTAL(records) > there + 1000,
 			"a dump ends with what was there when it began"))
-		ktap_diag("%llu there, %llu taken, %llu now", (unsigned long long)there, (unsigned long long)taken,
-			  (unsigned long long)TOTAL(records));
+		ktap_diag("%llu there, %llu taken, %llu now", (unsigned long long)there,
+			  (unsigned long long)taken, (unsigned long long)TOTAL(records));
 	end();
 }
 
@@ -206,7 +210,7 @@ static void check_readers(void)
 		ktap_not_ok("a reader with the device");
 		return;
 	}
-	check_refused(EBUSY, drain_dump(&nl, info.id, &d, walk, NULL), "a dump beside the device");
+	check_refused(EBUSY, drain_dump(&nl, info.id, &d, walk, NULL), "a dump while the device is open");
 	ktap_check(!TOTAL(consumed), "it has taken nothing");
 	device_close(&dev);
 	check_refused(EPERM, drain_dump(&other, info.id, &d, walk, NULL), "a dump by another socket");
@@ -215,8 +219,8 @@ static void check_readers(void)
 		ktap_not_ok("a dump");
 		return;
 	}
-	ktap_check(TOTAL(waiting) > 500, "a dump that nobody reads waits");
-	check_refused(EBUSY, device_open(&dev, info.id), "the device beside a dump");
+	ktap_check(TOTAL(waiting) > 500, "a dump that is not read waits");
+	check_refused(EBUSY, device_open(&dev, info.id), "the device while a dump is open");
 	ktap_check(!end_dump(&nl), "the dump goes on to its end");
 	ktap_check(await(!device_open(&dev, info.id)), "afterwards the device may");
 	device_close(&dev);
@@ -246,7 +250,8 @@ static void check_kernel_addresses(void)
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		_exit(!caps_keep(CAP(CAP_SYS_ADMIN)) ? 2 : drain_dump(&nl, info.id, &d, walk, NULL) != -EPERM);
+		_exit(!caps_keep(CAP(CAP_SYS_ADMIN)) ? 2 :
+		      drain_dump(&nl, info.id, &d, walk, NULL) != -EPERM);
 	waitpid(pid, &status, 0);
 	ktap_check(!status, "kernel addresses are not dumped to who has neither CAP_PERFMON nor CAP_SYSLOG");
 	ktap_check(drain_dump(&nl, info.id, &d, walk, NULL) >= 0, "nor is that the end of the session");
@@ -259,7 +264,8 @@ static void check_whole(void)
 	uint64_t records = 0, due = 0, lost = 0;
 	unsigned int i;
 
-	if (!begin(&(struct nl_config){ .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 }))
+	if (!begin(&(struct nl_config){ .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE,
+					.ring_bytes = 4096 }))
 		return;
 	await(TOTAL(lost));
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
@@ -269,8 +275,9 @@ static void check_whole(void)
 		due += stats[i].due;
 		lost += stats[i].lost;
 	}
-	ktap_check(!nl_stats_total(&nl, info.id, &sum) && sum.cpu == UINT32_MAX && sum.session == info.id &&
-		   lost && sum.records == records && sum.due == due && sum.lost == lost && books_balance(&sum),
+	ktap_check(!nl_stats_total(&nl, info.id, &sum) && sum.cpu == UINT32_MAX &&
+		   sum.session == info.id && lost && sum.records == records && sum.due == due &&
+		   sum.lost == lost && stats_balance(&sum),
 		   "stats-get of a session as a whole is the sum of its CPUs");
 	end();
 }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "caps.h"
 #include "chip.h"
 #include "guest.h"
@@ -32,7 +32,8 @@
 #define DUTY		250
 #define STUCK_MS	1500
 #define SELDOM		30
-#define HOLD_NS		(8 * PERIOD_NS)	/* nobody is held for longer, whatever becomes of the leader: six, and then some */
+/* no CPU is held for longer, whatever becomes of the leader: six, and then some */
+#define HOLD_NS		(8 * PERIOD_NS)
 #define STALL_MS	"200"
 #define MOST_W		10.0	/* more than the chip can draw */
 
@@ -41,7 +42,7 @@ static struct nl_session info;
 static struct device d;
 static struct walk walk[NL_MAX_CPUS];
 
-/* What the records of a CPU told. */
+/* What the records of a CPU reported. */
 struct seen {
 	uint32_t number;
 	uint64_t windows, spins, failed, leads;
@@ -52,9 +53,10 @@ struct seen {
 	char fault[120];
 };
 
-#define FAULT(s, ...) ((s)->fault[0] ? (void)0 : (void)snprintf((s)->fault, sizeof((s)->fault), __VA_ARGS__))
+#define FAULT(s, ...) \
+	((s)->fault[0] ? (void)0 : (void)snprintf((s)->fault, sizeof((s)->fault), __VA_ARGS__))
 
-/* Windows by their number, as their leader and the other CPU have told them. */
+/* Windows by their number, as their leader and the other CPU have reported them. */
 #define MANY	8192
 static struct kjoule_window told[2][MANY];
 static struct seen seen[2];
@@ -74,7 +76,8 @@ static void see_window(struct walk *w, const struct kjoule_window *v)
 		s->number = v->number;
 		return;
 	}
-	if (v->poll_ns > v->begin_ns || v->begin_ns > v->run_ns || v->run_ns > v->pause_ns || v->pause_ns > v->end_ns)
+	if (v->poll_ns > v->begin_ns || v->begin_ns > v->run_ns || v->run_ns > v->pause_ns ||
+	    v->pause_ns > v->end_ns)
 		FAULT(s, "window %u: times are not in order", v->number);
 	if (v->begin_ns < s->c_ns)
 		FAULT(s, "window %u begins before the one before has ended", v->number);
@@ -84,7 +87,8 @@ static void see_window(struct walk *w, const struct kjoule_window *v)
 		FAULT(s, "window %u spent nothing", v->number);
 	if (leads && v->end_uj - v->begin_uj > MOST_W * 1e-3 * (v->end_ns - v->begin_ns))
 		FAULT(s, "window %u spent %llu uJ in %llu ns", v->number,
-		      (unsigned long long)(v->end_uj - v->begin_uj), (unsigned long long)(v->end_ns - v->begin_ns));
+		      (unsigned long long)(v->end_uj - v->begin_uj),
+		      (unsigned long long)(v->end_ns - v->begin_ns));
 	if (!leads && (v->begin_uj || v->end_uj || spin))
 		FAULT(s, "window %u tells what only the leader may", v->number);
 	s->number = v->number;
@@ -103,7 +107,8 @@ static bool begin_on(uint64_t cpus, uint32_t duty)
 	unsigned int i;
 
 	memset(seen, 0, sizeof(seen));
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = cpus, .edges = true, .edge_duty = duty },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = cpus,
+						     .edges = true, .edge_duty = duty },
 			   &info, &d, walk))
 		return false;
 	for (i = 0; i < d.n && i < 2; i++) {
@@ -120,7 +125,8 @@ static bool begin(uint32_t duty)
 
 static uint64_t longest_ns(bool leads)
 {
-	return seen[0].longest_ns[leads] > seen[1].longest_ns[leads] ? seen[0].longest_ns[leads] : seen[1].longest_ns[leads];
+	return seen[0].longest_ns[leads] > seen[1].longest_ns[leads] ? seen[0].longest_ns[leads] :
+	       seen[1].longest_ns[leads];
 }
 
 static void end(const char *name)
@@ -134,12 +140,14 @@ static void end(const char *name)
 	books[1] = info.edge_spins;
 	books[2] = info.edge_failed;
 	drain_map(&d, walk);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	for (i = 0; i < 3; i++) {
 		uint64_t led = seen[0].led[i] + seen[1].led[i];
 
-		if (!ktap_check(led == books[i], "%s: as many %s as the session tells of", name, kinds[i]))
-			ktap_diag("%llu, the session says %llu", (unsigned long long)led, (unsigned long long)books[i]);
+		if (!ktap_check(led == books[i], "%s: as many %s as the session tells of", name,
+				kinds[i]))
+			ktap_diag("%llu, the session says %llu", (unsigned long long)led,
+				  (unsigned long long)books[i]);
 	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_close(&d);
@@ -153,15 +161,19 @@ static void check_together(void)
 	for (i = 0; i < seen[0].windows && i < MANY; i++) {
 		const struct kjoule_window *a = &told[0][i], *b;
 
-		while (k < seen[1].windows && k < MANY && (int32_t)(told[1][k].number - a->number) < 0)
+		while (k < seen[1].windows && k < MANY &&
+		       (int32_t)(told[1][k].number - a->number) < 0)
 			k++;
 		b = &told[1][k];
 		if (k == seen[1].windows || k == MANY || b->number != a->number)
 			continue;
 		both++;
-		/* held from the same instant on, as far as their timers go, and until the same edge */
+		/*
+		 * held from the same instant on, as far as their timers go, and until the same edge
+		 */
 		apart += b->end_ns != a->end_ns || b->begin_ns != a->begin_ns ||
-			 (b->pause_ns > a->pause_ns ? b->pause_ns - a->pause_ns : a->pause_ns - b->pause_ns) > PERIOD_NS / 10;
+			 (b->pause_ns > a->pause_ns ? b->pause_ns - a->pause_ns :
+			  a->pause_ns - b->pause_ns) > PERIOD_NS / 10;
 	}
 	ktap_diag("%llu windows of both CPUs, %llu of them not together", (unsigned long long)both,
 		  (unsigned long long)apart);
@@ -188,8 +200,10 @@ static void check_windows(void)
 	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "the windows are in order");
 	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
 	ktap_diag("%llu windows, %llu spins, %llu failed, held %.3f of %.3f s, %.3f ms at most",
-		  (unsigned long long)seen[0].windows, (unsigned long long)(seen[0].spins + seen[1].spins),
-		  (unsigned long long)seen[0].failed, seen[0].held_ns * 1e-9, lasted * 1e-9, after.edge_longest_ns * 1e-6);
+		  (unsigned long long)seen[0].windows,
+		  (unsigned long long)(seen[0].spins + seen[1].spins),
+		  (unsigned long long)seen[0].failed, seen[0].held_ns * 1e-9, lasted * 1e-9,
+		  after.edge_longest_ns * 1e-6);
 	ktap_check(seen[0].windows > 150, "there are windows");
 	ktap_check(seen[0].spins + seen[1].spins >= seen[0].windows / 20, "and some in which nothing ran");
 	/* each CPU tells of each */
@@ -197,14 +211,18 @@ static void check_windows(void)
 	ktap_check(failed <= seen[0].windows / 10 + 2, "few fail");
 	ktap_check(!seen[0].leads != !seen[1].leads, "one CPU leads");
 	check_together();
-	part = (double)(seen[0].held_ns > seen[1].held_ns ? seen[0].held_ns : seen[1].held_ns) / lasted;
+	part = (double)(seen[0].held_ns > seen[1].held_ns ? seen[0].held_ns : seen[1].held_ns) /
+	       lasted;
 	ktap_diag("held %.1f %% of the time, asked for %.1f %%", 100 * part, DUTY / 10.0);
 	ktap_check(part < 1.25 * DUTY / 1000 && part > 0.5 * DUTY / 1000, "the CPUs are held for as long as was asked for");
-	ktap_check(longest_ns(false) > 0 && longest_ns(false) < HOLD_NS && longest_ns(true) < HOLD_NS &&
+	ktap_check(longest_ns(false) > 0 && longest_ns(false) < HOLD_NS &&
+		   longest_ns(true) < HOLD_NS &&
 		   info.edge_longest_ns < HOLD_NS, "and never for long");
-	ktap_check(info.edge_longest_ns + PERIOD_NS / 100 >= longest_ns(false) && info.edge_longest_ns + PERIOD_NS / 100 >= longest_ns(true),
+	ktap_check(info.edge_longest_ns + PERIOD_NS / 100 >= longest_ns(false) &&
+		   info.edge_longest_ns + PERIOD_NS / 100 >= longest_ns(true),
 		   "the session tells the longest hold of any of them");
-	ktap_check(after.edge_duty == DUTY && after.edge_windows > 0 && after.edge_windows + after.edge_failed >= seen[0].windows / 2,
+	ktap_check(after.edge_duty == DUTY && after.edge_windows > 0 &&
+		   after.edge_windows + after.edge_failed >= seen[0].windows / 2,
 		   "the session tells of them");
 }
 
@@ -223,9 +241,10 @@ static void check_seldom(void)
 	lasted = now_ns() - began;
 	busy_stop(&busy);
 	end("seldom windows");
-	part = (double)(seen[0].held_ns > seen[1].held_ns ? seen[0].held_ns : seen[1].held_ns) / lasted;
-	ktap_diag("%llu windows, held %.2f %% of the time, asked for %.2f %%", (unsigned long long)seen[0].windows, 100 * part,
-		  SELDOM / 10.0);
+	part = (double)(seen[0].held_ns > seen[1].held_ns ? seen[0].held_ns : seen[1].held_ns) /
+	       lasted;
+	ktap_diag("%llu windows, held %.2f %% of the time, asked for %.2f %%",
+		  (unsigned long long)seen[0].windows, 100 * part, SELDOM / 10.0);
 	ktap_check(seen[0].windows > 10, "there are windows where they are to be seldom");
 	ktap_check(part < 1.25 * SELDOM / 1000 && part > 0.5 * SELDOM / 1000, "and the CPUs are held for no longer than was asked for");
 }
@@ -255,7 +274,10 @@ static void check_hotplug(void)
 	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
 }
 
-/* One that is not held would spend energy in them: there are none while it is there, and it is told. */
+/*
+ * One that is not held would spend energy in them: there are none while it is there, and it is
+ * reported.
+ */
 static void check_outsider(void)
 {
 	struct nl_session s;
@@ -263,7 +285,8 @@ static void check_outsider(void)
 	int second = cpu_second();
 
 	if (second < 0) {
-		ktap_skip("there are no windows while a CPU outside the session is online", "there is no second CPU");
+		ktap_skip("there are no windows while a CPU outside the session is online",
+			  "there is no second CPU");
 		return;
 	}
 	cpu_online(second, false);
@@ -320,7 +343,7 @@ static void read_moves(int cpu)
 			continue;
 		begins = strstr(event, "(sessions_cpu_offline ") ||
 			 strstr(event, "(sessions_cpu_prepare ");
-		/* the files in sysfs are told of CPUs as well */
+		/* the files in sysfs are notified of CPUs as well */
 		if (begins != !(moves.n % 2))
 			continue;
 		/* seconds: before the event's name */
@@ -332,7 +355,7 @@ static void read_moves(int cpu)
 		fclose(f);
 }
 
-/* A window that began there would have in it what a CPU spent that nobody could hold. */
+/* A window that began there would have in it what a CPU spent that could not be paused. */
 static unsigned int windows_on_the_way(void)
 {
 	unsigned int n = 0, i, k, m;
@@ -340,7 +363,8 @@ static unsigned int windows_on_the_way(void)
 	for (i = 0; i < 2; i++) {
 		for (k = 0; k < seen[i].windows && k < MANY; k++) {
 			for (m = 0; m + 1 < moves.n; m += 2)
-				n += told[i][k].begin_ns > moves.ns[m] && told[i][k].begin_ns < moves.ns[m + 1];
+				n += told[i][k].begin_ns > moves.ns[m] &&
+				     told[i][k].begin_ns < moves.ns[m + 1];
 		}
 	}
 	return n;
@@ -380,8 +404,9 @@ static void check_on_the_way(void)
 	for (i = 0; i + 1 < moves.n; i += 2)
 		way_ns += moves.ns[i + 1] - moves.ns[i];
 	inside = windows_on_the_way();
-	ktap_diag("%u steps, %.1f ms on the way in all; %u windows began there, %llu elsewhere", moves.n,
-		  way_ns * 1e-6, inside, (unsigned long long)(seen[0].windows + seen[1].windows - inside));
+	ktap_diag("%u steps, %.1f ms on the way in all; %u windows began there, %llu elsewhere",
+		  moves.n, way_ns * 1e-6, inside,
+		  (unsigned long long)(seen[0].windows + seen[1].windows - inside));
 	ktap_check(moves.n == 2 * MOVES && before > 0, "the second CPU goes and comes");
 	/* too soon for any to fall into it */
 	if (way_ns < 5 * PERIOD_NS)
@@ -390,7 +415,10 @@ static void check_on_the_way(void)
 		ktap_check(!inside, "%s", name);
 }
 
-/* Nobody is held much for a counter that does not move, or cannot be read; and windows go on when it does. */
+/*
+ * No CPU is held much for a counter that does not move, or cannot be read; and windows go on when
+ * it does.
+ */
 static void check_stuck(const char *parameter)
 {
 	struct nl_session before, after;
@@ -409,16 +437,17 @@ static void check_stuck(const char *parameter)
 	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &after);
 	set_parameter("vchip_source", parameter, "0");
 	ktap_check(after.edge_failed > before.edge_failed, "%s: windows fail", parameter);
-	ktap_check(seen[0].windows <= windows + 2, "%s: and none is told as if there were edges", parameter);
+	ktap_check(seen[0].windows <= windows + 2, "%s: and none is reported as if there were edges", parameter);
 	ktap_check(after.edge_held_ns - before.edge_held_ns < 1.25e3 * DUTY * STUCK_MS,
 		   "%s: the CPUs are not held for longer than else", parameter);
-	ktap_check(after.edge_longest_ns < HOLD_NS && longest_ns(false) < HOLD_NS && longest_ns(true) < HOLD_NS,
+	ktap_check(after.edge_longest_ns < HOLD_NS && longest_ns(false) < HOLD_NS &&
+		   longest_ns(true) < HOLD_NS,
 		   "%s: and never for long", parameter);
 	windows = seen[0].windows;
 	ktap_check(drain_until(&d, walk, 10000, &seen[0].windows, windows + 20), "%s: they go on", parameter);
 	busy_stop(&busy);
 	end(parameter);
-	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "%s: what is told is right", parameter);
+	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "%s: what is reported is right", parameter);
 	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
 }
 
@@ -448,12 +477,12 @@ static void check_stalled(void)
 	end("a leader that is stuck");
 	set_parameter("vchip_source", "stalling", "0");
 	ktap_check(i == 3, "windows go on when who leads was stuck");
-	ktap_diag("held for %.1f ms at most, who leads for %.1f ms; the session says %.1f ms", longest_ns(false) * 1e-6,
-		  longest_ns(true) * 1e-6, info.edge_longest_ns * 1e-6);
+	ktap_diag("held for %.1f ms at most, who leads for %.1f ms; the session says %.1f ms",
+		  longest_ns(false) * 1e-6, longest_ns(true) * 1e-6, info.edge_longest_ns * 1e-6);
 	ktap_check(longest_ns(false) > 5 * PERIOD_NS && longest_ns(false) < HOLD_NS,
 		   "a CPU whose leader is stuck is let go");
-	ktap_check(info.edge_longest_ns + PERIOD_NS / 100 >= longest_ns(false), "and how long that took is told");
-	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "a leader that is stuck: what is told is right");
+	ktap_check(info.edge_longest_ns + PERIOD_NS / 100 >= longest_ns(false), "and how long that took is reported");
+	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "a leader that is stuck: what is reported is right");
 	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
 }
 
@@ -503,7 +532,7 @@ static void check_refusals(void)
 	check_refused("no time at all", &other, -ERANGE);
 	other.edge_duty = 29;
 	check_refused("too little", &other, -ERANGE);
-	ktap_check(strstr(nl.why, "30 to 500"), "and the range is told");
+	ktap_check(strstr(nl.why, "30 to 500"), "and the range is reported");
 	other.edge_duty = 501;
 	check_refused("more than half", &other, -ERANGE);
 	other.edge_duty = UINT32_MAX;

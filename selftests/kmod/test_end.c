@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A session's energy is told up to its stop, though its CPUs have been idle for long and
- * it is stopped from another one. What is read at the stop is not read before: nobody
- * wakes an idle CPU for it.
+ * A session's energy is reported up to its stop, though its CPUs have been idle for long and
+ * it is stopped from another one. What is read at the stop is not read before: no
+ * idle CPU is woken for it.
  *
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 90
  */
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -51,7 +51,8 @@ static void check_end(unsigned int cpu)
 	uint64_t last;
 	unsigned int n;
 
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = 1ULL << cpu },
+	if (!session_begin(&nl,
+			   &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = 1ULL << cpu },
 			   &info, &d, walk))
 		return;
 	sleep_ms(SECONDS * 1000);
@@ -63,7 +64,7 @@ static void check_end(unsigned int cpu)
 	ktap_diag("the last reading %.3f ms before the stop", (info.stop_ns - last) / 1e6);
 	ktap_check(last && info.stop_ns - last < 2 * UPDATE_NS, "at the stop its energy is read");
 	drain_map(&d, walk);
-	check_books("an idle CPU", &nl, &info, &d, walk);
+	check_stats("an idle CPU", &nl, &info, &d, walk);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_unmap(&d);
 	device_close(&d);

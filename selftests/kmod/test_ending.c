@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A session whose end waits for a slow device still ticks, and is still told of a CPU that goes
+ * A session whose end waits for a slow device still ticks, and is still notified of a CPU that goes
  * offline: from then on none of that CPU's ticks is taken anywhere.
  *
  * where: guest
@@ -91,8 +91,9 @@ int main(void)
 	spec.fd = test_file();
 	test_file_says("5\n");
 	if (nl_open(&nl) ||
-	    nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1,
-						     .flags = KJOULE_FLAG_WAKE_IDLE }, &info) ||
+	    nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec,
+						     .n_specs = 1, .flags = KJOULE_FLAG_WAKE_IDLE },
+			   &info) ||
 	    device_open(&d, info.id) || device_map(&d) ||
 	    nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info)) {
 		ktap_not_ok("a session: %s", nl.why);

@@ -3,8 +3,8 @@
  * The multicast group "events" tells what becomes of sessions: started, stopped, ended; a ring
  * that is nearly full, once until it is half empty again; losses, once a second at most, with
  * the true count; a source that cannot be read any more; CPUs that go and come back. Root
- * may join it, who has CAP_PERFMON alone is told on request if not too many are, and nobody
- * else is told.
+ * may join it, who has CAP_PERFMON alone is notified on request if not too many are, and no
+ * one else is notified.
  *
  * where: guest
  * vm: --cpus 2
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "caps.h"
 #include "guest.h"
 #include "need.h"
@@ -44,11 +44,13 @@ static bool expect(struct nl *from, uint32_t event, struct notice *n)
 
 	do
 		got = notice_wait(from, n, 2000);
-	while (got == 1 && (n->session != info.id || n->event == KJOULE_EVENT_RECORDS_LOST) && n->event != event);
+	while (got == 1 && (n->session != info.id || n->event == KJOULE_EVENT_RECORDS_LOST) &&
+	       n->event != event);
 	if (got == 1 && n->event == event && n->session == info.id)
 		return true;
 	ktap_diag("wanted event %u of session %u, got %s %u of session %u", event, info.id,
-		  got == 1 ? "event" : got ? strerrorname_np(-got) : "nothing, after", n->event, n->session);
+		  got == 1 ? "event" : got ? strerrorname_np(-got) : "nothing, after", n->event,
+		  n->session);
 	return false;
 }
 
@@ -89,9 +91,9 @@ static void check_life(void)
 	good = expect(&group, KJOULE_EVENT_SESSION_STARTED, &n[0]) &&
 	       expect(&group, KJOULE_EVENT_SESSION_STOPPED, &n[1]) &&
 	       expect(&group, KJOULE_EVENT_SESSION_ENDED, &n[2]);
-	ktap_check(good, "started, stopped and ended are told in this order");
-	ktap_check(good && before < n[0].time_ns && n[0].time_ns < n[1].time_ns && n[1].time_ns <= n[2].time_ns &&
-		   n[2].time_ns < now_ns(), "with their times");
+	ktap_check(good, "started, stopped and ended are reported in this order");
+	ktap_check(good && before < n[0].time_ns && n[0].time_ns < n[1].time_ns &&
+		   n[1].time_ns <= n[2].time_ns && n[2].time_ns < now_ns(), "with their times");
 	ktap_check(good && n[0].cpu < 0 && !n[0].source[0] && !n[0].count, "without what they do not have");
 
 	if (!new_session(&(struct nl_config){ .interval_ns = 1000000 }))
@@ -100,7 +102,7 @@ static void check_life(void)
 	command(KJOULE_CMD_SESSION_DEL);
 	ktap_check(expect(&group, KJOULE_EVENT_SESSION_STARTED, &n[0]) &&
 		   expect(&group, KJOULE_EVENT_SESSION_STOPPED, &n[1]) &&
-		   expect(&group, KJOULE_EVENT_SESSION_ENDED, &n[2]), "a session that is ended is told to stop");
+		   expect(&group, KJOULE_EVENT_SESSION_ENDED, &n[2]), "a session that is ended is asked to stop");
 }
 
 /* Take records of the first CPU until no more than @percent of its ring wait. */
@@ -109,7 +111,8 @@ static void leave(unsigned int percent)
 	struct ring *r = &d.ring[0];
 
 	while (ring_unread(r) > r->size * percent / 100) {
-		const struct kjoule_record *rec = (const void *)(r->data + (r->tail->tail & (r->size - 1)));
+		const struct kjoule_record *rec =
+			(const void *)(r->data + (r->tail->tail & (r->size - 1)));
 
 		__atomic_store_n(&r->tail->tail, r->tail->tail + rec->size, __ATOMIC_RELEASE);
 	}
@@ -141,7 +144,8 @@ static unsigned int count_full(struct notice *last)
 static void check_near_full(void)
 {
 	const struct nl_config c = { .interval_ns = 1000000, .cpus = 1ULL << cpu_first(),
-				     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = RING, .energy = "" };
+				     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = RING,
+				     .energy = "" };
 	struct notice n = { .event = 0 };
 	bool good = true;
 	cpu_set_t all;
@@ -153,10 +157,10 @@ static void check_near_full(void)
 	if (!session_begin(&nl, &c, &info, &d, walk))
 		return;
 	good &= fill(65);	/* and 4 % more while nothing is heard */
-	ktap_check(good && !count_full(&n), "a ring that is filled to less than three quarters is not told");
+	ktap_check(good && !count_full(&n), "a ring that is filled to less than three quarters is not reported");
 	good &= fill(82);
 	ktap_check(good && count_full(&n) == 1 && n.session == info.id &&
-		   n.cpu == (int)cpu_first(), "near full is told once");
+		   n.cpu == (int)cpu_first(), "near full is reported once");
 	if (!ktap_check(n.count >= RING * 3 / 4 && n.count <= RING * 9 / 10, "with the bytes that wait"))
 		ktap_diag("%llu bytes", (unsigned long long)n.count);
 	leave(60);
@@ -178,10 +182,11 @@ static void check_lost(void)
 	bool stopped = false;
 	struct notice n;
 
-	if (!new_session(&(struct nl_config){ .interval_ns = 250000, .ring_bytes = 4096, .flags = KJOULE_FLAG_WAKE_IDLE }))
+	if (!new_session(&(struct nl_config){ .interval_ns = 250000, .ring_bytes = 4096,
+					      .flags = KJOULE_FLAG_WAKE_IDLE }))
 		return;
 	command(KJOULE_CMD_SESSION_START);
-	/* told as each second ends */
+	/* reported as each second ends */
 	begun = now_ns();
 	for (i = 0; i < 35; i++) {
 		step = now_ns();
@@ -199,22 +204,23 @@ static void check_lost(void)
 			continue;
 		n_notices++;
 		backwards += n.count <= count;
-		/* the last one is told at the stop, and does not wait */
+		/* the last one is reported at the stop, and does not wait */
 		if (last_ns && n.count < lost && n.time_ns - last_ns < least)
 			least = n.time_ns - last_ns;
 		last_ns = n.time_ns;
 		count = n.count;
 	}
-	/* the first and the last one at once; where the machine stood still none was told */
+	/* the first and the last one at once; where the machine was stopped none was reported */
 	if (!ktap_check(stopped && n_notices * 1000000000ULL <= begun + 2000000000 &&
-			n_notices * (1000000000ULL + longest) >= begun, "losses are told about once a second"))
+			n_notices * (1000000000ULL + longest) >= begun, "losses are reported about once a second"))
 		ktap_diag("%u notices in %llu ns, in which this program slept for %llu ns once", n_notices,
 			  (unsigned long long)begun, (unsigned long long)longest);
 	if (!ktap_check(least >= 1000000000 && least != UINT64_MAX, "never twice in a second"))
 		ktap_diag("%u notices, two within %llu ns", n_notices, (unsigned long long)least);
 	ktap_check(!backwards, "with a count that goes on");
-	if (!ktap_check(count == lost && lost, "at the stop all that was lost has been told"))
-		ktap_diag("%llu lost, %llu told", (unsigned long long)lost, (unsigned long long)count);
+	if (!ktap_check(count == lost && lost, "at the stop all that was lost has been reported"))
+		ktap_diag("%llu lost, %llu reported", (unsigned long long)lost,
+			  (unsigned long long)count);
 	command(KJOULE_CMD_SESSION_DEL);
 }
 
@@ -224,15 +230,17 @@ static void check_cpus(void)
 	struct notice n;
 
 	if (second < 0 || !cpu_online(second, true)) {
-		ktap_skip("a CPU that goes is told", "no CPU can be taken off: bring a second one online, as root");
+		ktap_skip("a CPU that goes is reported",
+			  "no CPU can be taken off: bring a second one online, as root");
 		return;
 	}
 	if (!new_session(&(struct nl_config){ .interval_ns = 1000000 }))
 		return;
 	command(KJOULE_CMD_SESSION_START);
 	cpu_online(second, false);
-	ktap_check(expect(&group, KJOULE_EVENT_SESSION_STARTED, &n) && expect(&group, KJOULE_EVENT_CPU_OFFLINE, &n) &&
-		   n.cpu == second, "a CPU that goes is told");
+	ktap_check(expect(&group, KJOULE_EVENT_SESSION_STARTED, &n) &&
+		   expect(&group, KJOULE_EVENT_CPU_OFFLINE, &n) &&
+		   n.cpu == second, "a CPU that goes is reported");
 	cpu_online(second, true);
 	ktap_check(expect(&group, KJOULE_EVENT_CPU_ONLINE, &n) && n.cpu == second, "and when it is back");
 	command(KJOULE_CMD_SESSION_DEL);
@@ -271,7 +279,8 @@ static void await_ticks(unsigned int ticks)
 	for (i = 0; i < n; i++)
 		from[i] = stats[i].taken;
 	for (i = 0; i < n; i++)
-		await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == n && stats[i].taken >= from[i] + ticks);
+		await(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == n &&
+		      stats[i].taken >= from[i] + ticks);
 }
 
 static void check_source(void)
@@ -280,16 +289,19 @@ static void check_source(void)
 	unsigned int i;
 
 	if (access(FAILING, F_OK)) {
-		ktap_skip("a source whose reads fail is told", "needs a source that fails on request: the laboratory's virtual chip");
+		ktap_skip("a source whose reads fail is reported",
+			  "needs a source that fails on request: the laboratory's virtual chip");
 		return;
 	}
-	if (!new_session(&(struct nl_config){ .interval_ns = 1000000, .energy = "vchip", .flags = KJOULE_FLAG_WAKE_IDLE }))
+	if (!new_session(&(struct nl_config){ .interval_ns = 1000000, .energy = "vchip",
+					      .flags = KJOULE_FLAG_WAKE_IDLE }))
 		return;
 	command(KJOULE_CMD_SESSION_START);
-	ktap_check(!count_source_lost(&n, 300), "a source that works is not told to be lost");
+	ktap_check(!count_source_lost(&n, 300), "a source that works is not reported as lost");
 	set_failing(FAILING, "1");
-	ktap_check(count_source_lost(&n, 20000) == 1 && !strcmp(n.source, "vchip") && n.session == info.id,
-		   "a source whose reads fail one after another is told once");
+	ktap_check(count_source_lost(&n, 20000) == 1 && !strcmp(n.source, "vchip") &&
+		   n.session == info.id,
+		   "a source whose reads fail one after another is reported once");
 	set_failing(FAILING, "0");
 	await_ticks(10);
 	set_failing(FAILING, "1");
@@ -297,7 +309,7 @@ static void check_source(void)
 	set_failing(FAILING, "0");
 	for (i = nl_stats(&nl, info.id, stats, NL_MAX_CPUS); i--;)
 		n.count += stats[i].source_errors;
-	ktap_check(n.count > 100, "each failed read is in the books");
+	ktap_check(n.count > 100, "each failed read is in the statistics");
 	command(KJOULE_CMD_SESSION_DEL);
 }
 
@@ -316,14 +328,16 @@ static uint64_t source_errors(const char *source)
 	return n;
 }
 
-/* A source that fails before the first tick, too, has as many errors as the books of the CPUs. */
+/*
+ * A source that fails before the first tick, too, has as many errors as the statistics of the CPUs.
+ */
 static void check_same_errors(const char *source, const struct nl_config *c, const char *failing)
 {
-	uint64_t before, in_books = 0, of_source;
+	uint64_t before, in_stats = 0, of_source;
 	unsigned int i;
 
 	if (access(failing, F_OK)) {
-		ktap_skip("all errors in the books are the source's",
+		ktap_skip("all errors in the statistics are the source's",
 			  "needs a source that fails on request: the laboratory's virtual chip");
 		return;
 	}
@@ -337,10 +351,10 @@ static void check_same_errors(const char *source, const struct nl_config *c, con
 	set_failing(failing, "0");
 	of_source = source_errors(source) - before;
 	for (i = nl_stats(&nl, info.id, stats, NL_MAX_CPUS); i--;)
-		in_books += stats[i].source_errors;
-	if (!ktap_check(in_books && of_source == in_books, "%s fails: all errors in the books are the source's", source))
-		ktap_diag("%llu in the books, %llu of the source", (unsigned long long)in_books,
-			  (unsigned long long)of_source);
+		in_stats += stats[i].source_errors;
+	if (!ktap_check(in_stats && of_source == in_stats, "%s fails: all errors in the statistics are the source's", source))
+		ktap_diag("%llu in the statistics, %llu of the source",
+			  (unsigned long long)in_stats, (unsigned long long)of_source);
 	command(KJOULE_CMD_SESSION_DEL);
 }
 
@@ -413,7 +427,8 @@ static void check_listener(const char *who, int (*become)(void), int want, const
 		_exit(become() ? BROKEN : try_listening(ready[1], go[0]));
 	}
 	close(ready[1]);
-	if (read(ready[0], &c, 1) == 1 && new_session(&(struct nl_config){ .interval_ns = 1000000 })) {
+	if (read(ready[0], &c, 1) == 1 &&
+	    new_session(&(struct nl_config){ .interval_ns = 1000000 })) {
 		command(KJOULE_CMD_SESSION_START);
 		command(KJOULE_CMD_SESSION_DEL);
 		status = write(go[1], &c, 1) != 1;
@@ -440,18 +455,18 @@ static void check_borrowed(void)
 	if (!pid)
 		_exit(as_nobody() ? 2 : notice_listen(&nl) != -EPERM);
 	waitpid(pid, &status, 0);
-	ktap_check(!status, "nobody cannot listen with a socket of root's");
+	ktap_check(!status, "an ordinary user cannot listen with a socket of root's");
 	if (setresuid(-1, NOBODY, -1) || nl_open(&weak) || setresuid(-1, 0, -1)) {
-		ktap_not_ok("a socket of nobody's");
+		ktap_not_ok("a socket of an ordinary user's");
 		return;
 	}
-	ktap_check_equal(-EPERM, notice_listen(&weak), "root cannot listen with a socket of nobody's");
+	ktap_check_equal(-EPERM, notice_listen(&weak), "root cannot listen with a socket of an ordinary user's");
 	nl_close(&weak);
 }
 
 #define LISTENERS	64
 
-/* So that telling a notice does not take as long as somebody likes. */
+/* So that telling a notice does not take as long as a listener likes. */
 static void check_many(void)
 {
 	static struct nl many[LISTENERS + 1];
@@ -472,7 +487,7 @@ static void check_many(void)
 	}
 	for (i = 1, good = 0; i <= LISTENERS; i++)
 		good += notice_wait(&many[i], &n, 500) == 1 && n.session == info.id;
-	ktap_check_equal(LISTENERS, good, "all of them are told");
+	ktap_check_equal(LISTENERS, good, "all of them are notified");
 	for (i = 1; i <= LISTENERS; i++)
 		nl_close(&many[i]);
 }
@@ -493,15 +508,20 @@ int main(void)
 	check_lost();
 	check_cpus();
 	check_source();
-	check_same_errors("vchip", &(struct nl_config){ .interval_ns = 1000000, .energy = "vchip" }, FAILING);
+	check_same_errors("vchip", &(struct nl_config){ .interval_ns = 1000000, .energy = "vchip" },
+			  FAILING);
 	check_same_errors("vchip-cycles", &(struct nl_config){ .interval_ns = 1000000, .energy = "",
-							       .frequency = "vchip-cycles" }, CYCLES);
-	check_listener("root", as_root, JOINED | HEARD, "joins the group and is told");
-	check_listener("CAP_SYS_ADMIN alone", with_admin, JOINED | HEARD, "joins the group and is told");
-	check_listener("CAP_PERFMON alone", with_perfmon, LISTENS | HEARD, "is told on request");
-	check_listener("CAP_NET_ADMIN alone", with_net_admin, 0, "neither joins nor is told");
-	check_listener("an ordinary user", as_nobody, 0, "neither joins nor is told");
-	check_listener("root of a user namespace", as_namespace_root, 0, "neither joins nor is told");
+							       .frequency = "vchip-cycles" },
+			  CYCLES);
+	check_listener("root", as_root, JOINED | HEARD, "joins the group and is notified");
+	check_listener("CAP_SYS_ADMIN alone", with_admin, JOINED | HEARD,
+		       "joins the group and is notified");
+	check_listener("CAP_PERFMON alone", with_perfmon, LISTENS | HEARD,
+		       "is notified on request");
+	check_listener("CAP_NET_ADMIN alone", with_net_admin, 0, "neither joins nor is notified");
+	check_listener("an ordinary user", as_nobody, 0, "neither joins nor is notified");
+	check_listener("root of a user namespace", as_namespace_root, 0,
+		       "neither joins nor is notified");
 	check_borrowed();
 	check_many();
 	busy_stop(&load);

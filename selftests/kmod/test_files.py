@@ -193,7 +193,7 @@ CAP_DAC_OVERRIDE, CAP_PERFMON = 1, 38
 
 
 def held_by_nobody():
-    """Files that root has opened, read by nobody: asked again at each reading."""
+    """Files that root has opened, read by an ordinary user: asked again at each reading."""
     handles = {f: os.open(f"{SYSFS}/{f}", os.O_RDONLY) for f in files(SYSFS)
                if documented_sysfs()[pattern(f)] == 0o400}
     as_nobody()
@@ -209,11 +209,11 @@ def held_by_nobody():
 
 def check_readers(t):
     said = in_child(try_all, as_nobody)
-    t.check(said == "[]", "nobody reads what is for everybody and nothing else", [said])
+    t.check(said == "[]", "an ordinary user reads what is for everybody and nothing else", [said])
     said = in_child(try_all, lambda: keep(CAP_DAC_OVERRIDE))
     t.check(said == "[]", "root without CAP_PERFMON reads no more", [said])
     said = in_child(held_by_nobody)
-    t.check(said == "[]", "a file that root has opened is worth nothing to nobody", [said])
+    t.check(said == "[]", "a file that root has opened is worth nothing to an ordinary user", [said])
 
     def with_perfmon():
         keep(CAP_PERFMON, CAP_DAC_OVERRIDE)
@@ -264,16 +264,16 @@ def check_values(t):
     t.check(0.2 * top < sorted(khz)[2] <= 1.1 * top, "a busy CPU's frequency is one that it can have", [khz, top])
 
 
-def check_books(t, recorder):
+def check_stats(t, recorder):
     """The session's files and the tables, while it runs and stopped."""
-    def books():
+    def stats():
         return {f: int(value(f"{recorder.folder}/{f}"))
                 for f in files(f"{SYSFS}/{recorder.folder}") if "/" not in f and f != "state"}
 
     busy = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) for cpu in (0, 1)]
-    first = books()
+    first = stats()
     time.sleep(0.5)
-    second = books()
+    second = stats()
     for b in busy:
         b.kill()
         b.wait()
@@ -285,11 +285,11 @@ def check_books(t, recorder):
         _, cpu, low, high, ticks = map(int, line.split())
         table.setdefault(cpu, []).append((low, high, ticks))
     good = all(low == (high // 2 if high > 1 else 0) and ticks for rows in table.values() for low, high, ticks in rows)
-    t.check(good and table, "lateness is told in powers of two", [table])
+    t.check(good and table, "sampling delay is reported in powers of two", [table])
     for line in read(f"{DEBUGFS}/ticks").splitlines()[1:]:
         _, _, ticks, ns, mean = map(int, line.split())
         good &= mean == (ns // ticks if ticks else 0)
-    t.check(good, "the mean of a tick's cost is that of the books")
+    t.check(good, "the mean of a tick's cost is that of the statistics")
     sizes = [line.split()[2:] for line in read(f"{DEBUGFS}/rings").splitlines()[1:]]
     t.check(len(sizes) == 2 and all(int(s) == 1 << 20 and int(w) <= 1 << 20 for s, w in sizes),
             "rings tell their size and what waits", [sizes])
@@ -308,7 +308,7 @@ def check_uses(t, recorder):
     t.check([use(f"source2/{f}") for f in ("scale", "update_period_ns")] == ["1", "0"], "and its scale",
             [use(f"source2/{f}") for f in ("scale", "update_period_ns")])
     t.check(there == [["errors", "name"], slow, sorted(slow + own), sorted(["errors", "name"] + own)],
-            "what the ticks read has no period, what others tell is not told twice", [there])
+            "what the ticks read has no period, what others report is not repeated", [there])
     t.check([use("source2/unit"), use("source3/unit")] == ["uW", "events"], "a source has its unit")
     least, most = 0.3e6, 10e6    # of the chip, in microwatts, idle and with both CPUs at work
     t.check(least < int(use("source2/value")) < most, "and the value that it had in its last record",
@@ -340,7 +340,7 @@ def check_uses(t, recorder):
     busy.wait()
     after = [int(use("source0/errors")), int(value("sources/vchip/errors"))]
     t.check(before[0] == 0 and after[0] > RATE / 10 and after[1] - before[1] == after[0],
-            "what ticks did not get is told of the session's source and of the source", [before, after])
+            "what ticks did not get is reported of the session's source and of the source", [before, after])
     t.check(use("source1/errors") == "0" and value("sources/vchip-meter/errors") == "0",
             "and not of another one")
 
@@ -365,7 +365,7 @@ def check_lateness(t):
         cells = line.split()
         counted[cells[1]] = counted.get(cells[1], 0) + int(cells[4])
     recorder.end()
-    # the histogram was read after the books: a few ticks more
+    # the histogram was read after the statistics: a few ticks more
     good = taken.keys() == counted.keys() and all(0 <= counted[c] - taken[c] < 0.3 * RATE for c in taken)
     t.check(good, "every tick is in the histogram of lateness", [taken, counted])
 
@@ -385,7 +385,7 @@ def check_ends(t):
     except OSError as e:
         after = errno.errorcode[e.errno]
     t.check(before.strip().isdigit() and not os.path.exists(path) and after == "ENODEV",
-            "a file of a session that has ended is gone, and who has it open is told", [before, after])
+            "a file of a session that has ended is gone, and who has it open is notified", [before, after])
     kept = [os.open(f"{SYSFS}/sources/vchip/package-0/value", os.O_RDONLY), os.open(f"{SYSFS}/sessions", os.O_RDONLY),
             fd]
     folder = os.listdir(f"{SYSFS}/sources")
@@ -425,7 +425,7 @@ def main():
     check_readers(t)
     check_uses(t, recorder)
     check_values(t)
-    check_books(t, recorder)
+    check_stats(t, recorder)
     recorder.end()
     check_lateness(t)
     check_ends(t)

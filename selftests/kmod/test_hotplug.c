@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -29,15 +29,17 @@ static struct nl_stats stats[NL_MAX_CPUS];
 
 static bool begin(uint64_t jitter_ns)
 {
-	return session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .jitter_ns = jitter_ns,
-							 .cpus = 1ULL << cpu_first() | 1ULL << second }, &info, &d, walk);
+	return session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+							 .jitter_ns = jitter_ns,
+							 .cpus = 1ULL << cpu_first() |
+							 1ULL << second }, &info, &d, walk);
 }
 
 static void end(const char *name)
 {
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 }
 
 static void forget(void)
@@ -115,7 +117,7 @@ static void check_off_and_on(uint64_t jitter_ns, const char *name)
 	gone_ns = now_ns();
 	drain_map(&d, walk);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
-	ktap_check(books_balance(&stats[0]) & books_balance(&stats[1]), "%s: while it is offline the books balance", name);
+	ktap_check(stats_balance(&stats[0]) & stats_balance(&stats[1]), "%s: while it is offline the statistics agree", name);
 	missed = stats[0].due;
 	sleep_ms(200);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
@@ -129,14 +131,17 @@ static void check_off_and_on(uint64_t jitter_ns, const char *name)
 	}
 	end(name);
 	missed = (on_ns - gone_ns) / INTERVAL_NS - 2;	/* the first and the last in part */
-	if (!ktap_check(walk[1].gap_ticks >= missed && walk[1].gaps, "%s: the ticks without it are told as a gap", name))
-		ktap_diag("%" PRIu64 " in gaps, at least %" PRIu64 " gone", walk[1].gap_ticks, missed);
+	if (!ktap_check(walk[1].gap_ticks >= missed && walk[1].gaps, "%s: the ticks without it are reported as a gap", name))
+		ktap_diag("%" PRIu64 " in gaps, at least %" PRIu64 " gone", walk[1].gap_ticks,
+			  missed);
 	was = quantile(&before, 1);
 	is = quantile(&since, 1);
 	ktap_check(before.n >= ENOUGH && since.n >= ENOUGH && is < was + INTERVAL_NS / 10,
 		   "%s: its ticks come back on the grid", name);
-	ktap_diag("%s: %u ticks before, a tenth of them at most %" PRIu64 " ns late, half %" PRIu64 "; %u since, %" PRIu64
-		  " and %" PRIu64, name, before.n, was, quantile(&before, 5), since.n, is, quantile(&since, 5));
+	ktap_diag("%s: %u ticks before, a tenth of them at most %" PRIu64 " ns late, half %" PRIu64
+		  "; %u since, %" PRIu64
+		  " and %" PRIu64, name, before.n, was, quantile(&before, 5), since.n, is,
+		  quantile(&since, 5));
 	forget();
 }
 
@@ -166,7 +171,8 @@ static void check_start_offline(void)
 	int err;
 
 	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
-						    .cpus = 1ULL << cpu_first() | 1ULL << second }, &s)) {
+						    .cpus = 1ULL << cpu_first() | 1ULL << second },
+			   &s)) {
 		ktap_not_ok("a session of both CPUs");
 		return;
 	}
@@ -176,9 +182,10 @@ static void check_start_offline(void)
 	cpu_online(second, true);
 	sleep_ms(20);
 	nl_stats(&nl, s.id, stats, NL_MAX_CPUS);
-	ktap_check(!stats[1].taken && books_balance(&stats[0]) & books_balance(&stats[1]),
+	ktap_check(!stats[1].taken && stats_balance(&stats[0]) & stats_balance(&stats[1]),
 		   "it does not tick when the CPU comes back");
-	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, s.id, &s) && s.state != KJOULE_SESSION_RUNNING,
+	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, s.id, &s) &&
+		   s.state != KJOULE_SESSION_RUNNING,
 		   "the session does not run");
 	ktap_check_equal(0, nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL), "it can be deleted");
 }
@@ -202,12 +209,14 @@ static void check_repeated(void)
 /* A session of the whole machine, made while a CPU is offline: it joins when it comes. */
 static void check_joins(bool between)
 {
-	const char *name = between ? "a CPU that comes between making and start" : "a CPU that comes while it runs";
+	const char *name = between ? "a CPU that comes between making and start" :
+			   "a CPU that comes while it runs";
 	struct nl_config c = { .interval_ns = INTERVAL_NS };
 	unsigned int i, at = 0;
 	bool good;
 
-	if (!cpu_online(second, false) || nl_session_new(&nl, &c, &info) || device_open(&d, info.id) || device_map(&d)) {
+	if (!cpu_online(second, false) || nl_session_new(&nl, &c, &info) ||
+	    device_open(&d, info.id) || device_map(&d)) {
 		ktap_not_ok("%s: a session: %s", name, nl.why);
 		return;
 	}
@@ -229,8 +238,8 @@ static void check_joins(bool between)
 				break;
 		}
 		for (i = 0, good = true; i < d.n; i++)
-			good &= books_balance(&stats[i]);
-		ktap_check(good && stats[0].taken > 20 && !stats[at].taken, "%s: before, the others tick and the books balance", name);
+			good &= stats_balance(&stats[i]);
+		ktap_check(good && stats[0].taken > 20 && !stats[at].taken, "%s: before, the others tick and the statistics agree", name);
 		cpu_online(second, true);
 	}
 	back_ns = off_ns = now_ns();
@@ -241,8 +250,9 @@ static void check_joins(bool between)
 		drain_map(&d, walk);
 	}
 	if (!ktap_check(since.n >= ENOUGH && quantile(&since, 1) < INTERVAL_NS / 10, "%s: it ticks, on the grid", name))
-		ktap_diag("%u ticks, a tenth late by less than %" PRIu64 " ns", since.n, quantile(&since, 1));
-	ktap_check(between || walk[at].gap_ticks > 50, "%s: the ticks before that are told as a gap", name);
+		ktap_diag("%u ticks, a tenth late by less than %" PRIu64 " ns", since.n,
+			  quantile(&since, 1));
+	ktap_check(between || walk[at].gap_ticks > 50, "%s: the ticks before that are reported as a gap", name);
 	end(name);
 	forget();
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * An idle CPU is left alone: with a session at 4 kHz it is woken no more often than without,
- * its idle governor chooses as without, its power is the same, and its time is in the books.
+ * its idle governor chooses as without, its power is the same, and its time is in the statistics.
  * A session that asks for it wakes it all the same. Where only one CPU can read the package's
- * counter, it ticks while another is awake, and no longer. Without the chip: no tick on an idle CPU.
+ * counter, it ticks while another is awake, and no longer. Without the chip: no tick on an idle
+ * CPU.
  *
  * where: guest
  * vm: --profile plain --cpus 2
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -22,7 +23,10 @@
 #include "ring.h"
 
 #define INTERVAL_NS	250000
-/* A tick takes a kernel full of checkers longer than 1 ms; no multiple of what its own timers wake at. */
+/*
+ * A tick takes a kernel full of checkers longer than 1 ms; no multiple of what its own timers wake
+ * at.
+ */
 #define SLOW_NS		9700000
 #define PART_MS		3000
 #define ROUNDS		9	/* the guest has its own work now and then: medians */
@@ -139,7 +143,8 @@ static void on_sample(struct walk *w, uint64_t tick, const struct kjoule_sample 
 
 /*
  * An idle CPU ticks only for others that are awake: not more often than those are due, and once
- * more for each time that one of them goes idle again, as it may have been awake for less than a tick.
+ * more for each time that one of them goes idle again, as it may have been awake for less than a
+ * tick.
  * @entries: of each CPU, since before the session began
  */
 static void check_ticks_for_others(const struct nl_stats *stats, int n, const uint64_t *entries)
@@ -152,18 +157,22 @@ static void check_ticks_for_others(const struct nl_stats *stats, int n, const ui
 		woken += entries[c];
 	}
 	for (c = 0; c < n; c++) {
-		uint64_t others = awake - (stats[c].due - stats[c].skipped), wakes = woken - entries[c];
+		uint64_t others = awake - (stats[c].due - stats[c].skipped);
+		uint64_t wakes = woken - entries[c];
 
 		ktap_check(idle_samples_of[c] <= others + wakes,
-			   "idle, CPU %u ticks only for others (%" PRIu64 " times; they had %" PRIu64
-			   " ticks, and went idle %" PRIu64 " times)", stats[c].cpu, idle_samples_of[c], others, wakes);
+			   "idle, CPU %u ticks only for others (%" PRIu64
+			   " times; they had %" PRIu64
+			   " ticks, and went idle %" PRIu64 " times)", stats[c].cpu,
+			   idle_samples_of[c], others, wakes);
 	}
 }
 
 static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const char *name)
 {
 	struct nl_stats stats[NL_MAX_CPUS];
-	uint64_t due = 0, skipped = 0, missed = 0, idle_ns = 0, told_ns = 0, begun_ms = kernel_idle_ms();
+	uint64_t due = 0, skipped = 0, missed = 0, idle_ns = 0, told_ns = 0;
+	uint64_t begun_ms = kernel_idle_ms();
 	uint64_t entries[NL_MAX_CPUS];
 	struct idle i = { 0 };
 	double around_s;
@@ -171,8 +180,8 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 
 	for (c = 0; c < (int)cpu_count() && c < NL_MAX_CPUS; c++)
 		entries[c] = entries_of(c);
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = interval_ns, .flags = flags, .specs = pmu,
-						     .n_specs = !!pmu },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = interval_ns, .flags = flags,
+						     .specs = pmu, .n_specs = !!pmu },
 			   &info, &d, walk))
 		return i;
 	for (c = 0; c < (int)d.n; c++)
@@ -185,7 +194,7 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 	for (c = 0; c < (int)cpu_count() && c < NL_MAX_CPUS; c++)
 		entries[c] = entries_of(c) - entries[c];
 	drain_map(&d, walk);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	for (c = 0; c < n; c++) {
 		due += stats[c].due;
@@ -195,8 +204,9 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 		told_ns += walk[c].parked_ns;
 	}
 	ktap_diag("%s: %.4f W, %.1f entries a second, %.2f %% of them into the deep state, %.2f %% of %.2f s; of %"
-		  PRIu64 " ticks %.2f %% skipped, %" PRIu64 " missed, %" PRIu64 " idle samples", name, i.watt, i.entries,
-		  100 * i.chosen, 100 * i.deep, i.idle_s, due, 100.0 * skipped / due, missed, idle_samples);
+		  PRIu64 " ticks %.2f %% skipped, %" PRIu64 " missed, %" PRIu64 " idle samples",
+		  name, i.watt, i.entries, 100 * i.chosen, 100 * i.deep, i.idle_s, due,
+		  100.0 * skipped / due, missed, idle_samples);
 	if (pmu) {
 		/* each of these ticks wakes its CPU too */
 		i.entries = fmax(0, i.entries - idle_samples / (PART_MS / 1e3));
@@ -204,22 +214,27 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 	}
 	if (!pmu && !(flags & KJOULE_FLAG_WAKE_IDLE))
 		ktap_check_equal(0, idle_samples, "no tick on an idle CPU");
-	/* by the kernel's word, not by the books that are to be judged */
+	/* by the kernel's word, not by the statistics that are to be judged */
 	if (!(flags & KJOULE_FLAG_WAKE_IDLE) && lacks_chip() && i.idle_s < 1) {
-		ktap_skip("idle time is in the books", "the CPUs were hardly ever idle: end what runs on this machine");
+		ktap_skip("idle time is in the statistics",
+			  "the CPUs were hardly ever idle: end what runs on this machine");
 	} else if (!(flags & KJOULE_FLAG_WAKE_IDLE)) {
 		/* each spell has a tick more or less than its length */
 		ktap_check(fabs((double)skipped * interval_ns - idle_ns) <
 			   0.02 * idle_ns + 2 * sqrt(i.entries * PART_MS / 1e3) * interval_ns,
-			   "the ticks of idle time are in the books, as skipped (%.3f s of %.3f s)",
+			   "the ticks of idle time are in the statistics, as skipped (%.3f s of %.3f s)",
 			   skipped * (interval_ns / 1e9), idle_ns / 1e9);
-		/* the session begins before it is watched and ends after, and the kernel counts both ways around */
-		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * around_s + 0.05,
-			   "idle time by the books is the kernel's (%.3f s; %.3f s watched, %.3f s around)",
+		/*
+		 * the session begins before it is watched and ends after, and the kernel counts
+		 * both ways around
+		 */
+		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 &&
+			   idle_ns / 1e9 < 1.05 * around_s + 0.05,
+			   "idle time by the statistics is the kernel's (%.3f s; %.3f s watched, %.3f s around)",
 			   idle_ns / 1e9, i.idle_s, around_s);
 		/* a machine with work of its own may have any number of such */
 		ktap_check(told_ns <= idle_ns && (lacks_chip() || told_ns > idle_ns * 9 / 10),
-			   "and is told in the records, but for what is shorter than a tick");
+			   "and is reported in the records, but for what is shorter than a tick");
 	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_unmap(&d);
@@ -229,7 +244,8 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 
 static int by_size(const void *a, const void *b)
 {
-	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+	return (*(const double *)a > *(const double *)b) -
+	       (*(const double *)a < *(const double *)b);
 }
 
 static double median(double *x, int n)
@@ -254,7 +270,8 @@ static void note(struct rounds *all, int r, const struct idle *i)
 static struct idle medians(struct rounds *all, int n)
 {
 	return (struct idle){ .watt = median(all->watt, n), .deep = median(all->deep, n),
-			      .chosen = median(all->chosen, n), .entries = median(all->entries, n) };
+			      .chosen = median(all->chosen, n),
+			      .entries = median(all->entries, n) };
 }
 
 static void look_without(struct rounds *all, int r)
@@ -275,7 +292,8 @@ static void check_left_alone(void)
 	static struct rounds all[3];
 	/* where a wake-up and a read take that much longer, so does what follows from them */
 	const bool checkers = kernel_full_of_checkers();
-	const double ticks_at_least = 1e9 / interval_ns / 4;	/* a second: of what all CPUs have an eighth */
+	/* a second: of what all CPUs have an eighth */
+	const double ticks_at_least = 1e9 / interval_ns / 4;
 	struct idle i, without, with, one;
 	int r;
 
@@ -296,13 +314,16 @@ static void check_left_alone(void)
 	with = medians(&all[1], ROUNDS);
 	one = medians(&all[2], PMU_ROUNDS);
 	ktap_check(fabs(with.watt / without.watt - 1) < (checkers ? 0.05 : 0.01),
-		   "idle power is that without a session (%.4f and %.4f W)", with.watt, without.watt);
+		   "idle power is that without a session (%.4f and %.4f W)", with.watt,
+		   without.watt);
 	/* each time that one wakes for work of its own the other one does, to read */
 	ktap_check(fabs(one.watt / without.watt - 1) < (checkers ? 0.1 : 0.02),
-		   "so idle power is, nearly, where only one CPU can read (%.4f and %.4f W)", one.watt, without.watt);
+		   "so idle power is, nearly, where only one CPU can read (%.4f and %.4f W)",
+		   one.watt, without.watt);
 	/* a timer of any rate that fires on idle CPUs adds its rate; the rest is chance */
 	ktap_check(with.entries < 1.25 * without.entries + 5,
-		   "idle CPUs are woken no more often (%.1f and %.1f times a second)", with.entries, without.entries);
+		   "idle CPUs are woken no more often (%.1f and %.1f times a second)", with.entries,
+		   without.entries);
 	ktap_check(one.entries < 2 * (1.25 * without.entries + 5),
 		   "nor, ticks left out, more than twice as often where only one can read (%.1f times a second)",
 		   one.entries);
@@ -313,12 +334,18 @@ static void check_left_alone(void)
 		   "the idle governor chooses it as often (%.2f and %.2f %% of the entries)",
 		   100 * with.chosen, 100 * without.chosen);
 	i = watch_with(KJOULE_FLAG_WAKE_IDLE, NULL, "idle CPUs woken");
-	ktap_check(idle_samples > ticks_at_least * PART_MS / 1e3, "asked for, idle CPUs tick (%" PRIu64 ")", idle_samples);
-	ktap_check(i.watt > without.watt * (checkers ? 1.05 : 1.01), "which costs what is saved otherwise (%.4f W)", i.watt);
-	ktap_check(i.entries > with.entries + ticks_at_least, "and is woken for it (%.1f times a second)", i.entries);
+	ktap_check(idle_samples > ticks_at_least * PART_MS / 1e3,
+		   "asked for, idle CPUs tick (%" PRIu64 ")", idle_samples);
+	ktap_check(i.watt > without.watt * (checkers ? 1.05 : 1.01),
+		   "which costs what is saved otherwise (%.4f W)", i.watt);
+	ktap_check(i.entries > with.entries + ticks_at_least,
+		   "and is woken for it (%.1f times a second)", i.entries);
 }
 
-/* A machine that has work of its own is never as idle twice: only what the books say is judged. */
+/*
+ * A machine that has work of its own is never as idle twice: only what the statistics say is
+ * judged.
+ */
 static void check_parked(void)
 {
 	watch_with(0, NULL, "idle left alone");

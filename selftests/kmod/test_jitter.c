@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -101,13 +101,16 @@ static void *sleep_on_grid(void *data)
 	return NULL;
 }
 
-/* Watch the first CPU from another without sleeping: when does a record appear, against its time? */
+/*
+ * Watch the first CPU from another without sleeping: when does a record appear, against its time?
+ */
 static void check_times(uint64_t jitter_ns, const char *name)
 {
 	static uint64_t delay[MAX_TICKS];
 	static struct sleeper sleeper;
 	static struct look look;
-	uint64_t end, seen, empty, soonest_ns, tick_ns, sleep_ns, sum = 0, low = UINT64_MAX, high = 0;
+	uint64_t end, seen, empty, soonest_ns, tick_ns, sleep_ns, sum = 0, low = UINT64_MAX;
+	uint64_t high = 0;
 	unsigned int n = 0, early = 0, i;
 	struct walk walk;
 	struct nl_session info;
@@ -117,7 +120,8 @@ static void check_times(uint64_t jitter_ns, const char *name)
 
 	err = nl_open(&nl) ?: nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
 								       .cpus = 1ULL << cpu_first(),
-								       .jitter_ns = jitter_ns }, &info) ?:
+								       .jitter_ns = jitter_ns },
+					     &info) ?:
 	      device_open(&d, info.id) ?: device_map(&d) ?:
 	      nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
 	if (err) {
@@ -149,7 +153,7 @@ static void check_times(uint64_t jitter_ns, const char *name)
 	pthread_join(sleeper.thread, NULL);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, &walk);
-	check_books(name, &nl, &info, &d, &walk);
+	check_stats(name, &nl, &info, &d, &walk);
 	for (i = 0; i < look.n; i++) {
 		sum += look.shift[i];
 		low = look.shift[i] < low ? look.shift[i] : low;
@@ -161,8 +165,8 @@ static void check_times(uint64_t jitter_ns, const char *name)
 			"%s: records appear at the times that they tell", name))
 		ktap_diag("the median of %u is %" PRIu64 " ns after", n, delay[n / 2]);
 	/*
-	 * The same for the tick itself: half of them within a fifth of the interval, or as soon as what
-	 * else sleeps here, because a busy machine delays both. A delay that the module itself
+	 * The same for the tick itself: half of them within a fifth of the interval, or as soon as
+	 * what else sleeps here, because a busy machine delays both. A delay that the module itself
 	 * adds is in the soonest as well, but for ticks so late that others were missed before.
 	 */
 	soonest_ns = quantile(look.following, look.n_following, 2);
@@ -170,17 +174,21 @@ static void check_times(uint64_t jitter_ns, const char *name)
 	tick_ns = quantile(look.late, look.n, 5);
 	sleep_ns = quantile(sleeper.late, sleeper.n, 5);
 	if (!sleeper.prior)
-		ktap_skip("most ticks are taken as soon as timers here fire", "no real-time priority to compare with: run as root");
+		ktap_skip("most ticks are taken as soon as timers here fire",
+			  "no real-time priority to compare with: run as root");
 	else
-		ktap_check(look.n && (tick_ns < INTERVAL_NS / 5 || tick_ns < sleep_ns + INTERVAL_NS / 20),
+		ktap_check(look.n &&
+			   (tick_ns < INTERVAL_NS / 5 || tick_ns < sleep_ns + INTERVAL_NS / 20),
 			   "%s: most ticks are taken as soon as timers here fire", name);
-	ktap_diag("%s: of %u ticks two tenths are at most %" PRIu64 " ns late, half %" PRIu64 "; half of a thread's %u sleeps %"
-		  PRIu64, name, look.n, soonest_ns, tick_ns, sleeper.n, sleep_ns);
+	ktap_diag("%s: of %u ticks two tenths are at most %" PRIu64 " ns late, half %" PRIu64
+		  "; half of a thread's %u sleeps %" PRIu64, name, look.n, soonest_ns, tick_ns,
+		  sleeper.n, sleep_ns);
 	if (jitter_ns && look.n &&
 	    !ktap_check(high < jitter_ns && low < jitter_ns / 20 && high > jitter_ns / 20 * 19 &&
 			sum / look.n > jitter_ns / 10 * 4 && sum / look.n < jitter_ns / 10 * 6,
 			"%s: the delays on purpose fill their range evenly", name))
-		ktap_diag("from %" PRIu64 " to %" PRIu64 ", mean %" PRIu64, low, high, sum / look.n);
+		ktap_diag("from %" PRIu64 " to %" PRIu64 ", mean %" PRIu64, low, high,
+			  sum / look.n);
 	device_close(&d);
 	nl_close(&nl);
 }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "module.h"
@@ -46,7 +46,8 @@ static int ring_count(void)
 
 static void check_errno(int want, int got, const char *what)
 {
-	if (!ktap_check(got == -want, "%s%s%s", what, want ? ": " : "", want ? strerrorname_np(want) : ""))
+	if (!ktap_check(got == -want, "%s%s%s", what, want ? ": " : "",
+			want ? strerrorname_np(want) : ""))
 		ktap_diag("got %s", got ? strerrorname_np(-got) : "success");
 }
 
@@ -66,8 +67,9 @@ static pid_t start_consumer(bool read_too)
 		return -1;
 	pid = fork();
 	if (!pid) {
-		if (nl_open(&nl) || nl_session_new(&nl, &plain, &info) || device_open(&d, info.id) ||
-		    device_map(&d) || nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info))
+		if (nl_open(&nl) || nl_session_new(&nl, &plain, &info) ||
+		    device_open(&d, info.id) || device_map(&d) ||
+		    nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info))
 			_exit(1);
 		for (i = 0; i < d.n; i++)
 			walk_begin(&walk[i], &info, d.ring[i].cpu);
@@ -125,7 +127,8 @@ static void check_killed_anywhere(void)
 				nl_session_new(&nl, &plain, &info);
 				if (!device_open(&d, info.id)) {
 					device_map(&d);
-					nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
+					nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id,
+						      &info);
 					nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 					device_close(&d);
 				}
@@ -180,7 +183,7 @@ static void check_reattach(void)
 	drain_read(&second, walk);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_read(&second, walk);
-	check_books("read by three readers", &nl, &info, &second, walk);
+	check_stats("read by three readers", &nl, &info, &second, walk);
 	device_close(&second);
 	nl_close(&nl);
 }
@@ -198,8 +201,8 @@ static void check_orphan(bool by_close)
 	bool good = true;
 	char c[128];
 
-	if (nl_open(&nl) || nl_session_new(&nl, &plain, &info) || device_open(&d, info.id) || device_map(&d) ||
-	    nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info)) {
+	if (nl_open(&nl) || nl_session_new(&nl, &plain, &info) || device_open(&d, info.id) ||
+	    device_map(&d) || nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info)) {
 		ktap_not_ok("%s: a session", how);
 		return;
 	}
@@ -220,7 +223,8 @@ static void check_orphan(bool by_close)
 		const struct kjoule_ring_head *h = d.ring[i].head;
 
 		good &= walk[i].samples == h->samples && walk[i].records == h->records - h->lost &&
-			h->due == h->taken + h->missed + h->skipped && h->due == walk[i].next && !walk[i].fault[0];
+			h->due == h->taken + h->missed + h->skipped && h->due == walk[i].next &&
+				!walk[i].fault[0];
 	}
 	ktap_check(good, "%s: all that was measured can still be read", how);
 	ktap_check(read(d.fd, c, sizeof(c)) == 0, "%s: then read tells the end", how);
@@ -244,7 +248,8 @@ static void check_unload(void)
 	check_errno(EWOULDBLOCK, module_unload(), "rmmod with a session that runs");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, NULL);
 	check_errno(EWOULDBLOCK, module_unload(), "rmmod with a session that is stopped");
-	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) && info.state == KJOULE_SESSION_STOPPED,
+	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) &&
+		   info.state == KJOULE_SESSION_STOPPED,
 		   "the session is as it was");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC);
@@ -255,7 +260,8 @@ static void check_unload(void)
 	nl_close(&nl);
 	check_errno(ENOENT, nl_open(&nl), "the family without the module");
 	ktap_check(access(KJOULE_DEVICE, F_OK) && access("/sys/class/misc/kjoule", F_OK) &&
-		   access("/sys/kernel/debug/kjoule", F_OK), "device, attributes and debugfs folder go with it");
+		   access("/sys/kernel/debug/kjoule", F_OK),
+		   "device, attributes and debugfs folder go with it");
 	check_errno(0, module_load(), "it can be loaded again");
 }
 
@@ -296,7 +302,7 @@ static void check_loads(void)
 	check_errno(0, module_load(), "and loaded again");
 }
 
-/* Sessions are made and ended all the time while the module is told to go. */
+/* Sessions are made and ended all the time while the module is asked to go. */
 static void check_unload_race(void)
 {
 	unsigned int gone = 0;

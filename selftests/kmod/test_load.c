@@ -3,7 +3,7 @@
  * Ticks alone cannot keep a CPU from its work: at the shortest interval, with the largest
  * copies of the stack, or with several sessions at once, what runs there keeps at least
  * 55 % of its speed, or more where the administrator says so, and what was left out is in
- * the books. Nor do they take more of a CPU that wakes all the time than of a busy one.
+ * the statistics. Nor do they take more of a CPU that wakes all the time than of a busy one.
  *
  * where: guest
  * vm: --profile plain --cpus 2
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -91,7 +91,8 @@ static double speed(void)
 	return (*work - done) * 1e6 / (now_ns() - begin);
 }
 
-static void check_speed(const char *name, double part, unsigned int sessions, const struct nl_config *c)
+static void check_speed(const char *name, double part, unsigned int sessions,
+			const struct nl_config *c)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
 	double before = speed(), during;
@@ -107,7 +108,7 @@ static void check_speed(const char *name, double part, unsigned int sessions, co
 	for (i = 0; i < sessions; i++) {
 		nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info[i].id, &info[i]);
 		drain_map(&d[i], walk[i]);
-		check_books(name, &nl, &info[i], &d[i], walk[i]);
+		check_stats(name, &nl, &info[i], &d[i], walk[i]);
 		nl_stats(&nl, info[i].id, stats, NL_MAX_CPUS);
 		taken += stats[0].taken;
 		missed += stats[0].missed;
@@ -116,9 +117,10 @@ static void check_speed(const char *name, double part, unsigned int sessions, co
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info[i].id, NULL);
 	}
 	n = 0;
-	ktap_diag("%s: %.0f %% of the usual speed; of %" PRIu64 " ticks %" PRIu64 " taken, %" PRIu64 " left out", name,
-		  during / before * 100, due, taken, missed);
-	ktap_check(before > 0 && during >= part * before, "%s: the work keeps %.0f %% of its speed", name, part * 100);
+	ktap_diag("%s: %.0f %% of the usual speed; of %" PRIu64 " ticks %" PRIu64 " taken, %" PRIu64
+		  " left out", name, during / before * 100, due, taken, missed);
+	ktap_check(before > 0 && during >= part * before, "%s: the work keeps %.0f %% of its speed",
+		   name, part * 100);
 	ktap_check(taken > 20 * sessions, "%s: ticks are taken all the same", name);
 }
 
@@ -128,7 +130,9 @@ static void check_lowered(void)
 	static struct nl_stats stats[NL_MAX_CPUS];
 	uint64_t before;
 
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 22 },
+	if (!session_begin(&nl,
+			   &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+						.ring_bytes = 1 << 22 },
 			   &info[0], &d[0], walk[0]))
 		return;
 	n = 1;
@@ -139,7 +143,8 @@ static void check_lowered(void)
 	before = stats[0].taken;
 	speed();
 	nl_stats(&nl, info[0].id, stats, NL_MAX_CPUS);
-	ktap_diag("%" PRIu64 " ticks taken at 40 %%, then %" PRIu64 " at 10 %%", before, stats[0].taken - before);
+	ktap_diag("%" PRIu64 " ticks taken at 40 %%, then %" PRIu64 " at 10 %%", before,
+		  stats[0].taken - before);
 	ktap_check(stats[0].taken > before + 1000, "a session that may take less than before has its ticks all the same");
 	ticks_may_take("40");
 	device_close(&d[0]);
@@ -149,8 +154,9 @@ static void check_lowered(void)
 
 static void check_wakes(void)
 {
-	const struct nl_config c = { .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 22,
-				     .flags = KJOULE_FLAG_USER_STACK, .stack_bytes = 65384 };
+	const struct nl_config c = { .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+				     .ring_bytes = 1 << 22, .flags = KJOULE_FLAG_USER_STACK,
+				     .stack_bytes = 65384 };
 	static struct nl_stats stats[NL_MAX_CPUS];
 	uint64_t took = 0, taken = 0, begin, end;
 	pid_t pid = start(wake_deep_down);
@@ -175,7 +181,8 @@ static void check_wakes(void)
 	}
 	n = 0;
 	stop(pid);
-	ktap_diag("%.0f wakes, %" PRIu64 " ticks, %.1f %% of the CPU", wakes, taken, took * 100.0 / (end - begin));
+	ktap_diag("%.0f wakes, %" PRIu64 " ticks, %.1f %% of the CPU", wakes, taken,
+		  took * 100.0 / (end - begin));
 	ktap_check(wakes > 10 && taken > 20, "a CPU that wakes often: it wakes, and ticks are taken");
 	ktap_check(took < (end - begin) * 0.4, "a CPU that wakes often: ticks take no more of it");
 }
@@ -192,18 +199,23 @@ int main(void)
 	pin_to(cpu_first());
 	nl_open(&nl);
 	sleep_ms(100);
-	check_speed("one session", 0.55, 1, &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+	check_speed("one session", 0.55, 1,
+		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
 							   .ring_bytes = 1 << 22 });
 	check_speed("the largest stacks", 0.55, 1,
-		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 25,
-					 .flags = KJOULE_FLAG_USER_STACK, .stack_bytes = 65384 });
-	check_speed("eight sessions", 0.55, 8, &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+					 .ring_bytes = 1 << 25, .flags = KJOULE_FLAG_USER_STACK,
+					 .stack_bytes = 65384 });
+	check_speed("eight sessions", 0.55, 8,
+		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
 								   .ring_bytes = 1 << 22 });
 	ticks_may_take("10");
 	check_speed("one session that may take 10 %", 0.85, 1,
-		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 22 });
+		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+					 .ring_bytes = 1 << 22 });
 	check_speed("eight sessions that may take 10 %", 0.85, 8,
-		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 22 });
+		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+					 .ring_bytes = 1 << 22 });
 	ticks_may_take("40");
 	check_lowered();
 	stop(pid);

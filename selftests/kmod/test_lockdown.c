@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A kernel that is locked down for confidentiality gives no instruction pointer and no energy to
- * anybody: root is refused every command, dump, the notices, the device, the books in sysfs and in
- * debugfs, also through what was opened before. Nothing but a boot undoes that, so only a machine
- * that was booted for it is locked down.
+ * anybody: root is refused every command, dump, the notices, the device, the statistics in sysfs
+ * and in debugfs, also through what was opened before. Nothing but a boot undoes that, so only a
+ * machine that was booted for it is locked down.
  *
  * where: guest
  * vm: --no-chip --cpus 2 --append lockdown_test_allowed=1
@@ -37,8 +37,10 @@ static void need_permission(void)
 	if (f)
 		fclose(f);
 	if (!strstr(line, ALLOWED))
-		ktap_skip_all("locking a kernel down lasts until the next boot: boot with " ALLOWED " to allow it");
-	if (access(LOCKDOWN, W_OK) && mount("securityfs", SECURITY, "securityfs", 0, NULL) && errno != EBUSY)
+		ktap_skip_all("locking a kernel down lasts until the next boot: boot with "
+			      ALLOWED " to allow it");
+	if (access(LOCKDOWN, W_OK) && mount("securityfs", SECURITY, "securityfs", 0, NULL) &&
+	    errno != EBUSY)
 		ktap_skip_all("no securityfs: it takes CONFIG_SECURITYFS");
 	if (access(LOCKDOWN, W_OK))
 		ktap_skip_all("this kernel cannot be locked down: it takes CONFIG_SECURITY_LOCKDOWN_LSM, and lockdown in lsm=");
@@ -55,7 +57,7 @@ static bool lock_down(void)
 	return done;
 }
 
-/* By the group: who may join it is the kernel's affair, what is told is the module's. */
+/* By the group: who may join it is the kernel's affair, what is reported is the module's. */
 static void check_told(struct nl *member, bool want, const char *who)
 {
 	struct notice n;
@@ -65,7 +67,7 @@ static void check_told(struct nl *member, bool want, const char *who)
 		return;
 	}
 	ktap_check((notice_wait(member, &n, want ? 20000 : 500) == 1) == want, "%s: %s", who,
-		   want ? "the group is told of a session" : "the group is told nothing");
+		   want ? "the group is notified of a session" : "the group gets nothing");
 }
 
 int main(void)
@@ -80,14 +82,15 @@ int main(void)
 	need_module();
 	need_root();
 	has_group = !nl_open(&member) && !notice_join(&member);
-	if (nl_open(&nl) || nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s)) {
+	if (nl_open(&nl) ||
+	    nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s)) {
 		ktap_not_ok("a session to be refused: %s", nl.why);
 		return ktap_end();
 	}
 	theirs = s.id;
 	snprintf(due, sizeof(due), "/sys/class/misc/kjoule/session%u/due", theirs);
 	sysfs = open(due, O_RDONLY | O_CLOEXEC);
-	check_errno(0, try_read(due), "root", "a session's books in sysfs");
+	check_errno(0, try_read(due), "root", "a session's statistics in sysfs");
 	check_errno(0, try_open(KJOULE_DEVICE, O_RDWR), "root", "open of the device");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_START, theirs, &s);
 	check_told(&member, true, "root");
@@ -99,13 +102,14 @@ int main(void)
 	check_commands(&nl, "the same with a socket of before");
 	check_errno(EPERM, try_open(KJOULE_DEVICE, O_RDWR), who, "open of the device");
 	check_errno(EPERM, try_open(KJOULE_DEVICE, O_RDONLY), who, "open of the device for reading");
-	check_errno(EPERM, try_read(due), who, "a session's books in sysfs");
+	check_errno(EPERM, try_read(due), who, "a session's statistics in sysfs");
 	check_errno(EPERM, pread(sysfs, due, 1, 0) < 0 ? -errno : 0, who, "the same by a file of before");
-	check_errno(EPERM, try_open(BOOKS, O_RDONLY), who, "open of the tables");
-	check_errno(0, try_read("/sys/class/misc/kjoule/sessions"), who, "what is for everybody in sysfs");
+	check_errno(EPERM, try_open(STATISTICS, O_RDONLY), who, "open of the tables");
+	check_errno(0, try_read("/sys/class/misc/kjoule/sessions"), who,
+		    "what is for everybody in sysfs");
 	close(sysfs);
 	nl_close(&own);
-	/* its session ends with it, which nobody is told any more */
+	/* its session ends with it, which no one is notified of any more */
 	nl_close(&nl);
 	ktap_check(await(session_count() == 0), "the session of before ends with who made it");
 	check_told(&member, false, who);

@@ -68,8 +68,10 @@ static void check_number(void)
 	static struct nl_session s[64];
 	unsigned int n = 0, most = 64 - session_count();
 
-	while (n < most && !nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .ring_bytes = 4096,
-								   .cpus = 1ULL << cpu_first() }, &s[n]))
+	while (n < most &&
+	       !nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .ring_bytes = 4096,
+								   .cpus = 1ULL << cpu_first() },
+			       &s[n]))
 		n++;
 	ktap_check_equal(most, n, "64 sessions in all can be made");
 	refuse(&(struct refusal){ "one session more", NEW, 0, { 0 }, false, EUSERS, MUST_TELL });
@@ -88,21 +90,25 @@ static void check_cpus(void)
 
 	mask[first / 8] |= 1 << first % 8;
 	mask[beyond / 8] |= 1 << beyond % 8;
-	refuse(&(struct refusal){ "the CPU after the last", NEW, 0, { KJOULE_A_SESSION_CPUS, beyond / 8 + 1, mask }, false,
-				  EINVAL, MUST_TELL });
+	refuse(&(struct refusal){ "the CPU after the last", NEW, 0,
+				  { KJOULE_A_SESSION_CPUS, beyond / 8 + 1, mask }, false, EINVAL,
+				  MUST_TELL });
 	if (second < 0 || second > 63 || !cpu_online(second, false)) {
-		ktap_skip("a CPU that is offline", second < 0 ? "one CPU only: bring another one online" :
+		ktap_skip("a CPU that is offline",
+			  second < 0 ? "one CPU only: bring another one online" :
 			  "the second CPU cannot be taken off: a kernel with CONFIG_HOTPLUG_CPU is needed");
 		return;
 	}
 	both = 1ULL << first | 1ULL << second;
-	refuse(&(struct refusal){ "a CPU that is offline", NEW, 0, { KJOULE_A_SESSION_CPUS, sizeof(both), &both }, false,
-				  ENXIO, MUST_TELL });
+	refuse(&(struct refusal){ "a CPU that is offline", NEW, 0,
+				  { KJOULE_A_SESSION_CPUS, sizeof(both), &both }, false, ENXIO,
+				  MUST_TELL });
 	ktap_check(!nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s) &&
 		   s.cpus == online, "without a CPU mask the session is of all, who is offline included");
 	nl_session_do(&nl, DEL, s.id, NULL);
 	cpu_online(second, true);
-	ktap_check(!nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .cpus = both }, &s) && s.cpus == both,
+	ktap_check(!nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .cpus = both },
+				   &s) && s.cpus == both,
 		   "the same CPU is accepted when it is online");
 	nl_session_do(&nl, DEL, s.id, NULL);
 }
@@ -115,20 +121,24 @@ static void check_sources(void)
 
 	ktap_check(n >= 3, "the dump tells the sources that are built in");
 	for (i = 0; i < n; i++) {
-		uint16_t type = sources[i].kind == KJOULE_KIND_ENERGY ? KJOULE_A_SESSION_ENERGY_SOURCE :
-									KJOULE_A_SESSION_FREQUENCY_SOURCE;
+		uint16_t type = sources[i].kind == KJOULE_KIND_ENERGY ?
+				KJOULE_A_SESSION_ENERGY_SOURCE :
+				KJOULE_A_SESSION_FREQUENCY_SOURCE;
 		char what[128];
 
 		if (sources[i].available)
 			continue;
 		unusable++;
-		snprintf(what, sizeof(what), "source %s, which does not work here", sources[i].name);
-		refuse(&(struct refusal){ what, NEW, 0, { type, strlen(sources[i].name) + 1, sources[i].name },
+		snprintf(what, sizeof(what), "source %s, which does not work here",
+			 sources[i].name);
+		refuse(&(struct refusal){ what, NEW, 0,
+					  { type, strlen(sources[i].name) + 1, sources[i].name },
 					  false, ENODEV, MUST_TELL });
 		ktap_check(sources[i].why, "source-get says why %s does not work", sources[i].name);
 	}
 	if (!unusable)
-		ktap_skip("a source that does not work here", "all work here: such a machine has nothing to provide");
+		ktap_skip("a source that does not work here",
+			  "all work here: such a machine has nothing to provide");
 }
 
 static void state_refused(struct nl *from, const char *what, uint8_t cmd, uint32_t id, int want)
@@ -178,7 +188,7 @@ static void *close_socket(void *socket)
 	return NULL;
 }
 
-/* A socket with a port number of one's own choice, as soon as nobody has it any more. */
+/* A socket with a port number of one's own choice, as soon as it is free again. */
 static bool open_as(struct nl *as, unsigned int portid, uint16_t family)
 {
 	uint64_t until = now_ns() + 5000000000;
@@ -201,8 +211,8 @@ static void check_port_again(void)
 {
 	static struct nl_session s[OF_FIRST + 1];
 	static struct nl listener[LISTENERS];
-	const struct nl_config c = { .interval_ns = 10000000, .ring_bytes = 4096, .energy = "", .frequency = "",
-				     .cpus = 1ULL << cpu_first() };
+	const struct nl_config c = { .interval_ns = 10000000, .ring_bytes = 4096, .energy = "",
+				     .frequency = "", .cpus = 1ULL << cpu_first() };
 	struct nl_session again;
 	unsigned int i, ended = 0;
 	struct nl first, next;
@@ -212,16 +222,19 @@ static void check_port_again(void)
 	if (nl_open(&first))
 		return;
 	for (i = 0; i < OF_FIRST; i++) {
-		if (nl_session_new(&first, &c, &s[i]) || nl_session_do(&first, START, s[i].id, NULL))
+		if (nl_session_new(&first, &c, &s[i]) ||
+		    nl_session_do(&first, START, s[i].id, NULL))
 			ktap_not_ok("a session to be ended: %s", first.why);
 	}
-	/* who have to be told of each that ends, so that it takes its time */
+	/* who have to be notified of each that ends, so that it takes its time */
 	for (i = 0; i < LISTENERS; i++) {
-		if (nl_open(&listener[i]) || nl_talk(&listener[i], nl_request(&listener[i], LISTEN, 0), NULL, NULL))
+		if (nl_open(&listener[i]) ||
+		    nl_talk(&listener[i], nl_request(&listener[i], LISTEN, 0), NULL, NULL))
 			ktap_not_ok("a listener: %s", listener[i].why);
 	}
 	pthread_create(&closing, NULL, close_socket, &first);
-	if (!open_as(&next, first.portid, first.family) || nl_session_new(&next, &c, &s[OF_FIRST])) {
+	if (!open_as(&next, first.portid, first.family) ||
+	    nl_session_new(&next, &c, &s[OF_FIRST])) {
 		ktap_not_ok("a session of another socket with the same number: %s", next.why);
 		return;
 	}
@@ -247,12 +260,14 @@ int main(void)
 	uint64_t last = 1ULL << (second > 0 && second < 64 ? second : (int)cpu_first());
 	struct nl_session s, again, all[8];
 
-	if (!refusals_begin(&(struct nl_config){ .interval_ns = 1000000, .jitter_ns = 5, .cpus = last,
-						 .ring_bytes = 8192, .wakeup_bytes = 100 }, &s))
+	if (!refusals_begin(&(struct nl_config){ .interval_ns = 1000000, .jitter_ns = 5,
+						 .cpus = last, .ring_bytes = 8192,
+						 .wakeup_bytes = 100 }, &s))
 		return ktap_end();
 	ktap_check(!nl_session_do(&other, GET, mine, &again) && !memcmp(&s, &again, sizeof(s)) &&
-		   s.interval_ns == 1000000 && s.jitter_ns == 5 && s.cpus == last && s.ring_bytes == 8192 &&
-		   s.wakeup_bytes == 100 && s.state == KJOULE_SESSION_NEW && !s.target && !s.pid,
+		   s.interval_ns == 1000000 && s.jitter_ns == 5 && s.cpus == last &&
+		   s.ring_bytes == 8192 && s.wakeup_bytes == 100 && s.state == KJOULE_SESSION_NEW &&
+		   !s.target && !s.pid,
 		   "session-get tells what was asked for");
 	ktap_check(nl_session_dump(&other, all, 8) == 1 && all[0].id == mine, "the dump tells the one session");
 	check_pids();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The ring when its reader is slow, absent or lying: what finds no room is counted and
- * told by a record once there is room again, and whatever the tail page says, the module
- * believes a sane tail only and its books stay sane.
+ * reported by a record once there is room again, and whatever the tail page says, the module
+ * believes a sane tail only and its statistics stay sane.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -62,7 +62,8 @@ static bool wait_lost(void)
 	return full == d.n;
 }
 
-static const struct nl_config small = { .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 };
+static const struct nl_config small =
+	{ .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 };
 
 static void check_overrun(long (*drain)(struct device *d, struct walk *walk), const char *how)
 {
@@ -79,7 +80,7 @@ static void check_overrun(long (*drain)(struct device *d, struct walk *walk), co
 		lost = stats[0].lost;
 		good &= stats[0].waiting <= 4096 / 16;
 		for (i = 0; i < d.n; i++)
-			good &= books_balance(&stats[i]);
+			good &= stats_balance(&stats[i]);
 		good &= wait_lost() && stats[0].lost > lost;
 		for (i = 0; i < 20; i++) {
 			good &= drain(&d, walk) >= 0;
@@ -95,15 +96,15 @@ static void check_overrun(long (*drain)(struct device *d, struct walk *walk), co
 		losts += walk[i].losts;
 	}
 	snprintf(name, sizeof(name), "overrun, read through %s", how);
-	ktap_check(good, "%s: while it lasts, what is lost is counted and the books balance", name);
+	ktap_check(good, "%s: while it lasts, what is lost is counted and the statistics agree", name);
 	ktap_check(losts >= 3, "%s: a record tells the loss once there is room", name);
-	if (!ktap_check(lost && told == lost, "%s: every loss is told", name))
-		ktap_diag("%" PRIu64 " lost, %" PRIu64 " told", lost, told);
-	check_books(name, &nl, &info, &d, walk);
+	if (!ktap_check(lost && told == lost, "%s: every loss is reported", name))
+		ktap_diag("%" PRIu64 " lost, %" PRIu64 " reported", lost, told);
+	check_stats(name, &nl, &info, &d, walk);
 	end();
 }
 
-/* Nobody reads until the end: what is in the ring is whole, the rest is in the books. */
+/* Nothing is read until the end: what is in the ring is whole, the rest is in the statistics. */
 static void check_unread(void)
 {
 	unsigned int i;
@@ -115,34 +116,85 @@ static void check_unread(void)
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	get_stats();
 	for (i = 0; i < d.n; i++) {
-		good &= books_balance(&stats[i]) && !stats[i].consumed && stats[i].lost;
+		good &= stats_balance(&stats[i]) && !stats[i].consumed && stats[i].lost;
 		/* up to the room for telling the loss, and for one record that did not fit */
 		good &= ring_unread(&d.ring[i]) <= 4096 && ring_unread(&d.ring[i]) > 4096 - 96 - 48;
 	}
-	ktap_check(good, "a ring that nobody reads is filled up and loses the rest");
+	ktap_check(good, "a ring that is not read is filled up and loses the rest");
 	drain_map(&d, walk);
 	for (i = 0; i < d.n; i++)
 		good &= walk[i].lost_records == stats[i].lost && walk[i].losts == 1;
-	ktap_check(good, "what was lost is told at the end, though there never was room again");
-	check_books("read only after the stop", &nl, &info, &d, walk);
+	ktap_check(good, "what was lost is reported at the end, though there never was room again");
+	check_stats("read only after the stop", &nl, &info, &d, walk);
 	end();
 }
 
 /* What each lie makes of the true tail, given head and tail. */
-static uint64_t beyond_by_8(uint64_t head, uint64_t tail)	{ (void)tail; return head + 8; }
-static uint64_t beyond_by_ring(uint64_t head, uint64_t tail)	{ (void)tail; return head + 4096; }
-static uint64_t beyond_by_2_40(uint64_t head, uint64_t tail)	{ (void)tail; return head + (1ULL << 40); }
-static uint64_t beyond_by_2_63(uint64_t head, uint64_t tail)	{ (void)tail; return head + (1ULL << 63); }
-static uint64_t highest(uint64_t head, uint64_t tail)		{ (void)head; (void)tail; return UINT64_MAX; }
-static uint64_t odd(uint64_t head, uint64_t tail)		{ (void)head; return tail + 1; }
-static uint64_t odd_at_head(uint64_t head, uint64_t tail)	{ (void)tail; return head - 1; }
-static uint64_t zero(uint64_t head, uint64_t tail)		{ (void)head; (void)tail; return 0; }
-static uint64_t back_by_8(uint64_t head, uint64_t tail)		{ (void)head; return tail - 8; }
-static uint64_t back_by_ring(uint64_t head, uint64_t tail)	{ (void)head; return tail - 4096; }
+static uint64_t beyond_by_8(uint64_t head, uint64_t tail)
+{
+	(void)tail;
+	return head + 8;
+}
+
+static uint64_t beyond_by_ring(uint64_t head, uint64_t tail)
+{
+	(void)tail;
+	return head + 4096;
+}
+
+static uint64_t beyond_by_2_40(uint64_t head, uint64_t tail)
+{
+	(void)tail;
+	return head + (1ULL << 40);
+}
+
+static uint64_t beyond_by_2_63(uint64_t head, uint64_t tail)
+{
+	(void)tail;
+	return head + (1ULL << 63);
+}
+
+static uint64_t highest(uint64_t head, uint64_t tail)
+{
+	(void)head;
+	(void)tail;
+	return UINT64_MAX;
+}
+
+static uint64_t odd(uint64_t head, uint64_t tail)
+{
+	(void)head;
+	return tail + 1;
+}
+
+static uint64_t odd_at_head(uint64_t head, uint64_t tail)
+{
+	(void)tail;
+	return head - 1;
+}
+
+static uint64_t zero(uint64_t head, uint64_t tail)
+{
+	(void)head;
+	(void)tail;
+	return 0;
+}
+
+static uint64_t back_by_8(uint64_t head, uint64_t tail)
+{
+	(void)head;
+	return tail - 8;
+}
+
+static uint64_t back_by_ring(uint64_t head, uint64_t tail)
+{
+	(void)head;
+	return tail - 4096;
+}
 
 /*
  * Fill the ring so that the module has to look for the tail, lie to it for a while, tell
- * the truth again: all that it had written is still there, and all that it lost is told.
+ * the truth again: all that it had written is still there, and all that it lost is reported.
  */
 static void check_lie(uint64_t (*lie)(uint64_t head, uint64_t tail), const char *what)
 {
@@ -157,7 +209,7 @@ static void check_lie(uint64_t (*lie)(uint64_t head, uint64_t tail), const char 
 		sleep_ms(3);
 		drain_map(&d, walk);
 	}
-	/* full, so that the head stands still and what lies beyond it goes on to be a lie */
+	/* full, so that the head stays and what lies beyond it goes on to be a lie */
 	if (!wait_lost()) {
 		ktap_not_ok("a ring that is full");
 		return;
@@ -168,11 +220,12 @@ static void check_lie(uint64_t (*lie)(uint64_t head, uint64_t tail), const char 
 		for (i = 0; i < d.n; i++) {
 			uint64_t head = __atomic_load_n(&d.ring[i].head->head, __ATOMIC_ACQUIRE);
 
-			__atomic_store_n(&d.ring[i].tail->tail, lie(head, truth[i]), __ATOMIC_RELEASE);
+			__atomic_store_n(&d.ring[i].tail->tail, lie(head, truth[i]),
+					 __ATOMIC_RELEASE);
 		}
 		good &= get_stats() == (int)d.n;
 		for (i = 0; i < d.n; i++)
-			good &= books_balance(&stats[i]) && stats[i].waiting <= 4096 / 8;
+			good &= stats_balance(&stats[i]) && stats[i].waiting <= 4096 / 8;
 	}
 	for (i = 0; i < d.n; i++) {
 		uint64_t head = __atomic_load_n(&d.ring[i].head->head, __ATOMIC_ACQUIRE);
@@ -192,7 +245,7 @@ static void check_lie(uint64_t (*lie)(uint64_t head, uint64_t tail), const char 
 	good &= drain_map(&d, walk) >= 0;
 	get_stats();
 	for (i = 0; i < d.n; i++) {
-		good &= books_balance(&stats[i]) & records_agree(&stats[i], &walk[i]) &
+		good &= stats_balance(&stats[i]) & records_agree(&stats[i], &walk[i]) &
 			head_agrees(&stats[i], d.ring[i].head, walk[i].bytes);
 		if (walk[i].fault[0])
 			ktap_diag("CPU %u: %s", walk[i].cpu, walk[i].fault);
@@ -213,7 +266,8 @@ static void *lie_at_random(void *data)
 	(void)data;
 	while (lying) {
 		for (i = 0; i < d.n; i++) {
-			uint64_t head = __atomic_load_n(&d.ring[i].head->head, __ATOMIC_ACQUIRE), tail;
+			uint64_t head = __atomic_load_n(&d.ring[i].head->head, __ATOMIC_ACQUIRE);
+			uint64_t tail;
 
 			switch (rand_r(&seed) % 4) {
 			case 0:
@@ -235,7 +289,7 @@ static void *lie_at_random(void *data)
 }
 
 /*
- * Numbers at random while the books are asked for and the rings read: nothing that is read
+ * Numbers at random while the statistics are asked for and the rings read: nothing that is read
  * means anything, but every call comes back, and the ticks are booked.
  */
 static void check_random_lies(void)
@@ -247,21 +301,22 @@ static void check_random_lies(void)
 	unsigned int i;
 	ssize_t got;
 
-	if (!begin(&(struct nl_config){ .interval_ns = 50000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 }))
+	if (!begin(&(struct nl_config){ .interval_ns = 50000, .flags = KJOULE_FLAG_WAKE_IDLE,
+					.ring_bytes = 4096 }))
 		return;
 	lying = true;
 	pthread_create(&t, NULL, lie_at_random, NULL);
 	for (until = now_ns() + 1500000000; now_ns() < until;) {
 		good &= get_stats() == (int)d.n;
 		for (i = 0; i < d.n; i++)
-			good &= books_balance(&stats[i]);
+			good &= stats_balance(&stats[i]);
 		got = read(d.fd, buffer, sizeof(buffer));
 		if (got < 0 ? errno != EAGAIN : got % 8 || got > (ssize_t)sizeof(buffer)) {
 			ktap_diag("read gives %zd", got);
 			good = false;
 		}
 	}
-	ktap_check(good, "tails at random: every read comes back, the books balance");
+	ktap_check(good, "tails at random: every read comes back, the statistics agree");
 	lying = false;
 	pthread_join(t, NULL);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
@@ -270,7 +325,7 @@ static void check_random_lies(void)
 	get_stats();
 	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info);
 	for (i = 0, good = true; i < d.n; i++) {
-		good &= books_balance(&stats[i]) & due_agrees(&stats[i], &info) & !stats[i].waiting;
+		good &= stats_balance(&stats[i]) & due_agrees(&stats[i], &info) & !stats[i].waiting;
 		due += stats[i].due;
 	}
 	ktap_check(good && due, "afterwards the ticks are all booked and the ring can be read to its end");
@@ -286,30 +341,31 @@ static void *consume(void *data)
 	return NULL;
 }
 
-/* The books are asked for while another thread reads: what was consumed never goes back. */
+/* The statistics are asked for while another thread reads: what was consumed never goes back. */
 static void check_racing_reader(void)
 {
 	uint64_t last[NL_MAX_CPUS] = { 0 }, until;
 	unsigned int i, back = 0;
 	pthread_t t;
 
-	if (!begin(&(struct nl_config){ .interval_ns = 50000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 8192 }))
+	if (!begin(&(struct nl_config){ .interval_ns = 50000, .flags = KJOULE_FLAG_WAKE_IDLE,
+					.ring_bytes = 8192 }))
 		return;
 	lying = true;
 	pthread_create(&t, NULL, consume, NULL);
 	for (until = now_ns() + 1500000000; now_ns() < until;) {
 		get_stats();
 		for (i = 0; i < d.n; i++) {
-			back += stats[i].consumed < last[i] || !books_balance(&stats[i]);
+			back += stats[i].consumed < last[i] || !stats_balance(&stats[i]);
 			last[i] = stats[i].consumed;
 		}
 	}
 	lying = false;
 	pthread_join(t, NULL);
-	ktap_check_equal(0, back, "beside a fast reader, the number of records consumed never goes back");
+	ktap_check_equal(0, back, "with a fast reader, the number of records consumed never goes back");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	check_books("at 20 kHz beside a fast reader", &nl, &info, &d, walk);
+	check_stats("at 20 kHz with a fast reader", &nl, &info, &d, walk);
 	end();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Energy is a side channel and an instruction pointer breaks KASLR: who has neither
- * CAP_PERFMON nor CAP_SYS_ADMIN is refused every command, the device and the books;
+ * CAP_PERFMON nor CAP_SYS_ADMIN is refused every command, the device and the statistics;
  * either capability is enough, and nothing else is. Kernel addresses are shown with
  * CAP_PERFMON or CAP_SYSLOG only, and a session's records to the user who made it. Stacks of all
  * processes are only read with CAP_SYS_PTRACE or CAP_SYS_ADMIN.
@@ -23,14 +23,14 @@
 #include "who.h"
 
 static uint32_t with_stacks;	/* a session of nl's with the stacks of all processes */
-static const char *no_debugfs;	/* why there are no books to open */
+static const char *no_debugfs;	/* why there are no statistics to open */
 
-static void check_books(int want, const char *who)
+static void check_stats(int want, const char *who)
 {
 	if (no_debugfs)
-		ktap_skip("open of the books", no_debugfs);
+		ktap_skip("open of the statistics", no_debugfs);
 	else
-		check_errno(want, try_open(BOOKS, O_RDONLY), who, "open of the books");
+		check_errno(want, try_open(STATISTICS, O_RDONLY), who, "open of the statistics");
 }
 
 static void as_nobody(void)
@@ -38,16 +38,17 @@ static void as_nobody(void)
 	struct nl own;
 
 	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)) {
-		ktap_not_ok("becoming nobody");
+		ktap_not_ok("becoming an ordinary user");
 		return;
 	}
 	check_errno(0, nl_open(&own), "nobody", "the family can be found");
 	check_commands(&own, "nobody");
-	check_commands(&nl, "nobody with a socket of root's");
+	check_commands(&nl, "an ordinary user with a socket of root's");
 	check_errno(EACCES, try_open(KJOULE_DEVICE, O_RDWR), "nobody", "open of the device");
-	check_errno(EACCES, try_open(KJOULE_DEVICE, O_RDONLY), "nobody", "open of the device for reading");
-	check_books(EACCES, "nobody");
-	ktap_check(session_count() == 1, "nobody: the number of sessions can be read");
+	check_errno(EACCES, try_open(KJOULE_DEVICE, O_RDONLY), "nobody",
+		    "open of the device for reading");
+	check_stats(EACCES, "nobody");
+	ktap_check(session_count() == 1, "an ordinary user: the number of sessions can be read");
 
 	if (!unshare(CLONE_NEWUSER)) {
 		struct nl inside;
@@ -70,8 +71,9 @@ static void without_both(void)
 	check_errno(0, nl_open(&own), "root without capabilities", "the family can be found");
 	check_commands(&own, "root without CAP_PERFMON and CAP_SYS_ADMIN");
 	check_commands(&nl, "root without both, with a socket of root's");
-	check_errno(EPERM, try_open(KJOULE_DEVICE, O_RDWR), "root without both", "open of the device");
-	check_books(EPERM, "root without both");
+	check_errno(EPERM, try_open(KJOULE_DEVICE, O_RDWR), "root without both",
+		    "open of the device");
+	check_stats(EPERM, "root without both");
 }
 
 /* Run a session; tell whether kernel samples came and whether their addresses were hidden. */
@@ -83,8 +85,9 @@ static bool sample_kernel(struct nl *who, unsigned int *kernel, unsigned int *hi
 	unsigned int i;
 
 	*kernel = *hidden = 0;
-	if (nl_session_new(who, &(struct nl_config){ .interval_ns = 1000000 }, &s) || device_open(&d, s.id) ||
-	    device_map(&d) || nl_session_do(who, KJOULE_CMD_SESSION_START, s.id, &s))
+	if (nl_session_new(who, &(struct nl_config){ .interval_ns = 1000000 }, &s) ||
+	    device_open(&d, s.id) || device_map(&d) ||
+	    nl_session_do(who, KJOULE_CMD_SESSION_START, s.id, &s))
 		return false;
 	while (now_ns() < (*kernel ? end : end + PATIENCE_NS) && *kernel < 20) {
 		sleep_ms(20);	/* idle is kernel mode */
@@ -100,7 +103,8 @@ static bool sample_kernel(struct nl *who, unsigned int *kernel, unsigned int *hi
 				    !(sample->rec.flags & KJOULE_SAMPLE_KERNEL))
 					continue;
 				++*kernel;
-				*hidden += (sample->rec.flags & KJOULE_SAMPLE_IP_HIDDEN) && !sample->ip;
+				*hidden += (sample->rec.flags & KJOULE_SAMPLE_IP_HIDDEN) &&
+					   !sample->ip;
 			}
 		}
 	}
@@ -130,10 +134,12 @@ static void with_perfmon(void)
 	if (!caps_keep(CAP(CAP_PERFMON) | FILES))
 		return;
 	check_errno(0, nl_open(&own), "CAP_PERFMON alone", "the family can be found");
-	check_errno(0, try_command(&own, KJOULE_CMD_SESSION_NEW, 0), "CAP_PERFMON alone", "session-new");
-	check_errno(0, try_command(&own, KJOULE_CMD_SOURCE_GET, NLM_F_DUMP), "CAP_PERFMON alone", "source-get dump");
+	check_errno(0, try_command(&own, KJOULE_CMD_SESSION_NEW, 0), "CAP_PERFMON alone",
+		    "session-new");
+	check_errno(0, try_command(&own, KJOULE_CMD_SOURCE_GET, NLM_F_DUMP), "CAP_PERFMON alone",
+		    "source-get dump");
 	check_errno(0, try_open(KJOULE_DEVICE, O_RDWR), "CAP_PERFMON alone", "open of the device");
-	check_books(0, "CAP_PERFMON alone");
+	check_stats(0, "CAP_PERFMON alone");
 	nl_close(&own);
 	check_kernel_address("CAP_PERFMON alone", CAP(CAP_PERFMON) | FILES, true);
 }
@@ -145,10 +151,12 @@ static void with_admin(void)
 	if (!caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES))
 		return;
 	check_errno(0, nl_open(&own), "CAP_SYS_ADMIN", "the family can be found");
-	check_errno(0, try_command(&own, KJOULE_CMD_SESSION_NEW, 0), "CAP_SYS_ADMIN", "session-new");
+	check_errno(0, try_command(&own, KJOULE_CMD_SESSION_NEW, 0), "CAP_SYS_ADMIN",
+		    "session-new");
 	check_errno(0, try_open(KJOULE_DEVICE, O_RDWR), "CAP_SYS_ADMIN", "open of the device");
 	nl_close(&own);
-	check_kernel_address("CAP_SYS_ADMIN and CAP_SYSLOG", CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES, true);
+	check_kernel_address("CAP_SYS_ADMIN and CAP_SYSLOG",
+			     CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES, true);
 	check_kernel_address("CAP_SYS_ADMIN alone", CAP(CAP_SYS_ADMIN) | FILES, false);
 }
 
@@ -159,12 +167,12 @@ static void check_borrowed_socket(void)
 	uid_t root = geteuid();
 
 	if (setresuid(-1, NOBODY, -1) || nl_open(&weak)) {
-		ktap_not_ok("a socket of nobody's");
+		ktap_not_ok("a socket of an ordinary user's");
 		return;
 	}
 	if (setresuid(-1, root, -1))
 		return;
-	check_commands(&weak, "root with a socket of nobody's");
+	check_commands(&weak, "root with a socket of an ordinary user's");
 }
 
 static void in_net_namespace(void)
@@ -200,7 +208,8 @@ static void as_other_user(void)
 		ktap_not_ok("becoming another user with CAP_PERFMON");
 		return;
 	}
-	check_errno(EACCES, try_attach(), "another user with CAP_PERFMON", "attaching to root's session");
+	check_errno(EACCES, try_attach(), "another user with CAP_PERFMON",
+		    "attaching to root's session");
 	check_errno(EPERM, try_command(&own, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP), "another user with CAP_PERFMON",
 		    "draining root's session");
 	check_errno(EPERM, try_command(&own, KJOULE_CMD_SESSION_START, 0), "another user with CAP_PERFMON",
@@ -211,13 +220,15 @@ static void as_other_user(void)
 		    "ending root's session");
 	check_errno(0, nl_session_new(&own, &(struct nl_config){ .interval_ns = 1000000 }, &s),
 		    "another user with CAP_PERFMON", "a session of his own");
-	check_errno(0, device_open(&d, s.id), "another user with CAP_PERFMON", "attaching to his own");
+	check_errno(0, device_open(&d, s.id), "another user with CAP_PERFMON",
+		    "attaching to his own");
 }
 
 static void as_other_admin(void)
 {
 	if (become(NOBODY, CAP(CAP_PERFMON) | CAP(CAP_SYS_ADMIN) | FILES))
-		check_errno(0, try_attach(), "another user with CAP_SYS_ADMIN besides", "attaching to root's session");
+		check_errno(0, try_attach(), "another user with CAP_SYS_ADMIN besides",
+			    "attaching to root's session");
 	else
 		ktap_not_ok("becoming another user with CAP_SYS_ADMIN");
 }
@@ -226,7 +237,8 @@ static void as_other_admin(void)
 static void without_addresses(void)
 {
 	if (caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES))
-		check_errno(0, try_attach(), "root with CAP_SYSLOG", "attaching to a session with kernel addresses");
+		check_errno(0, try_attach(), "root with CAP_SYSLOG",
+			    "attaching to a session with kernel addresses");
 	if (caps_keep(CAP(CAP_SYS_ADMIN) | FILES))
 		check_errno(EPERM, try_attach(), "root without CAP_PERFMON and CAP_SYSLOG",
 			    "attaching to a session with kernel addresses");
@@ -244,18 +256,21 @@ static void without_stacks(void)
 		return;
 	}
 	theirs = with_stacks;
-	check_errno(0, try_attach(), "root with CAP_SYS_PTRACE", "attaching to a session with all stacks");
+	check_errno(0, try_attach(), "root with CAP_SYS_PTRACE",
+		    "attaching to a session with all stacks");
 	check_errno(0, try_command(&nl, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP), "root with CAP_SYS_PTRACE",
 		    "draining a session with all stacks");
 	if (!caps_keep(CAP(CAP_PERFMON) | FILES)) {
 		ktap_not_ok("giving up CAP_SYS_PTRACE");
 		return;
 	}
-	check_errno(EPERM, try_attach(), "root with CAP_PERFMON alone", "attaching to a session with all stacks");
+	check_errno(EPERM, try_attach(), "root with CAP_PERFMON alone",
+		    "attaching to a session with all stacks");
 	check_errno(EPERM, try_command(&nl, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP), "root with CAP_PERFMON alone",
 		    "draining a session with all stacks");
 	theirs = made;
-	check_errno(0, try_attach(), "root with CAP_PERFMON alone", "attaching to a session without");
+	check_errno(0, try_attach(), "root with CAP_PERFMON alone",
+		    "attaching to a session without");
 }
 
 int main(void)
@@ -265,12 +280,14 @@ int main(void)
 	need_module();
 	need_root();
 	no_debugfs = lacks_debugfs();
-	if (nl_open(&nl) || nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s)) {
+	if (nl_open(&nl) ||
+	    nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s)) {
 		ktap_not_ok("a session to be refused: %s", nl.why);
 		return ktap_end();
 	}
 	theirs = s.id;
-	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_USER_STACK }, &stacks)) {
+	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000,
+						     .flags = KJOULE_FLAG_USER_STACK }, &stacks)) {
 		ktap_not_ok("a session with all stacks: %s", nl.why);
 		return ktap_end();
 	}
@@ -286,7 +303,8 @@ int main(void)
 	in_child(without_addresses);
 	in_child(check_borrowed_socket);
 	in_child(in_net_namespace);
-	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, theirs, &s) && s.state == KJOULE_SESSION_NEW,
+	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, theirs, &s) &&
+		   s.state == KJOULE_SESSION_NEW,
 		   "the session that was asked for is as it was");
 	ktap_check_equal(1, session_count(), "no other session is left");
 	nl_close(&nl);

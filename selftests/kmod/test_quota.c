@@ -2,7 +2,7 @@
 /*
  * Rings are not memory for nothing: a user without CAP_IPC_LOCK has so much for each CPU in all his
  * sessions together, and what he may lock besides; more is refused with what was asked for and what
- * there is. It comes back when nobody holds the rings any more, is no other user's
+ * there is. It comes back when the rings are not held any more, is no other user's
  * business, and is charged to the memory cgroup of who made the session.
  *
  * where: guest
@@ -47,7 +47,8 @@ static long read_long(const char *path)
 
 static int make(uint32_t ring_bytes, struct nl_session *session)
 {
-	return nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .ring_bytes = ring_bytes }, session);
+	return nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000,
+							.ring_bytes = ring_bytes }, session);
 }
 
 /* As many as are let; the errno of the first that is not. */
@@ -63,7 +64,8 @@ static int fill(unsigned int *n)
 /* What may be locked from now on; root sets up to where it may be raised again. */
 static int set_locked(unsigned long kib)
 {
-	struct rlimit limit = { .rlim_cur = kib * 1024, .rlim_max = LOCKED_KIB * cpu_count() * 1024ul };
+	struct rlimit limit =
+		{ .rlim_cur = kib * 1024, .rlim_max = LOCKED_KIB * cpu_count() * 1024ul };
 
 	return setrlimit(RLIMIT_MEMLOCK, &limit) ? -errno : 0;
 }
@@ -88,17 +90,20 @@ static void as_user(void)
 	unsigned int n;
 	int err;
 
-	if (set_locked(0) || !become(NOBODY, CAP(CAP_PERFMON) | CAP(CAP_SETUID) | FILES) || nl_open(&nl)) {
+	if (set_locked(0) || !become(NOBODY, CAP(CAP_PERFMON) | CAP(CAP_SETUID) | FILES) ||
+	    nl_open(&nl)) {
 		ktap_not_ok("becoming a user with CAP_PERFMON");
 		return;
 	}
 	check_errno(EDQUOT, make(256 << 20, &more), "a user", "rings of 256 MiB");
 	err = fill(&n);
 	check_refusal(err, n);
-	check_errno(0, setresuid(-1, SOMEBODY, -1) ? -errno : make(RING, &more), "another user", "has his own");
+	check_errno(0, setresuid(-1, SOMEBODY, -1) ? -errno : make(RING, &more), "another user",
+		    "has his own");
 	if (setresuid(-1, NOBODY, -1))
 		return;
-	check_errno(0, nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s[0].id, NULL), "a user", "ends a session");
+	check_errno(0, nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s[0].id, NULL), "a user",
+		    "ends a session");
 	check_errno(0, make(RING, &s[0]), "a user", "has room for another one then");
 	/* the reader still has the rings mapped */
 	if (device_open(&d, s[1].id) || device_map(&d))
@@ -170,7 +175,8 @@ static void check_cgroup(void)
 	put(CGROUP "/cgroup.subtree_control", "+memory");
 	mkdir(CGROUP "/test", 0700);
 	if (read_long(CGROUP "/test/memory.current") < 0)
-		ktap_skip("in a memory cgroup: its rings are charged", "cgroup2 has no memory controller here");
+		ktap_skip("in a memory cgroup: its rings are charged",
+			  "cgroup2 has no memory controller here");
 	else
 		in_child(charged);
 	rmdir(CGROUP "/test");

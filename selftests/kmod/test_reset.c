@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -74,8 +74,9 @@ int main(void)
 	busy_start(&busy, 1);
 	before = chip_number(fd);
 	if (nl_open(&nl) ||
-	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = 1ULL << cpu_first(),
-						     .energy = "vchip", .flags = KJOULE_FLAG_WAKE_IDLE },
+	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+						     .cpus = 1ULL << cpu_first(), .energy = "vchip",
+						     .flags = KJOULE_FLAG_WAKE_IDLE },
 			   &info, &d, walk)) {
 		ktap_not_ok("a session: %s", nl.why);
 		return ktap_end();
@@ -97,12 +98,12 @@ int main(void)
 	after = chip_number(fd);
 	busy_stop(&busy);
 	ktap_check(!back, "the total never steps back");
-	if (!ktap_check(total <= after - before + 16, "nothing is told that the chip has not counted"))
-		ktap_diag("%" PRIu64 " uJ told, %" PRIu64 " counted", total, after - before);
+	if (!ktap_check(total <= after - before + 16, "nothing is reported that the chip has not counted"))
+		ktap_diag("%" PRIu64 " uJ reported, %" PRIu64 " counted", total, after - before);
 	/* two domains; from one move of the counter to the next is lost with each reset */
-	ktap_check_equal(3 * 2, errors(), "each counter's reset is an error in the books");
+	ktap_check_equal(3 * 2, errors(), "each counter's reset is an error in the statistics");
 	ktap_check(total >= (ending - begun) / 10 * 7, "little is lost with a reset");
-	check_books("three resets", &nl, &info, &d, walk);
+	check_stats("three resets", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_close(&nl);
 	ktap_check_equal(0, session_count(), "no session is left");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A record that is cut short is at the end of the ring's memory as it is elsewhere: chains are
- * reserved at their largest and may end just there before they are cut, and what comes next must not
- * go past it. An idle CPU that is kept awake has records of two sizes and no others, so that
- * small rings meet all there is within some rounds. The same for stacks that end before what was asked for.
+ * reserved at their largest and may end just there before they are cut, and what comes next must
+ * not go past it. An idle CPU that is kept awake has records of two sizes and no others, so that
+ * small rings meet all there is within some rounds. The same for stacks that end before what was
+ * asked for.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -45,7 +46,8 @@ static pid_t start_spinning(unsigned int cpu, unsigned int bytes)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (at == MAP_FAILED || munmap(at + page, page) || sched_setaffinity(0, sizeof(set), &set))
 		_exit(1);
 	asm volatile("mov %0, %%rsp\n1:\tpause\n\tjmp 1b" : : "r"(at + page - bytes));
@@ -55,14 +57,16 @@ static pid_t start_spinning(unsigned int cpu, unsigned int bytes)
 static void check(unsigned int cpu, uint64_t flags, uint32_t depth, uint32_t stack)
 {
 	const struct nl_config c = {
-		.interval_ns = INTERVAL_NS, .cpus = 1ULL << cpu, .flags = flags | KJOULE_FLAG_WAKE_IDLE,
-		.ring_bytes = 4096, .energy = "", .frequency = "", .chain_depth = depth, .stack_bytes = stack,
+		.interval_ns = INTERVAL_NS, .cpus = 1ULL << cpu,
+		.flags = flags | KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096, .energy = "",
+		.frequency = "", .chain_depth = depth, .stack_bytes = stack,
 	};
 	uint64_t limit = now_ns() + PATIENCE_NS;
 	char name[80];
 	long got = 0;
 
-	snprintf(name, sizeof(name), "%s%s%u", flags & KJOULE_FLAG_KERNEL_CHAIN ? "kernel and " : "",
+	snprintf(name, sizeof(name), "%s%s%u",
+		 flags & KJOULE_FLAG_KERNEL_CHAIN ? "kernel and " : "",
 		 stack ? "user stacks of " : "user chains of ", stack ?: depth);
 	if (!session_begin(&nl, &c, &info, &d, walk)) {
 		ktap_not_ok("%s: a session: %s", name, nl.why);
@@ -78,7 +82,7 @@ static void check(unsigned int cpu, uint64_t flags, uint32_t depth, uint32_t sta
 	drain_map(&d, walk);
 	ktap_check(walk[0].bytes >= ROUNDS * d.ring[0].size, "%s: %llu bytes went through a ring of %llu", name,
 		   (unsigned long long)walk[0].bytes, (unsigned long long)d.ring[0].size);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	device_unmap(&d);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The machine sleeps while a session runs: what was due is booked and told as missed for
+ * The machine sleeps while a session runs: what was due is counted and reported as missed for
  * that reason, the ticks come back on their grid, energy totals never step back and have
- * nothing in them that nobody measured. The kernel's own suspend test wakes up by itself;
+ * nothing in them that was not measured. The kernel's own suspend test wakes up by itself;
  * it goes all the way down where the machine's files survive that, which those that a guest has
  * over 9p do not. In a guest without them: vm/test_sleep.py.
  *
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -35,7 +35,7 @@ static struct device d;
 static struct walk walk[NL_MAX_CPUS];
 static uint64_t suspended, offline;
 
-/* Energy as the records of all rings told it. */
+/* Energy as the records of all rings reported it. */
 static struct told {
 	uint64_t time_ns, uj;
 	uint32_t source, scope;
@@ -73,8 +73,9 @@ static void look_for_reasons(const struct ring *r)
 static void see_energy(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
 {
 	if (e->domains & 1 && n_told < sizeof(told) / sizeof(told[0]))
-		told[n_told++] = (struct told){ .time_ns = walk_due_ns(w->session, tick) + e->delay_ns,
-						.uj = e->energy_uj[0], .source = e->rec.flags, .scope = e->scope };
+		told[n_told++] = (struct told){ .time_ns = walk_due_ns(w->session, tick) +
+						e->delay_ns, .uj = e->energy_uj[0],
+						.source = e->rec.flags, .scope = e->scope };
 }
 
 static int by_time(const void *a, const void *b)
@@ -95,8 +96,9 @@ static unsigned int steps_back(void)
 			if (told[j].source != told[i].source || told[j].scope != told[i].scope)
 				continue;
 			if (told[i].uj < told[j].uj && n++ < 3)
-				ktap_diag("%" PRIu64 " uJ at %" PRIu64 " ns, after %" PRIu64 " at %" PRIu64,
-					  told[i].uj, told[i].time_ns, told[j].uj, told[j].time_ns);
+				ktap_diag("%" PRIu64 " uJ at %" PRIu64 " ns, after %" PRIu64
+					  " at %" PRIu64, told[i].uj, told[i].time_ns, told[j].uj,
+					  told[j].time_ns);
 			break;
 		}
 	}
@@ -152,8 +154,9 @@ static void check_sleep(const char *state, const char *test)
 		ktap_skip(name, "this kernel has no suspend test (CONFIG_PM_DEBUG)");
 		return;
 	}
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .ring_bytes = 1 << 22,
-						     .flags = KJOULE_FLAG_WAKE_IDLE }, &info, &d, walk))
+	if (!session_begin(&nl,
+			   &(struct nl_config){ .interval_ns = INTERVAL_NS, .ring_bytes = 1 << 22,
+						.flags = KJOULE_FLAG_WAKE_IDLE }, &info, &d, walk))
 		return;
 	for (i = 0; i < d.n; i++)
 		walk[i].on_energy = see_energy;
@@ -170,29 +173,34 @@ static void check_sleep(const char *state, const char *test)
 	for (i = 0; i < d.n; i++)
 		look_for_reasons(&d.ring[i]);
 	drain_map(&d, walk);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	slept_ns = after - before;
 	ticks = slept_ns / INTERVAL_NS;
-	ktap_diag("%s: %.3f s by the clock, which stood for %.3f s; %" PRIu64 " ticks missed for it on %u CPUs, %" PRIu64
-		  " told as offline; %u energy records", name, slept_ns / 1e9, asleep_ns / 1e9, suspended, d.n, offline,
-		  n_told);
+	ktap_diag("%s: %.3f s by the clock, which stood for %.3f s; %" PRIu64
+		  " ticks missed for it on %u CPUs, %" PRIu64
+		  " reported as offline; %u energy records", name, slept_ns / 1e9, asleep_ns / 1e9,
+		  suspended, d.n, offline, n_told);
 	/*
-	 * The module hears of the sleep after it has begun and of the end before it is one. On a kernel
-	 * full of checkers that may take longer than the sleep itself, if the clock does not stand for it.
+	 * The module hears of the sleep after it has begun and of the end before it is one. On a
+	 * kernel full of checkers that may take longer than the sleep itself, if the clock does not
+	 * stand for it.
 	 */
 	least = ticks * 8 / 10;
 	if (kernel_full_of_checkers() && least > TEST_NS / INTERVAL_NS * 19 / 20)
 		least = TEST_NS / INTERVAL_NS * 19 / 20;
 	ktap_check(suspended > d.n * least && suspended <= d.n * (ticks + 2),
-		   "%s: the ticks due meanwhile are told as missed for that", name);
+		   "%s: the ticks due meanwhile are reported as missed for that", name);
 	if (has_energy()) {
 		ktap_check_equal(0, steps_back(), "energy never steps back, whoever reads it");
-		ktap_check(n_told > 10 && told[0].time_ns < before && told[n_told - 1].time_ns > after,
+		ktap_check(n_told > 10 && told[0].time_ns < before &&
+			   told[n_told - 1].time_ns > after,
 			   "and is measured before and after");
-		if (pj && !ktap_check(told_across(before, after) < pj / 1e12 / 2, "and has not in it what nobody measured"))
-			ktap_diag("%.3f J told over the sleep, the chip spent %.3f J", told_across(before, after), pj / 1e12);
+		if (pj && !ktap_check(told_across(before, after) < pj / 1e12 / 2, "and has not in it what was not measured"))
+			ktap_diag("%.3f J reported over the sleep, the chip spent %.3f J",
+				  told_across(before, after), pj / 1e12);
 	} else {
-		ktap_skip("energy never steps back, whoever reads it", "no source of energy: load its driver");
+		ktap_skip("energy never steps back, whoever reads it",
+			  "no source of energy: load its driver");
 	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_unmap(&d);

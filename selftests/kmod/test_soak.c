@@ -2,8 +2,9 @@
 /*
  * Everything at once and for long: a session at 4 kHz, a CPU that goes or comes every
  * second, sessions of all kinds, with sources and callers, made and destroyed throughout, processes
- * forked and ended. The kernel has nothing to complain of, every book balances, no total steps back. KJOULE_SOAK_S says for how many
- * seconds; the figure that is promised is for 300 (scripts/bench soak).
+ * forked and ended. The kernel has nothing to complain of, every book balances, no total steps
+ * back. KJOULE_SOAK_S says for how many seconds; the figure that is promised is for 300
+ * (scripts/bench soak).
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -18,7 +19,7 @@
 
 #include "../ktap.h"
 #include "any_source.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -136,7 +137,7 @@ static void one_other(struct others *o, pid_t forks)
 		nl_session_do(&nl_others, KJOULE_CMD_SESSION_STOP, s.id, NULL);
 		n = nl_stats(&nl_others, s.id, stats, NL_MAX_CPUS);
 		for (i = 0; i < n; i++)
-			o->unbalanced += !books_balance(&stats[i]);
+			o->unbalanced += !stats_balance(&stats[i]);
 	}
 	/* some are left to the end of their socket */
 	if (random_below(4))
@@ -167,8 +168,9 @@ int main(void)
 	nl_open(&nl_others);
 	busy_start(&b, 1);
 	forks = start_forks();
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = 250000, .ring_bytes = 1 << 22, .specs = specs,
-						     .n_specs = 2 }, &info, &d, walk))
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = 250000, .ring_bytes = 1 << 22,
+						     .specs = specs, .n_specs = 2 }, &info, &d,
+			   walk))
 		return ktap_end();
 	for (i = 0; i < d.n; i++) {
 		walk[i].on_energy = see_energy;
@@ -190,7 +192,7 @@ int main(void)
 	cpu_online(second, true);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	check_books("all the time", &nl, &info, &d, walk);
+	check_stats("all the time", &nl, &info, &d, walk);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	nl_close(&nl_others);
 	busy_stop(&b);
@@ -203,7 +205,7 @@ int main(void)
 	ktap_check_equal(0, o.failed, "none failed");
 	ktap_check(steps > 100 && !steps_back, "no total ever steps back");
 	ktap_check(values > (unsigned int)seconds / 2, "and a file, which each move of a CPU changes, is read");
-	ktap_check_equal(0, o.unbalanced, "the books of each balance");
+	ktap_check_equal(0, o.unbalanced, "the statistics of each agree");
 	sleep_ms(200);
 	ktap_check_equal(0, session_count(), "no session is left");
 	return ktap_end();

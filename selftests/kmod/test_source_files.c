@@ -2,8 +2,9 @@
 /*
  * How the thread of a slow source reads: a counter goes on over its wrap and never steps
  * back, a value that cannot be is an error and counted, a file that is slow is counted
- * as an overrun and holds up no other source, a device that hangs holds up nobody, periods do not drift, the last reading is
- * at the session's end, and a thread without its CPUs counts what it cannot tell.
+ * as an overrun and holds up no other source, a device that hangs holds up nothing, periods do not
+ * drift, the last reading is at the session's end, and a thread without its CPUs counts what it
+ * cannot tell.
  *
  * where: guest
  * vm: --profile plain --cpus 2
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -69,8 +70,9 @@ static bool begin(const struct nl_spec *specs, unsigned int count, uint64_t cpus
 
 	memset(n, 0, sizeof(n));
 	memset(cpu_of, 0, sizeof(cpu_of));
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = cpus, .specs = specs,
-						     .n_specs = count, .flags = KJOULE_FLAG_WAKE_IDLE },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = cpus,
+						     .specs = specs, .n_specs = count,
+						     .flags = KJOULE_FLAG_WAKE_IDLE },
 			   &info, &d, walk))
 		return false;
 	for (i = 0; i < d.n; i++)
@@ -87,7 +89,7 @@ static void stop(void)
 static void end(const char *name)
 {
 	stop();
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 }
@@ -120,7 +122,8 @@ static void say(const char *text)
 }
 
 /* The values are exactly these, and so many reads failed. */
-static void check_values(const char *name, const int64_t *want, unsigned int count, uint64_t errors_min)
+static void check_values(const char *name, const int64_t *want, unsigned int count,
+			 uint64_t errors_min)
 {
 	unsigned int i;
 	bool good = n[0] == count;
@@ -129,7 +132,8 @@ static void check_values(const char *name, const int64_t *want, unsigned int cou
 		good = value[0][i].value == want[i];
 	if (!ktap_check(good, "%s: values are as they should be", name)) {
 		for (i = 0; i < n[0] || i < count; i++)
-			ktap_diag("%u: %" PRId64 ", wanted %" PRId64, i, i < n[0] ? (int64_t)value[0][i].value : -1,
+			ktap_diag("%u: %" PRId64 ", wanted %" PRId64, i,
+				  i < n[0] ? (int64_t)value[0][i].value : -1,
 				  i < count ? want[i] : -1);
 	}
 	if (errors_min)
@@ -140,8 +144,9 @@ static void check_values(const char *name, const int64_t *want, unsigned int cou
 
 static struct nl_spec file_spec(uint32_t quantity, uint64_t period_ns)
 {
-	return (struct nl_spec){ .given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE,
-				 .name = "file", .quantity = quantity, .period_ns = period_ns, .fd = test_file() };
+	return (struct nl_spec){ .given = GIVE_FILE | GIVE(PERIOD_NS),
+				 .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "file",
+				 .quantity = quantity, .period_ns = period_ns, .fd = test_file() };
 }
 
 static void check_range(void)
@@ -156,7 +161,7 @@ static void check_range(void)
 	let_read(0);
 	say("950\n");
 	say("20\n");		/* 49 to the end, one around it, 20 */
-	say("20");		/* the same, not told again */
+	say("20");		/* the same, not reported again */
 	say("10\n");
 	ktap_check_equal(0, use(0)->errors, "nothing failed until here");
 	say("1000\n");		/* beyond */
@@ -216,7 +221,7 @@ static void check_gauge(void)
 		bad += value[0][i].value != -375 && value[0][i].value != 2125;
 	}
 	ktap_check(low && high && !bad, "a gauge has its sign and unit");
-	ktap_check(n[0] == info.use[0].reads && !info.use[0].errors, "it is told at each reading");
+	ktap_check(n[0] == info.use[0].reads && !info.use[0].errors, "it is reported at each reading");
 	close(spec.fd);
 }
 
@@ -226,7 +231,8 @@ static unsigned int within(const struct kjoule_value *first, uint64_t period_ns,
 	unsigned int i, count = 0;
 
 	for (i = 0; i < n[1]; i++)
-		count += (value[1][i].time_ns - first->time_ns + (1 << 16) * period_ns) % period_ns < most_ns;
+		count += (value[1][i].time_ns - first->time_ns + (1 << 16) * period_ns) %
+			 period_ns < most_ns;
 	return count;
 }
 
@@ -235,7 +241,8 @@ static void check_slow(void)
 {
 	struct nl_spec specs[2] = { file_spec(KJOULE_QUANTITY_POWER, 10 * MS), {
 		.given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "temperature",
-		.quantity = KJOULE_QUANTITY_TEMPERATURE, .period_ns = 10 * MS, .fd = chip_temperature() } };
+		.quantity = KJOULE_QUANTITY_TEMPERATURE, .period_ns = 10 * MS,
+		.fd = chip_temperature() } };
 	unsigned int i, took = 0, over = 0, nearly = 0;
 	unsigned int prompt = 0, there;
 	uint64_t begun;
@@ -264,12 +271,15 @@ static void check_slow(void)
 	if (!ktap_check(info.use[0].overruns >= over && info.use[0].overruns <= nearly,
 			"each reading that takes longer than the period is counted as an overrun"))
 		ktap_diag("%" PRIu64 " overruns, %u to %u", info.use[0].overruns, over, nearly);
-	/* a slow reading takes 55 ms or more, a quick one comes each 10 ms; in turn there would be as many of both */
+	/*
+	 * a slow reading takes 55 ms or more, a quick one comes each 10 ms; in turn there would be
+	 * as many of both
+	 */
 	if (!ktap_check(info.use[1].reads == n[1] && n[1] > 60 && n[1] > 4 * took, "another source is read at its own pace"))
 		ktap_diag("%u values of %" PRIu64 " readings", n[1], info.use[1].reads);
 	/*
-	 * Most begin shortly after their grid point, to the end; if periods drifted a third would. The
-	 * prompt ones tell where the grid is, the first may have been late.
+	 * Most begin shortly after their grid point, to the end; if periods drifted a third would.
+	 * The prompt ones tell where the grid is, the first may have been late.
 	 */
 	for (i = 0; i < n[1]; i++) {
 		there = within(&value[1][i], 10 * MS, 3 * MS);
@@ -299,7 +309,8 @@ static void check_ends(void)
 	ktap_check_equal(2, info.use[0].reads, "it was read at the start and at the stop");
 	ktap_check(n[0] == 2 && value[0][1].time_ns <= info.stop_ns, "the last reading is before the end");
 	begun = now_ns();
-	if (!nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1 }, &info))
+	if (!nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec,
+						      .n_specs = 1 }, &info))
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	ktap_check(now_ns() - begun < 1000 * MS, "a session that was never started ends at once");
 	close(spec.fd);
@@ -332,7 +343,7 @@ static void check_offline(void)
 	ktap_check(let_read_so_often(0, 20) && errors == info.use[0].errors, "when it is back there are no more");
 	end("CPU 1 off and on");
 	ktap_check(cpu_of[0][1] == n[0] && n[0] == info.use[0].reads - info.use[0].errors,
-		   "readings are told in the ring of CPU 1, or counted as errors");
+		   "readings are reported in the ring of CPU 1, or counted as errors");
 	close(spec.fd);
 }
 
@@ -368,10 +379,10 @@ static void check_hanging(void)
 	ktap_check(now_ns() - begun < 2500 * MS, "a device that hangs does not hold up the stop");
 	errors = use(0)->errors;
 	ktap_check(info.state == KJOULE_SESSION_STOPPED && errors == 1, "the reading that was cut off is an error");
-	check_books("a device that hangs", &nl, &info, &d, walk);
+	check_stats("a device that hangs", &nl, &info, &d, walk);
 	let_go();
 	drain();
-	check_books("after the device has answered", &nl, &info, &d, walk);
+	check_stats("after the device has answered", &nl, &info, &d, walk);
 	ktap_check(use(0)->errors == errors, "and its errors are as they were");
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "module.h"
@@ -63,15 +63,16 @@ static void check_gone(void)
 	struct nl_spec specs[2] = { {
 		.given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "file",
 		.quantity = KJOULE_QUANTITY_POWER, .period_ns = PERIOD_NS, .fd = test_file() }, {
-		.given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_POWER_SUPPLY, .name = "vchip",
-		.period_ns = PERIOD_NS } };
+		.given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_POWER_SUPPLY,
+		.name = "vchip", .period_ns = PERIOD_NS } };
 	uint64_t errors[2], reads[2];
 	unsigned int i;
 
 	test_file_says("5\n");
-	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs, .n_specs = 2,
-						     .frequency = "" }, &info) ||
-	    device_open(&d, info.id) || nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info)) {
+	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs,
+						     .n_specs = 2, .frequency = "" }, &info) ||
+	    device_open(&d, info.id) ||
+	    nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info)) {
 		ktap_not_ok("a session: %s", nl.why);
 		return;
 	}

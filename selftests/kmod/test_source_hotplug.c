@@ -18,7 +18,7 @@
 #include <linux/perf_event.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -34,7 +34,7 @@ static struct nl_session info;
 static struct device d;
 static struct walk walk[NL_MAX_CPUS];
 
-/* Totals by source and scope, and in whose ring they were told last. */
+/* Totals by source and scope, and in whose ring they were reported last. */
 static uint64_t total[2][2];
 static unsigned int told_by[2][2];
 static bool back;
@@ -70,7 +70,7 @@ static uint64_t instructions(unsigned int cpu)
 	return chip_register(user) + chip_register(kernel);
 }
 
-/* Do totals grow in this time, told by this CPU? */
+/* Do totals grow in this time, reported by this CPU? */
 static bool grows_in(uint64_t ns, unsigned int source, unsigned int scope, unsigned int cpu)
 {
 	uint64_t limit = now_ns() + ns, before;
@@ -101,10 +101,13 @@ static void check_balance(const char *name)
 	static struct nl_stats stats[NL_MAX_CPUS];
 
 	ktap_check(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 2 &&
-		   books_balance(&stats[0]) & books_balance(&stats[1]), "%s: the books balance", name);
+		   stats_balance(&stats[0]) & stats_balance(&stats[1]), "%s: the statistics agree", name);
 }
 
-/* An idle CPU tells of its own events only where it is kept awake; the package's energy is read anyhow. */
+/*
+ * An idle CPU tells of its own events only where it is kept awake; the package's energy is read
+ * anyhow.
+ */
 static bool awake;
 
 static void cycle(unsigned int cpu, unsigned int i)
@@ -143,7 +146,8 @@ static struct nl_spec instructions_counter(void)
 
 static void check_hotplug(uint64_t flags)
 {
-	const struct nl_spec specs[] = { [POWER] = power(), [INSTRUCTIONS] = instructions_counter() };
+	const struct nl_spec specs[] =
+		{ [POWER] = power(), [INSTRUCTIONS] = instructions_counter() };
 	uint64_t before[3], after[3], begun, ending;
 	int fd = chip_energy();
 	unsigned int i;
@@ -153,8 +157,9 @@ static void check_hotplug(uint64_t flags)
 	before[0] = chip_number(fd);
 	before[1] = instructions(0);
 	before[2] = instructions(1);
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs, .n_specs = 2,
-						     .flags = flags, .ring_bytes = 1 << 22 },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs,
+						     .n_specs = 2, .flags = flags,
+						     .ring_bytes = 1 << 22 },
 			   &info, &d, walk)) {
 		ktap_not_ok("a session: %s", nl.why);
 		return;
@@ -179,21 +184,25 @@ static void check_hotplug(uint64_t flags)
 	after[1] = instructions(0);
 	after[2] = instructions(1);
 	ktap_check(!back, "no total ever steps back");
-	ktap_check(total[POWER][0] <= after[0] - before[0] + 16 && total[INSTRUCTIONS][0] <= after[1] - before[1] &&
-		   total[INSTRUCTIONS][1] <= after[2] - before[2], "nothing is told that the chip has not counted");
+	ktap_check(total[POWER][0] <= after[0] - before[0] + 16 &&
+		   total[INSTRUCTIONS][0] <= after[1] - before[1] && total[INSTRUCTIONS][1] <=
+		   after[2] - before[2], "nothing is reported that the chip has not counted");
 	/* what is lost: from when a CPU goes until the counter is there again */
 	if (!ktap_check(total[POWER][0] >= (ending - begun) / 10 * 9, "little is lost while counters are moved"))
 		ktap_diag("%" PRIu64 " of %" PRIu64 " uJ", total[POWER][0], ending - begun);
-	check_books("CPUs off and on", &nl, &info, &d, walk);
+	check_stats("CPUs off and on", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	close(fd);
 }
 
-/* Which was made while CPU 0 was offline: when it is back it counts, and takes over from the other. */
+/*
+ * Which was made while CPU 0 was offline: when it is back it counts, and takes over from the other.
+ */
 static void check_joiner(void)
 {
-	const struct nl_spec specs[] = { [POWER] = power(), [INSTRUCTIONS] = instructions_counter() };
+	const struct nl_spec specs[] =
+		{ [POWER] = power(), [INSTRUCTIONS] = instructions_counter() };
 
 	if (access("/sys/devices/system/cpu/cpu0/online", W_OK)) {
 		ktap_skip("a CPU that was offline when the session was made", "CPU 0 cannot");
@@ -201,18 +210,20 @@ static void check_joiner(void)
 	}
 	memset(total, 0, sizeof(total));
 	if (!cpu_online(0, false) ||
-	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs, .n_specs = 2,
-						     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 1 << 22 },
+	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs,
+						     .n_specs = 2, .flags = KJOULE_FLAG_WAKE_IDLE,
+						     .ring_bytes = 1 << 22 },
 			   &info, &d, walk)) {
 		ktap_not_ok("a session while CPU 0 is offline: %s", nl.why);
 		return;
 	}
 	walk[0].on_energy = walk[1].on_energy = see;
 	ktap_check(grows(POWER, 1, 1) && grows(INSTRUCTIONS, 1, 1), "without CPU 0 the other tells both counters");
-	ktap_check(cpu_online(0, true) && grows(INSTRUCTIONS, 0, 0), "CPU 0 comes: its own counter is told");
+	ktap_check(cpu_online(0, true) && grows(INSTRUCTIONS, 0, 0), "CPU 0 comes: its own counter is reported");
 	ktap_check(cpu_online(1, false) && grows(POWER, 1, 0), "CPU 1 goes: CPU 0 tells the package's");
 	ktap_check(grows(INSTRUCTIONS, 0, 0), "and its own");
-	ktap_check(cpu_online(1, true) && grows(INSTRUCTIONS, 1, 1) && grows(POWER, 1, told_by[POWER][1]),
+	ktap_check(cpu_online(1, true) && grows(INSTRUCTIONS, 1, 1) &&
+		   grows(POWER, 1, told_by[POWER][1]),
 		   "CPU 1 comes back: all go on");
 	ktap_check(!total[POWER][0], "the package has one counter all the time");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
@@ -220,8 +231,8 @@ static void check_joiner(void)
 	ktap_check(!back, "no total ever steps back");
 	ktap_check(info.use[POWER].scope[0] == 1 && info.use[POWER].scope[1] == 1 &&
 		   info.use[INSTRUCTIONS].scope[0] == 0 && info.use[INSTRUCTIONS].scope[1] == 1,
-		   "who shares which is told at the end");
-	check_books("a CPU that joins", &nl, &info, &d, walk);
+		   "who shares which is reported at the end");
+	check_stats("a CPU that joins", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 }
@@ -234,8 +245,9 @@ static void check_refused(void)
 
 	set_parameter("vchip", "not_on", "1");
 	memset(total, 0, sizeof(total));
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1,
-						     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 1 << 22 },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec,
+						     .n_specs = 1, .flags = KJOULE_FLAG_WAKE_IDLE,
+						     .ring_bytes = 1 << 22 },
 			   &info, &d, walk)) {
 		ktap_not_ok("a session with a PMU that counts nothing of CPU 1: %s", nl.why);
 		set_parameter("vchip", "not_on", "-1");
@@ -248,11 +260,14 @@ static void check_refused(void)
 	drain(0);
 	errors = info.use[0].errors;
 	ktap_check(!total[0][1] && !errors, "and CPU 1 has nothing to tell, which is no error");
-	check_books("a PMU of one CPU", &nl, &info, &d, walk);
+	check_stats("a PMU of one CPU", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
-	ktap_check_equal(-EINVAL, nl_session_try(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec,
-									  .n_specs = 1, .cpus = 2 }),
+	ktap_check_equal(-EINVAL,
+			 nl_session_try(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+									  .specs = &spec,
+									  .n_specs = 1,
+									  .cpus = 2 }),
 			 "a session of CPU 1 alone is refused");
 	ktap_check(strstr(nl.why, "on CPU 1"), "the words name the CPU");
 	set_parameter("vchip", "not_on", "-1");
@@ -268,8 +283,9 @@ static void check_squeezed(void)
 	int fd[2];
 
 	memset(total, 0, sizeof(total));
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1,
-						     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 1 << 22 },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec,
+						     .n_specs = 1, .flags = KJOULE_FLAG_WAKE_IDLE,
+						     .ring_bytes = 1 << 22 },
 			   &info, &d, walk))
 		return;
 	walk[0].on_energy = walk[1].on_energy = see;
@@ -286,7 +302,7 @@ static void check_squeezed(void)
 	close(fd[1]);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain(0);
-	check_books("counters without room", &nl, &info, &d, walk);
+	check_stats("counters without room", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 }
@@ -299,7 +315,8 @@ static void count(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
 	uint64_t due_ns = walk_due_ns(&info, tick);
 
 	(void)e;
-	counted.told[w->cpu % NL_MAX_CPUS] += due_ns >= counted.from_ns && due_ns <= counted.until_ns;
+	counted.told[w->cpu % NL_MAX_CPUS] += due_ns >= counted.from_ns &&
+					      due_ns <= counted.until_ns;
 }
 
 static void count_from_now(void)
@@ -310,7 +327,10 @@ static void count_from_now(void)
 	counted.until_ns = UINT64_MAX;
 }
 
-/* Energy records of CPU 1, its ticks and those that were due, while the chip's counter moves at least four times. */
+/*
+ * Energy records of CPU 1, its ticks and those that were due, while the chip's counter moves at
+ * least four times.
+ */
 static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
@@ -322,7 +342,7 @@ static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 	count_from_now();
 	end = now_ns() + 40000000;
 	while (now_ns() < end)
-		;	/* awake: while both are idle nobody has to read */
+		;	/* awake: while both are idle there is nothing to read */
 	drain_map(&d, walk);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	*ticks = stats[1].taken - *ticks;
@@ -332,7 +352,7 @@ static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 
 /*
  * For 40 ticks all CPUs sleep, and so does the one that reads. A kernel full of checkers takes
- * several ticks to fall asleep and to wake, in which there is something to read.
+ * several ticks to fall idle and to wake, in which there is something to read.
  */
 static bool is_left_alone_asleep(void)
 {
@@ -347,11 +367,15 @@ static bool is_left_alone_asleep(void)
 	drain_map(&d, walk);
 	skipped = after[1].skipped - before[1].skipped;
 	if (skipped < 20 || counted.told[1] > 2)
-		ktap_diag("asleep for 40 ticks: %" PRIu64 " skipped, %u energy records", skipped, counted.told[1]);
+		ktap_diag("idle for 40 ticks: %" PRIu64 " skipped, %u energy records", skipped,
+			  counted.told[1]);
 	return skipped >= 20 && (counted.told[1] <= 2 || kernel_full_of_checkers());
 }
 
-/* Idle CPUs are left alone, but for the one on which the reading hangs, whichever it is at the time. */
+/*
+ * Idle CPUs are left alone, but for the one on which the reading hangs, whichever it is at the
+ * time.
+ */
 static void check_owner_moves(void)
 {
 	unsigned int records, i, reads = 0, alone = 0, asleep = 0, woken = 0;
@@ -359,7 +383,8 @@ static void check_owner_moves(void)
 
 	pin_to(0);
 	set_parameter("vchip_source", "owner", "0");
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = "vchip", .ring_bytes = 1 << 22 },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = "vchip",
+						     .ring_bytes = 1 << 22 },
 			   &info, &d, walk))
 		return;
 	walk[0].on_energy = walk[1].on_energy = count;
@@ -381,15 +406,15 @@ static void check_owner_moves(void)
 	if (!ktap_check(reads >= 18, "an idle CPU that has to read the package's counter does at once"))
 		ktap_diag("%u of %u times", reads, i);
 	if (!ktap_check(alone >= 16, "and is left alone as soon as it need not any more"))
-		ktap_diag("%u of %u times; in the last %u energy records, %" PRIu64 " of %" PRIu64 " ticks", alone, i,
-			  records, ticks, due);
+		ktap_diag("%u of %u times; in the last %u energy records, %" PRIu64 " of %" PRIu64
+			  " ticks", alone, i, records, ticks, due);
 	if (!ktap_check(asleep >= 16, "and while all others are idle"))
 		ktap_diag("%u of %u times", asleep, i);
 	if (!ktap_check(woken >= 18, "until one of them wakes: then it reads again"))
 		ktap_diag("%u of %u times", woken, i);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain(0);
-	check_books("the reader changes", &nl, &info, &d, walk);
+	check_stats("the reader changes", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	set_parameter("vchip_source", "owner", "-1");

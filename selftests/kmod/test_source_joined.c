@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All CPUs of a package were away, and those that come back bring a counter of which nobody can know
- * at first that it is the same package's: in the end they share one, told by whoever reads it, and
- * nothing that it counts is told twice, or steps back.
+ * All CPUs of a package were away, and those that come back bring a counter of which it is not
+ * known at first that it is the same package's: in the end they share one, reported by whoever
+ * reads it, and nothing that it counts is reported twice, or steps back.
  *
  * where: guest
  * vm: --profile plain --cpus 4
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -44,7 +44,7 @@ static void see(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
 		ktap_not_ok("a record of scope %u", e->scope);
 		return;
 	}
-	/* rings are read one after the other: what another CPU told before may come later */
+	/* rings are read one after the other: what another CPU reported before may come later */
 	back |= w->cpu == told_by[e->scope] && e->energy_uj[0] < total[e->scope];
 	if (e->energy_uj[0] >= total[e->scope]) {
 		total[e->scope] = e->energy_uj[0];
@@ -60,15 +60,16 @@ static bool grows(unsigned int scope, unsigned int cpu)
 	before = total[scope];
 	if (await(drain_map(&d, walk) >= 0 && total[scope] > before && told_by[scope] == cpu))
 		return true;
-	ktap_diag("scope %u: %" PRIu64 " ns, before %" PRIu64 ", told by CPU %u", scope, total[scope], before,
-		  told_by[scope]);
+	ktap_diag("scope %u: %" PRIu64 " ns, before %" PRIu64 ", reported by CPU %u", scope,
+		  total[scope], before, told_by[scope]);
 	return false;
 }
 
 /* Has each CPU the meter of this scope in the end? */
 static bool is_of_scope(unsigned int cpu, unsigned int scope)
 {
-	if (await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) && info.use[pairs].scope[cpu] == scope))
+	if (await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) &&
+		  info.use[pairs].scope[cpu] == scope))
 		return true;
 	ktap_diag("CPU %u is of scope %u", cpu, info.use[pairs].scope[cpu]);
 	return false;
@@ -78,15 +79,17 @@ static bool is_of_scope(unsigned int cpu, unsigned int scope)
 static bool begin(uint64_t flags, const char *energy)
 {
 	const struct nl_spec spec = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "pairs",
-				      .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip_pairs") };
+				      .quantity = KJOULE_QUANTITY_COUNT,
+				      .perf_type = pmu_type("vchip_pairs") };
 
 	memset(total, 0, sizeof(total));
 	back = false;
 	pairs = !!energy;
 	begun_ns = now_ns();
 	if (!cpu_online(3, false) ||
-	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1,
-						     .energy = energy, .flags = flags, .ring_bytes = 1 << 22 },
+	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec,
+						     .n_specs = 1, .energy = energy, .flags = flags,
+						     .ring_bytes = 1 << 22 },
 			   &info, &d, walk)) {
 		ktap_not_ok("a session while CPU 3 is offline: %s", nl.why);
 		return false;
@@ -111,12 +114,15 @@ static void end(const char *name)
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
 	ktap_check(!back, "%s: no total ever steps back", name);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 }
 
-/* @scope: that both CPUs of the second package share now; @left: what the other one's total has been. */
+/*
+ * @scope: that both CPUs of the second package share now; @left: what the other one's total has
+ * been.
+ */
 static void end_joined(const char *name, unsigned int scope, unsigned int other, uint64_t left)
 {
 	uint64_t both, ns;
@@ -126,12 +132,12 @@ static void end_joined(const char *name, unsigned int scope, unsigned int other,
 	ktap_check(cpu_online(scope, false) && grows(scope, scope ^ 1), "%s: one goes, the other tells it", name);
 	ktap_check(cpu_online(scope, true) && grows(scope, told_by[scope]), "%s: and when it is back too", name);
 	drain_map(&d, walk);
-	if (!ktap_check(left == total[other], "%s: nobody tells the counter that was given up", name))
+	if (!ktap_check(left == total[other], "%s: no CPU reports the counter that was given up", name))
 		ktap_diag("%" PRIu64 " ns then, %" PRIu64 " now", left, total[other]);
 	both = total[2] + total[3];
 	ns = now_ns() - begun_ns;
-	if (!ktap_check(both <= ns, "%s: nothing is told twice", name))
-		ktap_diag("%" PRIu64 " ns told of %" PRIu64, both, ns);
+	if (!ktap_check(both <= ns, "%s: nothing is reported twice", name))
+		ktap_diag("%" PRIu64 " ns reported of %" PRIu64, both, ns);
 	end(name);
 }
 
@@ -159,10 +165,10 @@ static void check_joined(uint64_t flags, const char *last, const char *first)
 }
 
 /*
- * Two counters of the same on two CPUs, until one of these goes and its counter moves to the other. That
- * one's own is given up, and it reads the one that has come, when the session knows: which another
- * source, asked before, keeps it from for long. What that one counted before CPU 3 came would show in
- * the total of CPU 3's own.
+ * Two counters of the same on two CPUs, until one of these goes and its counter moves to the other.
+ * That one's own is given up, and it reads the one that has come, when the session knows: which
+ * another source, asked before, keeps it from for long. What that one counted before CPU 3 came
+ * would show in the total of CPU 3's own.
  */
 static void check_second(void)
 {
@@ -180,8 +186,8 @@ static void check_second(void)
 	set_parameter("vchip_source", "owner_ms", "20");
 	ktap_check(cpu_online(2, false) && is_of_scope(3, 2), "%s: it has that one then", name);
 	drain_map(&d, walk);
-	if (!ktap_check(total[3] <= now_ns() - there_ns, "%s: nothing is told twice", name))
-		ktap_diag("%" PRIu64 " ns told of %" PRIu64, total[3], now_ns() - there_ns);
+	if (!ktap_check(total[3] <= now_ns() - there_ns, "%s: nothing is reported twice", name))
+		ktap_diag("%" PRIu64 " ns reported of %" PRIu64, total[3], now_ns() - there_ns);
 	set_parameter("vchip_source", "owner_ms", "0");
 	ktap_check(grows(2, 3), "%s: and tells it", name);
 	ktap_check(cpu_online(2, true), "%s: the other CPU comes back", name);
@@ -194,12 +200,16 @@ static int64_t errors_of(void)
 	char path[80];
 	int64_t n = -1;
 
-	snprintf(path, sizeof(path), "/sys/class/misc/kjoule/session%u/source%u/errors", info.id, pairs);
+	snprintf(path, sizeof(path), "/sys/class/misc/kjoule/session%u/source%u/errors", info.id,
+		 pairs);
 	chip_read(path, &n);
 	return n;
 }
 
-/* A CPU comes whose counter cannot be made: that is told, and it is tried again until there is one. */
+/*
+ * A CPU comes whose counter cannot be made: that is reported, and it is tried again until there is
+ * one.
+ */
 static void check_full(void)
 {
 	const char *name = "a CPU comes while no counter is left";
@@ -218,7 +228,8 @@ static void check_full(void)
 		   "%s: values that are not got are counted", name);
 	while (n.event != KJOULE_EVENT_SOURCE_LOST && notice_wait(&listener, &n, 20000) == 1)
 		;
-	ktap_check(n.event == KJOULE_EVENT_SOURCE_LOST && !strcmp(n.source, "pairs"), "%s: that the source is lost is told", name);
+	ktap_check(n.event == KJOULE_EVENT_SOURCE_LOST && !strcmp(n.source, "pairs"),
+		   "%s: that the source is lost is reported", name);
 	nl_close(&listener);
 	set_parameter("vchip", "no_pair", "0");
 	ktap_check(grows(3, 3), "%s: it has one when there is one again", name);
@@ -272,7 +283,8 @@ int main(void)
 	check_full();
 	check_joined(KJOULE_FLAG_WAKE_IDLE, "the last one joins", "the other one joins");
 	if (kernel_full_of_checkers()) {
-		ktap_skip("the same beside busy threads", "a CPU takes half a minute to come and go then: another kernel");
+		ktap_skip("the same with busy threads",
+			  "a CPU takes half a minute to come and go then: another kernel");
 	} else {
 		if (!busy_start(&b, 6))
 			ktap_not_ok("busy threads");

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "caps.h"
 #include "chip.h"
 #include "guest.h"
@@ -30,9 +30,11 @@
 
 static struct nl nl;
 
-static int try_specs(struct nl *who, const char *energy, uint64_t cpus, const struct nl_spec *specs, unsigned int n)
+static int try_specs(struct nl *who, const char *energy, uint64_t cpus, const struct nl_spec *specs,
+		     unsigned int n)
 {
-	return nl_session_try(who, &(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = energy, .cpus = cpus,
+	return nl_session_try(who, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+							.energy = energy, .cpus = cpus,
 							.specs = specs, .n_specs = n });
 }
 
@@ -49,20 +51,24 @@ static void check_outcome(const char *what, int want, int got, const char *named
 /* Refused as the only source, and behind one that is fine. */
 static void refuse(const char *what, struct nl_spec spec, int want)
 {
-	static const struct nl_spec fine = { .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_POWER_SUPPLY,
+	static const struct nl_spec fine = { .given = GIVE_NAMED,
+					     .origin = KJOULE_ORIGIN_POWER_SUPPLY,
 					     .name = "vchip" };
 	/* a name that is too long is refused before anybody has looked at it */
-	const char *name = spec.given & GIVE(NAME) && spec.name[0] && strlen(spec.name) < 32 ? spec.name : NULL;
+	const char *name = spec.given & GIVE(NAME) && spec.name[0] && strlen(spec.name) < 32 ?
+			   spec.name : NULL;
 
 	check_outcome(what, want, try_specs(&nl, NULL, 0, &spec, 1), name);
-	check_outcome(what, want, try_specs(&nl, "vchip", 0, (struct nl_spec[]){ fine, spec }, 2), name);
+	check_outcome(what, want, try_specs(&nl, "vchip", 0, (struct nl_spec[]){ fine, spec }, 2),
+		      name);
 }
 
 static void refuse_text(const char *what, const char *text, uint32_t quantity, int want)
 {
 	test_file_says(text);
-	refuse(what, (struct nl_spec){ .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "file",
-				       .quantity = quantity, .fd = test_file() }, want);
+	refuse(what, (struct nl_spec){ .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE,
+				       .name = "file", .quantity = quantity, .fd = test_file() },
+	       want);
 }
 
 static volatile bool counting;
@@ -110,13 +116,14 @@ static void check_values(void)
 	refuse_text("a fraction", "1.5\n", KJOULE_QUANTITY_POWER, ENODEV);
 	refuse_text("a newline", "\n", KJOULE_QUANTITY_POWER, ENODEV);
 	refuse_text("two newlines", "12\n\n", KJOULE_QUANTITY_POWER, ENODEV);
-	refuse_text("a number of more than 64 bits", "9223372036854775808\n", KJOULE_QUANTITY_POWER, ENODEV);
+	refuse_text("a number of more than 64 bits", "9223372036854775808\n", KJOULE_QUANTITY_POWER,
+		    ENODEV);
 	refuse_text("a number that does not end", "0000000000000000000000000000000000000001\n",
 		    KJOULE_QUANTITY_POWER, ENODEV);
 	refuse_text("a counter below zero", "-1\n", KJOULE_QUANTITY_COUNT, ENODEV);
-	refuse_text("energy that stands still", "77\n", KJOULE_QUANTITY_ENERGY, ENODEV);
+	refuse_text("energy that is stuck", "77\n", KJOULE_QUANTITY_ENERGY, ENODEV);
 	begin = now_ns();
-	refuse_text("energy that stands still at zero", "0\n", KJOULE_QUANTITY_ENERGY, ENODEV);
+	refuse_text("energy that is stuck at zero", "0\n", KJOULE_QUANTITY_ENERGY, ENODEV);
 	ktap_check(now_ns() - begin >= 600000000, "it was given 300 ms to move");
 	with_counter("energy that moves", false, 0);
 	with_counter("energy that moves every 150 ms", true, 0);
@@ -126,18 +133,22 @@ static void check_values(void)
 	test_file_says("77");
 	check_outcome("a number without newline", 0,
 		      try_specs(&nl, NULL, 0, &(struct nl_spec){ .given = GIVE_FILE, .name = "file",
-				.origin = KJOULE_ORIGIN_VALUE_FILE, .quantity = KJOULE_QUANTITY_POWER,
-				.fd = test_file() }, 1), NULL);
+				.origin = KJOULE_ORIGIN_VALUE_FILE,
+				.quantity = KJOULE_QUANTITY_POWER, .fd = test_file() }, 1), NULL);
 }
 
 static void check_sense(void)
 {
-	const struct nl_spec file = { .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "file",
-				      .quantity = KJOULE_QUANTITY_COUNT, .fd = test_file() };
+	const struct nl_spec file = { .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE,
+				      .name = "file", .quantity = KJOULE_QUANTITY_COUNT,
+				      .fd = test_file() };
 	const struct nl_spec pmu = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "pmu",
-				     .perf_type = pmu_type("power"), .perf_config = POWER_ENERGY_PKG };
-	const struct nl_spec supply = { .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_POWER_SUPPLY, .name = "vchip" };
-	const struct nl_spec meter = { .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-meter" };
+				     .perf_type = pmu_type("power"),
+				     .perf_config = POWER_ENERGY_PKG };
+	const struct nl_spec supply =
+		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_POWER_SUPPLY, .name = "vchip" };
+	const struct nl_spec meter =
+		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-meter" };
 	struct nl_spec s, nine[9];
 	unsigned int i;
 
@@ -149,61 +160,77 @@ static void check_sense(void)
 	REFUSE("an unknown quantity", file, s.quantity = 4; s.name = "", ERANGE);
 	REFUSE("an unknown class", file, s.given |= GIVE(CLASS); s.class = 6; s.name = "", ERANGE);
 	REFUSE("an empty name", file, s.name = "", EINVAL);
-	REFUSE("a name of 32 bytes", file, s.name = "abcdefghijklmnopqrstuvwxyzabcdef"; s.given |= GIVE(CLASS), EINVAL);
+	REFUSE("a name of 32 bytes", file, s.name = "abcdefghijklmnopqrstuvwxyzabcdef";
+	       s.given |= GIVE(CLASS), EINVAL);
 	REFUSE("a file without name", file, s.given &= ~GIVE(NAME), EINVAL);
 	REFUSE("a file without descriptor", file, s.given &= ~GIVE(FD), EINVAL);
 	REFUSE("a unit of zero", file, s.given |= GIVE(UNIT_MULT), EINVAL);
-	REFUSE("a unit shifted by 65", file, s.given |= GIVE(UNIT_MULT) | GIVE(UNIT_SHIFT); s.unit_mult = 1;
+	REFUSE("a unit shifted by 65", file, s.given |= GIVE(UNIT_MULT) | GIVE(UNIT_SHIFT);
+	       s.unit_mult = 1;
 	       s.unit_shift = 65, EINVAL);
 	REFUSE("a gauge with a range", file, s.given |= GIVE(RANGE); s.range = 5;
 	       s.quantity = KJOULE_QUANTITY_POWER, EINVAL);
-	REFUSE("a period below 1 ms", file, s.given |= GIVE(PERIOD_NS); s.period_ns = 999999, ERANGE);
-	REFUSE("a period above 1 h", file, s.given |= GIVE(PERIOD_NS); s.period_ns = 3600000000001, ERANGE);
+	REFUSE("a period below 1 ms", file, s.given |= GIVE(PERIOD_NS); s.period_ns = 999999,
+	       ERANGE);
+	REFUSE("a period above 1 h", file, s.given |= GIVE(PERIOD_NS); s.period_ns = 3600000000001,
+	       ERANGE);
 	REFUSE("a file with a PMU's type", file, s.given |= GIVE(PERF_TYPE), EINVAL);
-	REFUSE("a value beyond its range", file, s.given |= GIVE(RANGE); s.range = 5; test_file_says("6\n");
+	REFUSE("a value beyond its range", file, s.given |= GIVE(RANGE); s.range = 5;
+	       test_file_says("6\n");
 	       s.quantity = KJOULE_QUANTITY_ENERGY, ENODEV);
 	REFUSE("a file that bears a registered source's name", file, s.name = "rapl-msr", EEXIST);
-	REFUSE("a PMU's counter that bears a registered source's name", pmu, s.name = "vchip", EEXIST);
+	REFUSE("a PMU's counter that bears a registered source's name", pmu, s.name = "vchip",
+	       EEXIST);
 	REFUSE("a power supply with a descriptor", supply, s.given |= GIVE(FD), EINVAL);
-	REFUSE("a power supply with a unit", supply, s.given |= GIVE(UNIT_MULT); s.unit_mult = 1, EINVAL);
+	REFUSE("a power supply with a unit", supply, s.given |= GIVE(UNIT_MULT); s.unit_mult = 1,
+	       EINVAL);
 	REFUSE("a power supply's energy", supply, s.given |= GIVE(QUANTITY), EINVAL);
 	REFUSE("an unknown power supply", supply, s.name = "BAT77", ENODEV);
 	REFUSE("an unknown source", meter, s.name = "nonsense", ENOENT);
 	REFUSE("a frequency source", meter, s.name = "vchip-cycles", ENOENT);
 	REFUSE("a source that does not work here", meter, s.name = "rapl-msr", ENODEV);
 	REFUSE("a source with a quantity", meter, s.given |= GIVE(QUANTITY), EINVAL);
-	REFUSE("a period for what is read in the tick", meter, s.name = "vchip"; s.given |= GIVE(PERIOD_NS);
+	REFUSE("a period for what is read in the tick", meter, s.name = "vchip";
+	       s.given |= GIVE(PERIOD_NS);
 	       s.period_ns = 10000000, EINVAL);
 	REFUSE("a PMU without type", pmu, s.given &= ~GIVE(PERF_TYPE), EINVAL);
-	REFUSE("a PMU with a period", pmu, s.given |= GIVE(PERIOD_NS); s.period_ns = 10000000, EINVAL);
+	REFUSE("a PMU with a period", pmu, s.given |= GIVE(PERIOD_NS); s.period_ns = 10000000,
+	       EINVAL);
 	REFUSE("a PMU's power", pmu, s.quantity = KJOULE_QUANTITY_POWER, EINVAL);
 	REFUSE("an unknown PMU", pmu, s.perf_type = 12345, ENOENT);
 	REFUSE("a counter that the PMU has not", pmu, s.perf_config = 77, EINVAL);
-	REFUSE("energy of a counter that stands still", pmu, s.perf_type = 1; s.perf_config = 9, ENODEV);
+	REFUSE("energy of a counter that is stuck", pmu, s.perf_type = 1; s.perf_config = 9,
+	       ENODEV);
 
 	s = file;
 	s.name = "a line\nanother";
-	check_outcome("a name with a newline", EINVAL, try_specs(&nl, NULL, 0, &s, 1), "control character");
+	check_outcome("a name with a newline", EINVAL, try_specs(&nl, NULL, 0, &s, 1),
+		      "control character");
 	s.given |= GIVE(PERF_TYPE);
 	s.name = "\x1b[2J";
-	check_outcome("a name that clears the screen", EINVAL, try_specs(&nl, NULL, 0, &s, 1), "control character");
+	check_outcome("a name that clears the screen", EINVAL, try_specs(&nl, NULL, 0, &s, 1),
+		      "control character");
 	s = pmu;
-	check_outcome("a PMU that is read on a CPU that is not of the session", ENXIO, try_specs(&nl, NULL, 2, &s, 1),
+	check_outcome("a PMU that is read on a CPU that is not of the session", ENXIO,
+		      try_specs(&nl, NULL, 2, &s, 1),
 		      "CPU 0");
 	for (i = 0; i < 9; i++)
 		nine[i] = supply;
 	check_outcome("eight sources", 0, try_specs(&nl, NULL, 0, nine, 8), NULL);
 	check_outcome("nine sources", EINVAL, try_specs(&nl, NULL, 0, nine, 9), NULL);
-	check_outcome("eight sources and the energy source", EINVAL, try_specs(&nl, "vchip", 0, nine, 8), NULL);
-	check_outcome("seven sources and the energy source", 0, try_specs(&nl, "vchip", 0, nine, 7), NULL);
-	check_outcome("eight sources and no energy source", 0, try_specs(&nl, "", 0, nine, 8), NULL);
+	check_outcome("eight sources and the energy source", EINVAL,
+		      try_specs(&nl, "vchip", 0, nine, 8), NULL);
+	check_outcome("seven sources and the energy source", 0, try_specs(&nl, "vchip", 0, nine, 7),
+		      NULL);
+	check_outcome("eight sources and no energy source", 0, try_specs(&nl, "", 0, nine, 8),
+		      NULL);
 	close(file.fd);
 }
 
 /* Words that do not fit are cut for who asked, and nothing of them gets into the kernel's log. */
 static void check_log(void)
 {
-	static const char name[] = "31 letters of somebody's choice";
+	static const char name[] = "31 letters of the caller's choice";
 	struct nl_spec s = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = name,
 			     .perf_type = UINT32_MAX, .perf_config = UINT64_MAX };
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -215,7 +242,8 @@ static void check_log(void)
 		ktap_not_ok("the kernel's log");
 		return;
 	}
-	if (!ktap_check(try_specs(&nl, NULL, 0, &s, 1) < 0 && !strncmp(nl.why, name, strlen(name)) &&
+	if (!ktap_check(try_specs(&nl, NULL, 0, &s, 1) < 0 &&
+			!strncmp(nl.why, name, strlen(name)) &&
 			strlen(nl.why) >= 79, "a long name, a long number: the words go as far as they can"))
 		ktap_diag("\"%s\"", nl.why);
 	while ((got = read(log, line, sizeof(line) - 1)) > 0) {
@@ -226,13 +254,14 @@ static void check_log(void)
 	close(log);
 }
 
-/* Who may not look at energy does not get it through somebody else's socket, nor by a file. */
+/* Who may not look at energy does not get it through another process's socket, nor by a file. */
 static void check_borrowed(void)
 {
 	const struct nl_spec specs[] = {
 		{ .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "power",
 		  .perf_type = pmu_type("power"), .perf_config = POWER_ENERGY_PKG },
-		{ .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "energy", .fd = chip_energy() },
+		{ .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "energy",
+		  .fd = chip_energy() },
 		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_POWER_SUPPLY, .name = "vchip" },
 		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-meter" },
 	};
@@ -271,7 +300,8 @@ static void check_opener(void)
 	bool good;
 
 	spec.fd = open(path, O_RDONLY);
-	check_outcome("a file that asks for CAP_PERFMON, opened with it", 0, try_specs(&nl, NULL, 0, &spec, 1), NULL);
+	check_outcome("a file that asks for CAP_PERFMON, opened with it", 0,
+		      try_specs(&nl, NULL, 0, &spec, 1), NULL);
 	close(spec.fd);
 	good = caps_use(0);
 	spec.fd = open(path, O_RDONLY);
@@ -316,7 +346,8 @@ static unsigned int domains_of_session(uint32_t *told)
 	unsigned int i;
 
 	domains_told = 0;
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .flags = KJOULE_FLAG_WAKE_IDLE }, &info,
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+						     .flags = KJOULE_FLAG_WAKE_IDLE }, &info,
 			   &d, walk))
 		return 0;
 	for (i = 0; i < d.n; i++)
@@ -324,7 +355,7 @@ static unsigned int domains_of_session(uint32_t *told)
 	sleep_ms(100);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	check_books("domains", &nl, &info, &d, walk);
+	check_stats("domains", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	*told = domains_told;
@@ -334,18 +365,22 @@ static unsigned int domains_of_session(uint32_t *told)
 /* A fast source that another module has registered, without a probe of its own. */
 static void check_frozen(void)
 {
-	const struct nl_spec named = { .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip" };
+	const struct nl_spec named =
+		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip" };
 	uint32_t told;
 
-	ktap_check(domains_of_session(&told) == 2 && told == 3, "two domains that move are told");
+	ktap_check(domains_of_session(&told) == 2 && told == 3, "two domains that move are reported");
 	freeze("3");
-	ktap_check(!is_available("vchip"), "a source none of whose counters moves is not available");
+	ktap_check(!is_available("vchip"),
+		   "a source none of whose counters moves is not available");
 	ktap_check(domains_of_session(&told) == 0 && !told, "nor is it the default");
-	check_outcome("a registered source that stands still", ENODEV, try_specs(&nl, NULL, 0, &named, 1), "vchip");
-	check_outcome("the same as a session's energy source", ENODEV, try_specs(&nl, "vchip", 0, NULL, 0), NULL);
+	check_outcome("a registered source that is stuck", ENODEV,
+		      try_specs(&nl, NULL, 0, &named, 1), "vchip");
+	check_outcome("the same as a session's energy source", ENODEV,
+		      try_specs(&nl, "vchip", 0, NULL, 0), NULL);
 	freeze("2");
 	ktap_check(is_available("vchip"), "a source of which one counter moves is available");
-	ktap_check(domains_of_session(&told) == 1 && told == 1, "the domain that stands still is not there");
+	ktap_check(domains_of_session(&told) == 1 && told == 1, "the domain that is stuck is not there");
 	freeze("1");
 	ktap_check(domains_of_session(&told) == 1 && told == 2, "whichever it is");
 	freeze("8");
@@ -356,33 +391,43 @@ static void check_frozen(void)
 /* At 1 kW a counter of 32 bits of 2^-16 J goes round in 65.5 s, one of 40 kJ in 40 s. */
 static void check_periods(void)
 {
-	struct nl_spec hub = { .given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_REGISTERED,
-			       .name = "vchip-hub", .period_ns = 32000000000 };
-	struct nl_spec file = { .given = GIVE_FILE | GIVE(RANGE) | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE,
-				.name = "energy of a file", .range = 40000000000, .period_ns = 20000000000,
+	struct nl_spec hub = { .given = GIVE_NAMED | GIVE(PERIOD_NS),
+			       .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-hub",
+			       .period_ns = 32000000000 };
+	struct nl_spec file = { .given = GIVE_FILE | GIVE(RANGE) | GIVE(PERIOD_NS),
+				.origin = KJOULE_ORIGIN_VALUE_FILE, .name = "energy of a file",
+				.range = 40000000000, .period_ns = 20000000000,
 				.fd = chip_energy() };
 
-	check_outcome("a counter that is read twice while it goes round", 0, try_specs(&nl, NULL, 0, &hub, 1), NULL);
+	check_outcome("a counter that is read twice while it goes round", 0,
+		      try_specs(&nl, NULL, 0, &hub, 1), NULL);
 	hub.period_ns = 33000000000;
 	check_outcome("one that is not", ERANGE, try_specs(&nl, NULL, 0, &hub, 1), "vchip-hub");
-	check_outcome("a range that is read twice while it goes round", 0, try_specs(&nl, NULL, 0, &file, 1), NULL);
+	check_outcome("a range that is read twice while it goes round", 0,
+		      try_specs(&nl, NULL, 0, &file, 1), NULL);
 	file.period_ns = 20001000000;
-	check_outcome("one that is not", ERANGE, try_specs(&nl, NULL, 0, &file, 1), "energy of a file");
+	check_outcome("one that is not", ERANGE, try_specs(&nl, NULL, 0, &file, 1),
+		      "energy of a file");
 	file.quantity = KJOULE_QUANTITY_COUNT;
-	check_outcome("events, of which nobody knows", 0, try_specs(&nl, NULL, 0, &file, 1), NULL);
+	check_outcome("events, whose range is not known", 0, try_specs(&nl, NULL, 0, &file, 1),
+		      NULL);
 	close(file.fd);
 }
 
 /* The same of one that a thread reads: it is looked at when it is chosen, whichever way. */
 static void check_frozen_slow(void)
 {
-	const struct nl_spec named = { .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-hub" };
+	const struct nl_spec named =
+		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-hub" };
 
 	check_outcome("energy for a thread to read", 0, try_specs(&nl, NULL, 0, &named, 1), NULL);
-	check_outcome("the same as a session's energy source", 0, try_specs(&nl, "vchip-hub", 0, NULL, 0), NULL);
+	check_outcome("the same as a session's energy source", 0,
+		      try_specs(&nl, "vchip-hub", 0, NULL, 0), NULL);
 	freeze("4");
-	check_outcome("energy for a thread that stands still", ENODEV, try_specs(&nl, NULL, 0, &named, 1), "vchip-hub");
-	check_outcome("the same as a session's energy source", ENODEV, try_specs(&nl, "vchip-hub", 0, NULL, 0),
+	check_outcome("energy for a thread that is stuck", ENODEV,
+		      try_specs(&nl, NULL, 0, &named, 1), "vchip-hub");
+	check_outcome("the same as a session's energy source", ENODEV,
+		      try_specs(&nl, "vchip-hub", 0, NULL, 0),
 		      "vchip-hub");
 	freeze("0");
 }
@@ -402,8 +447,8 @@ static bool can_read(const char *path)
 #define ANSWER_NS	200000000	/* so long the chip's counters are given to move */
 
 /*
- * Who is killed while he waits for counters to move has not found that they stand still. Where a kernel takes its time he
- * may have waited for long enough.
+ * Who is killed while he waits for counters to move has not found that they are stuck. Where a
+ * kernel takes its time he may have waited for long enough.
  */
 static void check_killed(void)
 {
@@ -428,13 +473,14 @@ static void check_killed(void)
 		there += can_read(VCHIP "package-0/value") && can_read(VCHIP "core-0/value");
 	}
 	if (!tries) {
-		ktap_skip("who asks whether counters move can be killed", "all takes longer here than they are given");
+		ktap_skip("who asks whether counters move can be killed",
+			  "all takes longer here than they are given");
 	} else {
 		ktap_check_equal(tries, killed, "who asks whether counters move can be killed");
 		ktap_check_equal(killed, there, "and they are there for others as before");
 	}
 	ktap_check(can_read(VCHIP "available") && !can_read(VCHIP "package-0/value"),
-		   "who waits long enough finds that they stand still");
+		   "who waits long enough finds that they are stuck");
 	freeze("0");
 }
 

@@ -17,7 +17,7 @@
 #include <linux/genetlink.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -68,7 +68,7 @@ static struct {
 	struct kjoule_value value[1024];
 } seen[MAX_SOURCES][2];
 
-/* Energy as told by records of ticks, by source; the scopes are added up. */
+/* Energy as reported by records of ticks, by source; the scopes are added up. */
 static uint64_t energy[MAX_SOURCES][NL_MAX_CPUS];
 static bool energy_back;
 static unsigned int strange;
@@ -76,7 +76,8 @@ static unsigned int strange;
 static void see_value(struct walk *w, const struct kjoule_value *v)
 {
 	(void)w;
-	if (v->rec.flags >= MAX_SOURCES || v->domain > 1 || seen[v->rec.flags][v->domain].n == 1024) {
+	if (v->rec.flags >= MAX_SOURCES || v->domain > 1 ||
+	    seen[v->rec.flags][v->domain].n == 1024) {
 		strange++;
 		return;
 	}
@@ -118,7 +119,10 @@ static void sort_values(void)
 	}
 }
 
-/* A reading that took longer than its period has the next one come late; without such there is no overrun. */
+/*
+ * A reading that took longer than its period has the next one come late; without such there is no
+ * overrun.
+ */
 static void check_overruns(unsigned int source)
 {
 	const struct kjoule_value *v = seen[source][0].value;
@@ -130,7 +134,8 @@ static void check_overruns(unsigned int source)
 		late += k && v[k].time_ns - v[k - 1].time_ns > PERIOD_NS * 5ULL / 4;
 	}
 	if (!ktap_check(told >= longer && told <= late, "readings that took longer than the period are counted, no others"))
-		ktap_diag("%" PRIu64 " told, %" PRIu64 " took longer, %" PRIu64 " came late", told, longer, late);
+		ktap_diag("%" PRIu64 " reported, %" PRIu64 " took longer, %" PRIu64 " came late",
+			  told, longer, late);
 }
 
 static bool begin(const struct nl_config *c)
@@ -155,7 +160,7 @@ static void end(const char *name)
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
 	sort_values();
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 }
@@ -171,7 +176,10 @@ static void run_for(unsigned int ms)
 	}
 }
 
-/* Without draining, which takes so long on a kernel full of checkers that no look would be near a reading. */
+/*
+ * Without draining, which takes so long on a kernel full of checkers that no look would be near a
+ * reading.
+ */
 static void look_for(unsigned int ms)
 {
 	uint64_t stop = now_ns() + ms * 1000000ULL;
@@ -230,7 +238,8 @@ static int was_there(const struct kjoule_value *v, int64_t value, bool power)
 		const struct poll *p = &polls[i];
 		int64_t shown = power ? p->power : p->temperature;
 
-		if (p->after_ns + NEAR_NS < v->time_ns || p->before_ns > v->time_ns + v->duration_ns + NEAR_NS)
+		if (p->after_ns + NEAR_NS < v->time_ns ||
+		    p->before_ns > v->time_ns + v->duration_ns + NEAR_NS)
 			continue;
 		before |= p->after_ns <= v->time_ns;
 		after |= p->before_ns >= v->time_ns + v->duration_ns;
@@ -243,12 +252,16 @@ static int was_there(const struct kjoule_value *v, int64_t value, bool power)
 }
 
 /* @scale: what the source's value has to be multiplied with for the chip's. */
-static void check_gauge(const char *name, unsigned int source, unsigned int domain, bool power, int scale)
+static void check_gauge(const char *name, unsigned int source, unsigned int domain, bool power,
+			int scale)
 {
 	unsigned int i, n = seen[source][domain].n, there = 0, tried = 0;
 	uint64_t apart_ns = looks_apart_ns();
 
-	/* a kernel full of checkers does not come to look often enough for a value to be seen in between */
+	/*
+	 * a kernel full of checkers does not come to look often enough for a value to be seen in
+	 * between
+	 */
 	if (apart_ns > UPDATE_NS && kernel_full_of_checkers()) {
 		ktap_skip(name, "the chip has to be looked at every 10 ms, as often as its values change");
 		ktap_diag("looks came %" PRIu64 " ms apart", apart_ns / 1000000);
@@ -279,16 +292,16 @@ static uint64_t last_value(unsigned int source)
 	return n ? seen[source][0].value[n - 1].value : 0;
 }
 
-static void check_use(unsigned int i, const char *name, uint32_t origin, uint32_t kind, uint32_t quantity,
-		      uint64_t period_ns)
+static void check_use(unsigned int i, const char *name, uint32_t origin, uint32_t kind,
+		      uint32_t quantity, uint64_t period_ns)
 {
 	const struct nl_use *u = &info.use[i];
 
-	if (!ktap_check(i < info.uses && !strcmp(u->name, name) && u->origin == origin && u->kind == kind &&
-			u->quantity[0] == quantity && u->period_ns == period_ns,
+	if (!ktap_check(i < info.uses && !strcmp(u->name, name) && u->origin == origin &&
+			u->kind == kind && u->quantity[0] == quantity && u->period_ns == period_ns,
 			"source %u of the reply is %s", i, name))
-		ktap_diag("%s, origin %u, kind %u, quantity %u, period %" PRIu64, u->name, u->origin, u->kind,
-			  u->quantity[0], u->period_ns);
+		ktap_diag("%s, origin %u, kind %u, quantity %u, period %" PRIu64, u->name,
+			  u->origin, u->kind, u->quantity[0], u->period_ns);
 }
 
 /* Eight at once: of the registry, a PMU, files and a power supply. */
@@ -296,27 +309,30 @@ static void check_several(void)
 {
 	const struct nl_spec specs[] = {
 		{ .given = GIVE_PMU | GIVE(UNIT_MULT) | GIVE(UNIT_SHIFT) | GIVE(CLASS),
-		  .origin = KJOULE_ORIGIN_PERF_PMU, .name = "power/energy-pkg/", .class = KJOULE_DOMAIN_PACKAGE,
-		  .unit_mult = 1000000, .unit_shift = 32, .perf_type = pmu_type("power"),
-		  .perf_config = POWER_ENERGY_PKG },
-		{ .given = GIVE_FILE | GIVE(RANGE) | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE,
-		  .name = "powercap package-0", .range = RANGE_UJ, .period_ns = PERIOD_NS,
+		  .origin = KJOULE_ORIGIN_PERF_PMU, .name = "power/energy-pkg/",
+		  .class = KJOULE_DOMAIN_PACKAGE, .unit_mult = 1000000, .unit_shift = 32,
+		  .perf_type = pmu_type("power"), .perf_config = POWER_ENERGY_PKG },
+		{ .given = GIVE_FILE | GIVE(RANGE) | GIVE(PERIOD_NS),
+		  .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "powercap package-0",
+		  .range = RANGE_UJ, .period_ns = PERIOD_NS,
 		  .fd = chip_open("/sys/class/powercap/intel-rapl:0/energy_uj", O_RDONLY) },
 		{ .given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "hwmon power",
 		  .quantity = KJOULE_QUANTITY_POWER, .period_ns = PERIOD_NS, .fd = power_fd },
 		{ .given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "hwmon energy",
 		  .period_ns = PERIOD_NS, .fd = energy_fd },
 		{ .given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "temperature",
-		  .quantity = KJOULE_QUANTITY_TEMPERATURE, .period_ns = PERIOD_NS, .fd = temperature_fd },
-		{ .given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_POWER_SUPPLY, .name = "vchip",
-		  .period_ns = PERIOD_NS },
+		  .quantity = KJOULE_QUANTITY_TEMPERATURE, .period_ns = PERIOD_NS,
+		  .fd = temperature_fd },
+		{ .given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_POWER_SUPPLY,
+		  .name = "vchip", .period_ns = PERIOD_NS },
 		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-meter" },
 	};
 	int64_t before, started, ending, after;
 	struct busy busy;
 
 	before = chip_number(energy_fd);
-	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = "vchip", .specs = specs, .n_specs = 7,
+	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = "vchip",
+					.specs = specs, .n_specs = 7,
 					.flags = KJOULE_FLAG_WAKE_IDLE }))
 		return;
 	ktap_check(info.uses == 9, "the reply tells eight sources and that of the frequency");
@@ -330,9 +346,10 @@ static void check_several(void)
 		  PERIOD_NS);
 	check_use(6, "vchip", KJOULE_ORIGIN_POWER_SUPPLY, KJOULE_KIND_GAUGE, KJOULE_QUANTITY_POWER, PERIOD_NS);
 	check_use(7, "vchip-meter", KJOULE_ORIGIN_REGISTERED, KJOULE_KIND_GAUGE, KJOULE_QUANTITY_POWER, 20000000);
-	ktap_check(info.use[8].kind == KJOULE_KIND_FREQUENCY, "the frequency source is told last");
-	ktap_check(info.use[2].range == RANGE_UJ && info.use[2].unit_mult == 1 && !info.use[2].unit_shift &&
-		   info.use[1].unit_mult == 1000000 && info.use[1].unit_shift == 32,
+	ktap_check(info.use[8].kind == KJOULE_KIND_FREQUENCY, "the frequency source is reported last");
+	ktap_check(info.use[2].range == RANGE_UJ && info.use[2].unit_mult == 1 &&
+		   !info.use[2].unit_shift && info.use[1].unit_mult == 1000000 &&
+		   info.use[1].unit_shift == 32,
 		   "range and unit are those that were given");
 	ktap_check(info.use[1].scopes == 2 && !info.use[1].scope[0] && !info.use[1].scope[1],
 		   "both CPUs share the PMU's counter of the package");
@@ -365,8 +382,8 @@ static void check_several(void)
 		   "counters begin at 0 with the session");
 	check_overruns(3);
 	if (!ktap_check(info.use[3].reads == seen[3][0].n && !info.use[3].errors, "a gauge tells each of its readings"))
-		ktap_diag("%" PRIu64 " readings, %u told, %" PRIu64 " errors", info.use[3].reads, seen[3][0].n,
-			  info.use[3].errors);
+		ktap_diag("%" PRIu64 " readings, %u reported, %" PRIu64 " errors",
+			  info.use[3].reads, seen[3][0].n, info.use[3].errors);
 	ktap_check(info.use[7].reads == seen[7][0].n && seen[7][0].n == seen[7][1].n,
 		   "a meter with two domains tells both in each of its readings");
 	close(specs[1].fd);
@@ -376,8 +393,8 @@ static void check_several(void)
 static void check_cell(void)
 {
 	const struct nl_spec specs[] = {
-		{ .given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_POWER_SUPPLY, .name = "vchip-cell",
-		  .period_ns = PERIOD_NS },
+		{ .given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_POWER_SUPPLY,
+		  .name = "vchip-cell", .period_ns = PERIOD_NS },
 	};
 	unsigned int i, good = 0, n;
 	int64_t now;
@@ -407,7 +424,8 @@ static void check_per_cpu(void)
 		  .perf_config = VCHIP_INSTRUCTIONS },
 		{ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip" },
 	};
-	static const char *const reg[] = { "cpu0.instr_user", "cpu0.instr_kernel", "cpu1.instr_user",
+	static const char *const reg[] = { "cpu0.instr_user", "cpu0.instr_kernel",
+					   "cpu1.instr_user",
 					   "cpu1.instr_kernel" };
 	uint64_t before[4], started[4], ending[4], after[4];
 	unsigned int i;
@@ -417,7 +435,8 @@ static void check_per_cpu(void)
 	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs, .n_specs = 2,
 					.flags = KJOULE_FLAG_WAKE_IDLE }))
 		return;
-	ktap_check(info.use[0].scopes == 2 && info.use[0].scope[0] == 0 && info.use[0].scope[1] == 1,
+	ktap_check(info.use[0].scopes == 2 && info.use[0].scope[0] == 0 &&
+		   info.use[0].scope[1] == 1,
 		   "each CPU has the counter for itself");
 	check_use(1, "vchip", KJOULE_ORIGIN_REGISTERED, KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, 0);
 	sleep_ms(20);
@@ -431,11 +450,13 @@ static void check_per_cpu(void)
 	for (i = 0; i < 4; i++)
 		after[i] = chip_register(reg[i]);
 	for (i = 0; i < 2; i++) {
-		uint64_t low = ending[2 * i] + ending[2 * i + 1] - started[2 * i] - started[2 * i + 1];
+		uint64_t low = ending[2 * i] + ending[2 * i + 1] - started[2 * i] -
+			       started[2 * i + 1];
 		uint64_t high = after[2 * i] + after[2 * i + 1] - before[2 * i] - before[2 * i + 1];
 
 		if (!ktap_check(energy[0][i] >= low && energy[0][i] <= high, "instructions of CPU %u are the chip's", i))
-			ktap_diag("%" PRIu64 ", between %" PRIu64 " and %" PRIu64, energy[0][i], low, high);
+			ktap_diag("%" PRIu64 ", between %" PRIu64 " and %" PRIu64, energy[0][i],
+				  low, high);
 	}
 	ktap_check(!energy_back, "no counter steps back");
 	ktap_check(energy[1][0] > 0, "a registered source that is specified is read in the tick");
@@ -489,7 +510,8 @@ static void check_dump(void)
 	int err;
 
 	for (i = 0; i < MAX_SOURCES; i++)
-		specs[i] = (struct nl_spec){ .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED,
+		specs[i] = (struct nl_spec){ .given = GIVE_NAMED,
+					      .origin = KJOULE_ORIGIN_REGISTERED,
 					      .name = "vchip-rails" };
 	err = nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs,
 						       .n_specs = MAX_SOURCES }, &s);
@@ -498,7 +520,8 @@ static void check_dump(void)
 		ktap_not_ok("a session of eight sources: %s", nl.why);
 		return;
 	}
-	err = nl_talk(&fresh, nl_request(&fresh, KJOULE_CMD_SESSION_GET, NLM_F_DUMP), take_info, &told);
+	err = nl_talk(&fresh, nl_request(&fresh, KJOULE_CMD_SESSION_GET, NLM_F_DUMP), take_info,
+		      &told);
 	ktap_check(!err && told == s.id, "a dump tells of a session of eight sources with eight domains");
 	nl_close(&fresh);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "ring.h"
@@ -43,7 +43,8 @@ static int cgroup;		/* the root of all of them, -1: none can be had */
 static bool namespaces;		/* user namespaces can be made */
 
 /* What a child is to become, and whether it has. */
-enum state { BUSY, DUMPABLE, OF_UID, OF_EUID, OF_SUID, OF_GID, OF_EGID, OF_SGID, IN_NAMESPACE, WITHOUT_LEADER, ENDED };
+enum state { BUSY, DUMPABLE, OF_UID, OF_EUID, OF_SUID, OF_GID, OF_EGID, OF_SGID, IN_NAMESPACE,
+	WITHOUT_LEADER, ENDED };
 static volatile enum state *wanted, *is;
 static volatile pid_t *executed;	/* a child's child, which has executed a program */
 
@@ -76,7 +77,10 @@ static void *run(void *arg)
 			pthread_exit(NULL);
 		}
 		if (what == IN_NAMESPACE) {
-			/* there he has all capabilities; without any, the namespace is all that is not the maker's */
+			/*
+			 * there he has all capabilities; without any, the namespace is all that is
+			 * not the maker's
+			 */
 			if (unshare(CLONE_NEWUSER) || !caps_keep(0))
 				_exit(1);
 		} else {
@@ -118,8 +122,9 @@ static void end_child(pid_t pid)
 
 static struct nl_config of_process(pid_t pid)
 {
-	return (struct nl_config){ .interval_ns = 1000000, .target = KJOULE_TARGET_PROCESS, .pid = pid,
-				   .flags = KJOULE_FLAG_USER_STACK, .energy = "", .frequency = "" };
+	return (struct nl_config){ .interval_ns = 1000000, .target = KJOULE_TARGET_PROCESS,
+				   .pid = pid, .flags = KJOULE_FLAG_USER_STACK, .energy = "",
+				   .frequency = "" };
 }
 
 struct seen {
@@ -155,8 +160,9 @@ static void look(struct device *d, bool copied, const char *what)
 		walk[i].on_stack = note_stack;
 	if (!ktap_check(drain_until(d, walk, 50, copied ? &seen.copied : &seen.withheld, ENOUGH) &&
 			!(copied ? seen.withheld : seen.copied) && !seen.wrong, "%s", what))
-		ktap_diag("%llu copied, %llu withheld, %llu neither; %s", (unsigned long long)seen.copied,
-			  (unsigned long long)seen.withheld, (unsigned long long)seen.wrong, nl.why);
+		ktap_diag("%llu copied, %llu withheld, %llu neither; %s",
+			  (unsigned long long)seen.copied, (unsigned long long)seen.withheld,
+			  (unsigned long long)seen.wrong, nl.why);
 }
 
 static void check_own(void)
@@ -225,7 +231,8 @@ static void check_stranger(void)
 {
 	struct nl_config c;
 	struct device d;
-	pid_t pid, *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid, *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct nl_session info;
 
 	pid = fork();
@@ -235,7 +242,8 @@ static void check_stranger(void)
 	}
 	waitpid(pid, NULL, 0);
 	c = of_process(*shared);
-	check_errno(EPERM, nl_session_new(&nl, &c, &info), "a user", "stacks of a process of his that cannot be dumped");
+	check_errno(EPERM, nl_session_new(&nl, &c, &info), "a user",
+		    "stacks of a process of his that cannot be dumped");
 	become_now(DUMPABLE);
 	check_errno(0, nl_session_new(&nl, &c, &info), "a user", "when it can be");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
@@ -258,11 +266,13 @@ static void check_capability(void)
 	struct nl_session info;
 
 	become_now(DUMPABLE);
-	check_errno(0, nl_session_new(&nl, &c, &info), "a user", "stacks of a process with his capabilities");
+	check_errno(0, nl_session_new(&nl, &c, &info), "a user",
+		    "stacks of a process with his capabilities");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	if (!caps_keep(CAP(CAP_PERFMON) | FILES))
 		ktap_not_ok("giving up capabilities");
-	check_errno(EPERM, nl_session_new(&nl, &c, &info), "a user", "stacks of a process with more capabilities");
+	check_errno(EPERM, nl_session_new(&nl, &c, &info), "a user",
+		    "stacks of a process with more capabilities");
 	end_child(pid);
 }
 
@@ -327,7 +337,8 @@ static void check_all(int want, const char *who)
 	c.target = KJOULE_TARGET_SYSTEM;
 	check_errno(want, nl_session_new(&nl, &c, &info), who, "stacks of all processes");
 	if (want)
-		ktap_check(strstr(nl.why, "CAP_SYS_PTRACE"), "%s: reads which capability they take", who);
+		ktap_check(strstr(nl.why, "CAP_SYS_PTRACE"), "%s: reads which capability they take",
+			   who);
 	else
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	if (cgroup < 0) {
@@ -337,14 +348,16 @@ static void check_all(int want, const char *who)
 		c.cgroup_fd = cgroup;
 		check_errno(want, nl_session_new(&nl, &c, &info), who, "stacks of a cgroup");
 		if (want)
-			ktap_check(strstr(nl.why, "a cgroup"), "%s: reads that it is for a cgroup", who);
+			ktap_check(strstr(nl.why, "a cgroup"), "%s: reads that it is for a cgroup",
+				   who);
 		else
 			nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	}
 	c = of_process(roots);
 	check_errno(want, nl_session_new(&nl, &c, &info), who, "stacks of a process of root's");
 	if (want)
-		ktap_check(strstr(nl.why, "CAP_SYS_PTRACE or CAP_SYS_ADMIN"), "%s: reads what it takes", who);
+		ktap_check(strstr(nl.why, "CAP_SYS_PTRACE or CAP_SYS_ADMIN"),
+			   "%s: reads what it takes", who);
 	if (!want)
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	c.flags = KJOULE_FLAG_USER_CHAIN;
@@ -354,13 +367,15 @@ static void check_all(int want, const char *who)
 
 static void as_user(void)
 {
-	if (!become(NOBODY, CAP(CAP_PERFMON) | CAP(CAP_SETUID) | CAP(CAP_SETGID) | FILES) || nl_open(&nl)) {
+	if (!become(NOBODY, CAP(CAP_PERFMON) | CAP(CAP_SETUID) | CAP(CAP_SETGID) | FILES) ||
+	    nl_open(&nl)) {
 		ktap_not_ok("becoming a user with CAP_PERFMON");
 		return;
 	}
 	check_all(EPERM, "CAP_PERFMON alone");
 	check_own();
-	check_program("/proc/self/exe", NOBODY, "a program that a child has executed: its stack is copied");
+	check_program("/proc/self/exe", NOBODY,
+		      "a program that a child has executed: its stack is copied");
 	check_program(PROGRAM, 0, "a set-user-ID program that a child has executed: its stack is withheld");
 	check_capability();
 	/* last: it ends later, and would do what the next child is to do */
@@ -417,7 +432,8 @@ static int open_cgroup(void)
 	int fd;
 
 	mkdir(CGROUP, 0755);
-	fd = mount("none", CGROUP, "cgroup2", 0, NULL) ? -1 : open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = mount("none", CGROUP, "cgroup2", 0, NULL) ? -1 :
+	     open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	umount2(CGROUP, MNT_DETACH);
 	rmdir(CGROUP);
 	return fd;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -39,10 +39,12 @@ static void check_idle_package(void)
 	earlier = chip_register("pkg.energy_pkg_pj");
 	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS }, &info, &d, walk))
 		return;
-	wrap_pj = ldexp((info.use[0].range + 1.0) * info.use[0].unit_mult, -(int)info.use[0].unit_shift) * 1e6;
+	wrap_pj = ldexp((info.use[0].range + 1.0) * info.use[0].unit_mult,
+			-(int)info.use[0].unit_shift) * 1e6;
 	/* idle CPUs draw half a watt and more */
 	if (wrap_pj <= 0 || wrap_pj > 5e12) {
-		ktap_skip("the counter goes round several times", "these counters take too long for that: scripts/vm --profile narrow");
+		ktap_skip("the counter goes round several times",
+			  "these counters take too long for that: scripts/vm --profile narrow");
 		goto out;
 	}
 	sleep_ms(20);	/* the first ticks: energies are since then */
@@ -65,25 +67,29 @@ static void check_idle_package(void)
 	}
 	seen = after - before;
 	all = later - earlier;
-	ktap_diag("%.3f to %.3f J by the chip, %.3f J by the records, a wrap is %.6f J", seen / 1e12, all / 1e12,
-		  last_uj / 1e6, wrap_pj / 1e12);
+	ktap_diag("%.3f to %.3f J by the chip, %.3f J by the records, a wrap is %.6f J",
+		  seen / 1e12, all / 1e12, last_uj / 1e6, wrap_pj / 1e12);
 	ktap_check((double)seen > 3 * wrap_pj, "the counter has gone round several times");
-	ktap_check(earlier && last_uj / 1e6 > 0.97 * (seen / 1e12) && last_uj / 1e6 < 1.01 * (all / 1e12), "and no round was lost");
+	ktap_check(earlier && last_uj / 1e6 > 0.97 * (seen / 1e12) &&
+		   last_uj / 1e6 < 1.01 * (all / 1e12), "and no round was lost");
 	drain_map(&d, walk);
-	check_books("idle for long", &nl, &info, &d, walk);
+	check_stats("idle for long", &nl, &info, &d, walk);
 out:
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_unmap(&d);
 	device_close(&d);
 }
 
-/* Where ticks are so far apart that the counter may go round between two of them nothing can be told. */
+/*
+ * Where ticks are so far apart that the counter may go round between two of them nothing is known.
+ */
 static void check_too_slow(void)
 {
 	const struct nl_config c = { .interval_ns = 4000000000, .energy = "vchip" };
 	int err = nl_session_new(&nl, &c, &info);
 
-	if (!ktap_check(err == -ERANGE && strstr(nl.why, "vchip"), "an interval in which the counter may go round is refused"))
+	if (!ktap_check(err == -ERANGE && strstr(nl.why, "vchip"),
+			"an interval in which the counter may go round is refused"))
 		ktap_diag("%d: %s", err, nl.why);
 	ktap_diag("%s", nl.why);
 }

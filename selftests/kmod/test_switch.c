@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -61,7 +61,8 @@ static uint64_t address_of_schedule(void)
 	char line[512], name[128];
 
 	while (f && !found && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %*c %127s", &address, name) == 2 && !strcmp(name, "schedule"))
+		if (sscanf(line, "%llx %*c %127s", &address, name) == 2 &&
+		    !strcmp(name, "schedule"))
 			found = address;
 	}
 	if (f)
@@ -105,7 +106,9 @@ static void check(const char *name, struct seen *seen)
 	struct nl nl;
 
 	if (nl_open(&nl) ||
-	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = 1ULL << cpu_first() }, &info, &d, &walk)) {
+	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+						     .cpus = 1ULL << cpu_first() }, &info, &d,
+			   &walk)) {
 		ktap_not_ok("%s: no session", name);
 		return;
 	}
@@ -117,7 +120,7 @@ static void check(const char *name, struct seen *seen)
 	drain_map(&d, &walk);
 	ktap_check_equal(0, seen->elsewhere, "they are in the scheduler");
 	/* a tick that is taken twice is a fault of the walk, and in no book */
-	check_books(name, &nl, &info, &d, &walk);
+	check_stats(name, &nl, &info, &d, &walk);
 	ktap_diag("%s: %llu and %llu at switches, %llu and %llu elsewhere", name,
 		  (unsigned long long)seen->at_switch[0], (unsigned long long)seen->at_switch[1],
 		  (unsigned long long)seen->usual[0], (unsigned long long)seen->usual[1]);

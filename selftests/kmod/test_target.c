@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "module.h"
 #include "need.h"
@@ -34,7 +34,7 @@
 #define TRIES		4
 #define ENDS_NS		10000000000	/* until a process has ended that is about to */
 #define FREED_NS	5000000000	/* and until RCU has freed it */
-#define LONG_ENOUGH_NS	4000000000	/* of a family; longer than the rings have room for is too long */
+#define LONG_ENOUGH_NS	4000000000	/* of a family; more than the rings hold is too long */
 
 static struct nl nl;
 static struct nl_session info;
@@ -75,7 +75,7 @@ static void end(const char *name)
 {
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 }
 
 static void forget(void)
@@ -110,14 +110,15 @@ static double children_s(void)
 	struct rusage r;
 
 	getrusage(RUSAGE_CHILDREN, &r);
-	return r.ru_utime.tv_sec + r.ru_stime.tv_sec + (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+	return r.ru_utime.tv_sec + r.ru_stime.tv_sec +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
 }
 
 /*
  * A process that waits for a byte, then forks @children one after another, or as many as it gets
- * to while the rings have room. Each computes for @each_s; the process says in the end how much time
- * it and they took. That of the children is what the scheduler has counted for them, from their
- * first instruction to their end: far more than @each_s where that is short.
+ * to while the rings have room. Each computes for @each_s; the process says in the end how much
+ * time it and they took. That of the children is what the scheduler has counted for them, from
+ * their first instruction to their end: far more than @each_s where that is short.
  */
 struct parent {
 	pid_t pid;
@@ -191,13 +192,13 @@ static struct spent parent_run(struct parent *p)
 
 /*
  * The same ticks again, of everything: which of them fell on processes that the parent forked, and
- * which were missed beside those on that CPU, who misses far more where it forks than where it is
- * idle. What was missed between two samples of theirs is theirs, and what was missed beside one of
+ * which were missed next to those on that CPU, who misses far more where it forks than where it is
+ * idle. What was missed between two samples of theirs is theirs, and what was missed next to one of
  * theirs or of the parent's may be. A machine that is taken away
  * while a task is woken and does not run yet falsifies the comparison: a remote wake-up starts the
  * scheduler's charge, and the ticks are skipped.
  */
-struct witness {
+struct reference {
 	struct nl nl;
 	struct nl_session info;
 	struct device d;
@@ -216,9 +217,9 @@ static uint64_t missed_by(const struct walk *w)
 	return w->gap_ticks - w->parked_ticks;
 }
 
-static void on_witness(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
+static void on_reference(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
 {
-	struct witness *by = w->data;
+	struct reference *by = w->data;
 	unsigned int i = w - by->walk;
 	/* the guest is idle else, so whoever has a newer number is the parent's */
 	bool theirs = (pid_t)w->tgid > by->parent, family = (pid_t)w->tgid >= by->parent;
@@ -234,24 +235,25 @@ static void on_witness(struct walk *w, uint64_t tick, const struct kjoule_sample
 	by->family[i] = family;
 }
 
-static bool witness_begin(struct witness *w, pid_t parent)
+static bool reference_begin(struct reference *w, pid_t parent)
 {
 	unsigned int i;
 
 	memset(w, 0, sizeof(*w));
 	w->parent = parent;
 	nl_open(&w->nl);
-	if (!session_begin(&w->nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .ring_bytes = 1 << 22 }, &w->info,
+	if (!session_begin(&w->nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+							.ring_bytes = 1 << 22 }, &w->info,
 			   &w->d, w->walk))
 		return false;
 	for (i = 0; i < w->d.n; i++) {
-		w->walk[i].on_sample = on_witness;
+		w->walk[i].on_sample = on_reference;
 		w->walk[i].data = w;
 	}
 	return true;
 }
 
-static void witness_end(struct witness *w)
+static void reference_end(struct reference *w)
 {
 	nl_session_do(&w->nl, KJOULE_CMD_SESSION_STOP, w->info.id, &w->info);
 	drain_map(&w->d, w->walk);
@@ -260,12 +262,13 @@ static void witness_end(struct witness *w)
 	nl_close(&w->nl);
 }
 
-/* What one run of a family and of the witness came to. */
+/* What one run of a family and of the reference came to. */
 struct family {
 	struct spent spent;		/* what the scheduler has counted */
 	int64_t seen;			/* their samples in the session that asked for them, */
-	int64_t witnessed;		/* and in the one of everything; */
-	int64_t missed, missed_maybe;	/* ticks of theirs that this one missed, at least and at most, */
+	int64_t of_all;		/* and in the one of everything; */
+	/* ticks of theirs that this one missed, at least and at most, */
+	int64_t missed, missed_maybe;
 	int64_t more_missed;		/* and that the first one missed more, of all */
 	struct nl_session after;
 };
@@ -273,7 +276,7 @@ struct family {
 static bool run_family(const char *name, int children, double each_s, int depth, struct family *f)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
-	static struct witness witness;
+	static struct reference reference;
 	struct parent p;
 	int n;
 
@@ -282,21 +285,22 @@ static bool run_family(const char *name, int children, double each_s, int depth,
 	asked = p.pid;
 	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
 					.pid = p.pid, .flags = KJOULE_FLAG_INHERIT }) ||
-	    !witness_begin(&witness, p.pid))
+	    !reference_begin(&reference, p.pid))
 		return false;
 	f->spent = parent_run(&p);
-	witness_end(&witness);
-	await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &f->after) && !f->after.children);
+	reference_end(&reference);
+	await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &f->after) &&
+	      !f->after.children);
 	end(name);
 	f->seen = samples_of_others;
-	f->witnessed = witness.samples;
-	f->missed = witness.missed;
-	f->missed_maybe = witness.missed_maybe;
+	f->of_all = reference.samples;
+	f->missed = reference.missed;
+	f->missed_maybe = reference.missed_maybe;
 	f->more_missed = 0;
 	for (n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS); n-- > 0;)
 		f->more_missed += stats[n].missed;
-	for (n = witness.d.n; n-- > 0;)
-		f->more_missed -= missed_by(&witness.walk[n]);
+	for (n = reference.d.n; n-- > 0;)
+		f->more_missed -= missed_by(&reference.walk[n]);
 	forget();
 	return true;
 }
@@ -308,26 +312,35 @@ static void check_family(const char *name, int children, double each_s, int dept
 	struct family f;
 	int tries = 0;
 
-	/* where the machine has other work, ticks are late, and whose time was missed cannot be told */
+	/*
+	 * where the machine has other work, ticks are late, and whose time was missed is not known
+	 */
 	do {
 		if (!run_family(name, children, each_s, depth, &f))
 			return;
-		least_s = (f.witnessed + f.missed) * (INTERVAL_NS / 1e9);
-		most_s = (f.witnessed + f.missed_maybe) * (INTERVAL_NS / 1e9);
-		ktap_diag("%s: %d children took %.3f s; %" PRId64 " samples of them; in a session of everything %" PRId64
-			  ", which with ticks missed beside them is %.3f to %.3f s; %" PRId64 " ticks more were missed than there; %"
-			  PRIu64 " changes of process seen", name, f.spent.children, f.spent.theirs_s, f.seen, f.witnessed,
-			  least_s, most_s, f.more_missed, processes);
-	} while (f.missed_maybe > MISSED_MANY * f.witnessed && ++tries < TRIES);
-	ktap_check(f.spent.theirs_s >= 0.9 * f.spent.children * each_s && f.spent.theirs_s > 0.94 * least_s &&
-		   f.spent.theirs_s < 1.06 * most_s,
+		least_s = (f.of_all + f.missed) * (INTERVAL_NS / 1e9);
+		most_s = (f.of_all + f.missed_maybe) * (INTERVAL_NS / 1e9);
+		ktap_diag("%s: %d children took %.3f s; %" PRId64
+			  " samples of them; in a session of everything %" PRId64
+			  ", which with ticks missed next to them is %.3f to %.3f s; %" PRId64
+			  " ticks more were missed than there; %" PRIu64 " changes of process seen",
+			  name, f.spent.children, f.spent.theirs_s, f.seen, f.of_all, least_s,
+			  most_s, f.more_missed, processes);
+	} while (f.missed_maybe > MISSED_MANY * f.of_all && ++tries < TRIES);
+	ktap_check(f.spent.theirs_s >= 0.9 * f.spent.children * each_s &&
+		   f.spent.theirs_s > 0.94 * least_s && f.spent.theirs_s < 1.06 * most_s,
 		   "%s: samples times the interval are the time that the scheduler has counted (%.3f to %.3f)", name,
 		   least_s / f.spent.theirs_s, most_s / f.spent.theirs_s);
-	/* other phases of the same interval: they differ by chance, and by what one missed more than the other */
+	/*
+	 * other phases of the same interval: they differ by chance, and by what one missed more
+	 * than the other
+	 */
 	more = f.more_missed > 0 ? f.more_missed : 0;
 	less = f.more_missed < 0 ? -f.more_missed : 0;
-	ktap_check(f.witnessed > 200 && f.seen + more > 0.9 * f.witnessed && f.seen - less < 1.1 * f.witnessed,
-		   "%s: what the children ran is in the samples (%.3f)", name, (double)f.seen / f.witnessed);
+	ktap_check(f.of_all > 200 && f.seen + more > 0.9 * f.of_all &&
+		   f.seen - less < 1.1 * f.of_all,
+		   "%s: what the children ran is in the samples (%.3f)", name,
+		   (double)f.seen / f.of_all);
 	if (each_s > 4 * INTERVAL_NS / 1e9)
 		ktap_check(processes >= (uint64_t)f.spent.children, "%s: each of them is seen", name);
 	ktap_check_equal(0, f.after.children, "once they are gone none is followed");
@@ -417,11 +430,13 @@ static void check_thread(void)
 	ktap_check(!samples_of_others, "alone, not its process");
 	for (i = 0; i < d.n; i++)
 		of_thread += walk[i].tasks;
-	ktap_check(of_thread, "and its id is told");
+	ktap_check(of_thread, "and its id is reported");
 	forget();
 	busy_stop(&b);
-	ktap_check_equal(-ESRCH, nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
-			 .target = KJOULE_TARGET_THREAD, .pid = b.tid[1] }, &info), "a thread that is gone is no target");
+	ktap_check_equal(-ESRCH,
+			 nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+								  .target = KJOULE_TARGET_THREAD,
+								  .pid = b.tid[1] }, &info), "a thread that is gone is no target");
 }
 
 static bool cgroup_put_process(const char *path, pid_t pid)
@@ -446,7 +461,8 @@ static void check_cgroup(void)
 
 	mkdir(CGROUP, 0755);
 	if (mount("none", CGROUP, "cgroup2", 0, NULL)) {
-		ktap_skip("a cgroup is sampled", "no cgroup version 2 can be mounted: it takes CONFIG_CGROUPS, and root");
+		ktap_skip("a cgroup is sampled",
+			  "no cgroup version 2 can be mounted: it takes CONFIG_CGROUPS, and root");
 		return;
 	}
 	mkdir(CGROUP "/a", 0755);
@@ -454,7 +470,8 @@ static void check_cgroup(void)
 	busy_start(&in, 1);
 	busy_start(&below, 1);
 	busy_start(&out, 1);
-	if (!cgroup_put_process(CGROUP "/a", in.pid) || !cgroup_put_process(CGROUP "/a/b", below.pid))
+	if (!cgroup_put_process(CGROUP "/a", in.pid) ||
+	    !cgroup_put_process(CGROUP "/a/b", below.pid))
 		ktap_not_ok("processes in cgroups: %s", strerrorname_np(errno));
 	fd = open(CGROUP "/a", O_RDONLY | O_DIRECTORY);
 	asked = below.pid;
@@ -476,11 +493,15 @@ static void check_cgroup(void)
 	}
 	close(fd);
 	fd = open("/tmp", O_RDONLY | O_DIRECTORY);
-	ktap_check_equal(-EBADF, nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
-			 .target = KJOULE_TARGET_CGROUP, .cgroup_fd = fd }, &info), "another directory is no cgroup");
+	ktap_check_equal(-EBADF,
+			 nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+								  .target = KJOULE_TARGET_CGROUP,
+								  .cgroup_fd = fd }, &info), "another directory is no cgroup");
 	close(fd);
-	ktap_check_equal(-EBADF, nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
-			 .target = KJOULE_TARGET_CGROUP, .cgroup_fd = 999 }, &info), "a number without a file is refused");
+	ktap_check_equal(-EBADF,
+			 nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+								  .target = KJOULE_TARGET_CGROUP,
+								  .cgroup_fd = 999 }, &info), "a number without a file is refused");
 	busy_stop(&in);
 	busy_stop(&below);
 	busy_stop(&out);
@@ -520,7 +541,10 @@ static void check_reaped(void)
 	/* callbacks of RCU come soon */
 	write_file("/sys/module/rcutree/parameters/jiffies_till_first_fqs", "0");
 	write_file("/sys/module/rcutree/parameters/jiffies_till_next_fqs", "0");
-	/* round 0 tells how long it takes, with a process that stays; the others end from its beginning to after its end */
+	/*
+	 * round 0 tells how long it takes, with a process that stays; the others end from its
+	 * beginning to after its end
+	 */
 	for (i = 0; i <= ROUNDS; i++) {
 		/* loaded again, its probes have to be attached again */
 		nl_close(&nl);
@@ -536,8 +560,11 @@ static void check_reaped(void)
 		if (write(go[1], "!", 1) != 1)
 			break;
 		begun = now_ns();
-		err = nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
-							       .pid = pid, .flags = KJOULE_FLAG_INHERIT }, &info);
+		err = nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+							       .target = KJOULE_TARGET_PROCESS,
+							       .pid = pid,
+							       .flags = KJOULE_FLAG_INHERIT },
+				     &info);
 		close(go[0]);
 		close(go[1]);
 		if (!i)
@@ -578,7 +605,10 @@ int main(int argc, char **argv)
 		ktap_not_ok("the module is there: %s", lacks_module());
 		return ktap_end();
 	}
-	/* two sessions at this rate are much for an emulated CPU, and what is left out is nobody's */
+	/*
+	 * two sessions at this rate are much for an emulated CPU, and what is left out is not
+	 * attributed
+	 */
 	ticks_may_take("100");
 	check_family("200 children of 2 ms", 200, 0.002, 1);
 	check_family("800 children shorter than a tick", 800, 0.0001, 1);

@@ -108,8 +108,10 @@ static void check_sessions(void)
 		ktap_not_ok("becoming one user more");
 		return;
 	}
-	check_errno(EUSERS, make(&user[USERS], &more[0]), "a user without any", "a session of those that are kept");
-	check_words(user[USERS].why, (const char *const []){ "you have 0 of 16", most, "all 48 of 64, 16 kept", NULL },
+	check_errno(EUSERS, make(&user[USERS], &more[0]), "a user without any",
+		    "a session of those that are kept");
+	check_words(user[USERS].why, (const char *const []){ "you have 0 of 16", most,
+							     "all 48 of 64, 16 kept", NULL },
 		    "a user without any reads that the others have all");
 	check_errno(EPERM, nl_session_do(&user[USERS], KJOULE_CMD_SESSION_DEL, s[0].id, NULL), "another user",
 		    "ending a session");
@@ -121,7 +123,8 @@ static void check_sessions(void)
 	n = fill(&root, more, &err);
 	ktap_check_equal(KEPT, n, "root: so many are kept");
 	check_errno(EUSERS, err, "root", "one more than there can be");
-	check_words(root.why, (const char *const []){ "all 64 of 64;", NULL }, "root reads that there are all");
+	check_words(root.why, (const char *const []){ "all 64 of 64;", NULL },
+		    "root reads that there are all");
 	nl_close(&root);
 	for (i = 0; i <= USERS; i++)
 		nl_close(&user[i]);
@@ -136,12 +139,16 @@ static void check_dump(struct nl *who, uint8_t cmd, uint16_t type, uint32_t id)
 	mnl_attr_put_u32(request, type, id);
 	check_errno(ENOENT, nl_talk(who, request, NULL, NULL), "the owner", "a dump of it");
 	if (who->why[0])
-		check_words(who->why, (const char *const []){ "ended by uid 0", NULL }, "a dump reads who has ended it");
+		check_words(who->why, (const char *const []){ "ended by uid 0", NULL },
+			    "a dump reads who has ended it");
 	else
-		ktap_skip("a dump reads who has ended it", "this kernel passes on no words of a refused dump");
+		ktap_skip("a dump reads who has ended it",
+			  "this kernel passes on no words of a refused dump");
 }
 
-/* As many more as a user may have, so that what was remembered of the first is still to be known. */
+/*
+ * As many more as a user may have, so that what was remembered of the first is still to be known.
+ */
 static void check_ended_besides(struct nl *root)
 {
 	struct nl_session more;
@@ -153,7 +160,8 @@ static void check_ended_besides(struct nl *root)
 		return;
 	}
 	for (i = 0; i < A_USER; i++)
-		bad += make(&another, &more) || nl_session_do(root, KJOULE_CMD_SESSION_DEL, more.id, NULL);
+		bad += make(&another, &more) ||
+		       nl_session_do(root, KJOULE_CMD_SESSION_DEL, more.id, NULL);
 	ktap_check_equal(0, bad, "root ends as many more");
 	nl_close(&another);
 }
@@ -169,7 +177,8 @@ static void check_ended(void)
 	int err;
 
 	if (!as_user(FIRST) || nl_open(&user) || nl_open(&listener) || notice_listen(&listener) ||
-	    fill(&user, s, &err) != A_USER || nl_session_do(&user, KJOULE_CMD_SESSION_START, s[0].id, NULL) ||
+	    fill(&user, s, &err) != A_USER ||
+	    nl_session_do(&user, KJOULE_CMD_SESSION_START, s[0].id, NULL) ||
 	    device_open(&d, s[0].id)) {
 		ktap_not_ok("sessions of a user");
 		return;
@@ -180,7 +189,8 @@ static void check_ended(void)
 	}
 	check_errno(EPERM, nl_session_do(&root, KJOULE_CMD_SESSION_STOP, s[0].id, NULL), "root",
 		    "stopping a session of a user, who may go on with it");
-	check_errno(0, nl_session_do(&root, KJOULE_CMD_SESSION_DEL, s[0].id, NULL), "root", "ending a session of a user");
+	check_errno(0, nl_session_do(&root, KJOULE_CMD_SESSION_DEL, s[0].id, NULL), "root",
+		    "ending a session of a user");
 	check_ended_besides(&root);
 	while (notice_wait(&listener, &n, 2000) == 1 && n.event != KJOULE_EVENT_SESSION_ENDED)
 		;
@@ -193,14 +203,18 @@ static void check_ended(void)
 	p = (struct pollfd){ .fd = d.fd };
 	ktap_check(poll(&p, 1, 2000) == 1 && p.revents == POLLHUP, "its reader gets the end of the data");
 	device_close(&d);
-	check_errno(ENOENT, nl_session_do(&user, KJOULE_CMD_SESSION_STOP, s[0].id, NULL), "the owner", "stopping it");
-	check_words(user.why, (const char *const []){ "ended by uid 0", NULL }, "the owner reads who has ended it");
+	check_errno(ENOENT, nl_session_do(&user, KJOULE_CMD_SESSION_STOP, s[0].id, NULL),
+		    "the owner", "stopping it");
+	check_words(user.why, (const char *const []){ "ended by uid 0", NULL },
+		    "the owner reads who has ended it");
 	check_dump(&user, KJOULE_CMD_RECORDS_GET, KJOULE_A_RECORDS_SESSION, s[0].id);
 	check_dump(&user, KJOULE_CMD_STATS_GET, KJOULE_A_STATS_SESSION, s[0].id);
 	check_errno(0, make(&user, &more), "the owner", "another session instead");
-	check_errno(0, nl_session_do(&user, KJOULE_CMD_SESSION_DEL, s[1].id, NULL), "the owner", "ending his own");
+	check_errno(0, nl_session_do(&user, KJOULE_CMD_SESSION_DEL, s[1].id, NULL), "the owner",
+		    "ending his own");
 	n.event = 0;
-	while (notice_wait(&listener, &n, 2000) == 1 && (n.event != KJOULE_EVENT_SESSION_ENDED || n.session != s[1].id))
+	while (notice_wait(&listener, &n, 2000) == 1 &&
+	       (n.event != KJOULE_EVENT_SESSION_ENDED || n.session != s[1].id))
 		;
 	ktap_check(n.session == s[1].id && n.user == UINT32_MAX, "that its owner has ended it names no user");
 	nl_session_do(&user, KJOULE_CMD_SESSION_GET, s[1].id, NULL);
@@ -225,7 +239,8 @@ static void check_listeners(void)
 		n += !nl_open(&user[i]) && !notice_listen(&user[i]);
 	ktap_check_equal(A_USER, n, "a user: so many sockets listen");
 	snprintf(most, sizeof(most), "uid %u has most: %u", FIRST, A_USER);
-	check_words(user[A_USER].why, (const char *const []){ "you have 16 of 16 listeners", most, NULL },
+	check_words(user[A_USER].why,
+		    (const char *const []){ "you have 16 of 16 listeners", most, NULL },
 		    "one more reads who has how many");
 	as_root();
 	if (as_user(FIRST + 1) && !nl_open(&another))
@@ -257,8 +272,8 @@ static void *end_it(void *arg)
 /* Whatever the owner does, it works or the session is gone; and nothing is left. */
 static void check_race(void)
 {
-	static const uint8_t steps[] = { KJOULE_CMD_SESSION_START, KJOULE_CMD_SESSION_GET, KJOULE_CMD_SESSION_STOP,
-					 KJOULE_CMD_SESSION_DEL };
+	static const uint8_t steps[] = { KJOULE_CMD_SESSION_START, KJOULE_CMD_SESSION_GET,
+					 KJOULE_CMD_SESSION_STOP, KJOULE_CMD_SESSION_DEL };
 	unsigned int i, step, odd = 0, ended = 0;
 	struct nl owner;
 	pthread_t t;
@@ -308,8 +323,8 @@ int main(void)
 {
 	need_module();
 	need_root();
-	config = (struct nl_config){ .interval_ns = 1000000, .ring_bytes = 4096, .energy = "", .frequency = "",
-				     .cpus = 1ULL << cpu_first() };
+	config = (struct nl_config){ .interval_ns = 1000000, .ring_bytes = 4096, .energy = "",
+				     .frequency = "", .cpus = 1ULL << cpu_first() };
 	others = session_count();
 	if (others > KEPT) {
 		ktap_skip("sessions of several users", "there are too many already: end them");

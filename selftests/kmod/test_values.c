@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The plain values for scripts are true: version and abi are those of the headers,
- * sessions counts them, and debugfs' books balance at any moment, agree with what the
+ * sessions counts them, and debugfs' statistics are consistent at any moment, agree with what the
  * test has read, and are those that netlink tells once the session has stopped.
  *
  * where: guest
@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
 #include "ring.h"
 
 #define VALUES	"/sys/class/misc/kjoule/"
-#define BOOKS	"/sys/kernel/debug/kjoule/statistics"
+#define STATISTICS	"/sys/kernel/debug/kjoule/statistics"
 #define HEADING	"session cpu due taken missed skipped filtered records consumed lost waiting tick_ns delay_max_ns\n"
 
 static struct nl nl;
@@ -30,7 +30,7 @@ static struct nl_session info;
 static struct device d;
 static struct walk walk[NL_MAX_CPUS];
 
-/* A value is one line, which everybody may read and nobody write. */
+/* A value is one line, which all may read and none may write. */
 static void check_value(const char *name, const char *want)
 {
 	char path[64], text[64] = "", line[64];
@@ -59,12 +59,12 @@ static void check_info(void)
 	close(fd);
 }
 
-/* The books as debugfs has them. Return: how many lines, -1 if they are not as documented. */
-static int read_books(struct nl_stats *stats, int max)
+/* The statistics as debugfs has them. Return: how many lines, -1 if they are not as documented. */
+static int read_stats(struct nl_stats *stats, int max)
 {
 	char line[512];
 	int n = 0;
-	FILE *f = fopen(BOOKS, "r");
+	FILE *f = fopen(STATISTICS, "r");
 
 	if (!f || !fgets(line, sizeof(line), f) || strcmp(line, HEADING)) {
 		if (f)
@@ -76,11 +76,12 @@ static int read_books(struct nl_stats *stats, int max)
 		char more;
 
 		memset(s, 0, sizeof(*s));
-		if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-			   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%c",
-			   &s->session, &s->cpu, &s->due, &s->taken, &s->missed, &s->skipped, &s->filtered,
-			   &s->records, &s->consumed, &s->lost, &s->waiting, &s->tick_ns, &s->delay_max_ns,
-			   &more) != 14 || more != '\n')
+		if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64
+			   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+			   " %" SCNu64 " %" SCNu64 " %" SCNu64 "%c",
+			   &s->session, &s->cpu, &s->due, &s->taken, &s->missed, &s->skipped,
+			   &s->filtered, &s->records, &s->consumed, &s->lost, &s->waiting,
+			   &s->tick_ns, &s->delay_max_ns, &more) != 14 || more != '\n')
 			n = -2;
 	}
 	fclose(f);
@@ -88,18 +89,20 @@ static int read_books(struct nl_stats *stats, int max)
 }
 
 /* Each CPU has its line, it balances, and what was consumed is what was read here. */
-static bool books_hold(struct nl_stats *stats)
+static bool stats_hold(struct nl_stats *stats)
 {
-	int n = read_books(stats, NL_MAX_CPUS), i;
+	int n = read_stats(stats, NL_MAX_CPUS), i;
 	bool good = n == (int)d.n;
 
 	for (i = 0; i < n; i++)
-		good &= stats[i].session == info.id && stats[i].cpu == d.ring[i].cpu && books_balance(&stats[i]) &&
-			books_agree(&stats[i], "consumed, and records read", stats[i].consumed, walk[i].records);
+		good &= stats[i].session == info.id && stats[i].cpu == d.ring[i].cpu &&
+			stats_balance(&stats[i]) &&
+			stats_agree(&stats[i], "consumed, and records read", stats[i].consumed,
+				    walk[i].records);
 	return good;
 }
 
-static void check_books_file(void)
+static void check_stats_file(void)
 {
 	struct nl_stats sum;
 	static struct nl_stats stats[NL_MAX_CPUS], told[NL_MAX_CPUS];
@@ -110,11 +113,12 @@ static void check_books_file(void)
 	const char *lacks = lacks_debugfs();
 
 	if (lacks) {
-		ktap_skip("the books", lacks);
+		ktap_skip("the statistics", lacks);
 		return;
 	}
-	ktap_check_equal(0, read_books(stats, NL_MAX_CPUS), "without a session the books are a heading");
-	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = 500000, .ring_bytes = 4096 }, &info) ||
+	ktap_check_equal(0, read_stats(stats, NL_MAX_CPUS), "without a session the statistics are a heading");
+	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = 500000, .ring_bytes = 4096 },
+			   &info) ||
 	    device_open(&d, info.id) || device_map(&d) ||
 	    nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info)) {
 		ktap_not_ok("a session: %s", nl.why);
@@ -127,33 +131,35 @@ static void check_books_file(void)
 		sleep_ms(25);
 		if (i % 2)
 			drain_map(&d, walk);
-		bad += !books_hold(stats);
+		bad += !stats_hold(stats);
 		due = due ?: stats[0].due;
 	}
 	/* the rings are full after 85 ms */
 	await(!nl_stats_total(&nl, info.id, &sum) && sum.lost && sum.due > due + 1000);
-	bad += !books_hold(stats);
-	ktap_check_equal(0, bad, "while it runs the books balance, at every look");
-	ktap_check(due && stats[0].due > due + 500, "and go on");	/* by 1600, if nobody is held up */
+	bad += !stats_hold(stats);
+	ktap_check_equal(0, bad, "while it runs the statistics agree, at every look");
+	/* by 1600, if nothing is held up */
+	ktap_check(due && stats[0].due > due + 500, "and go on");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
-	ktap_check(books_hold(stats), "so they do when it has stopped");
+	ktap_check(stats_hold(stats), "so they do when it has stopped");
 	n = nl_stats(&nl, info.id, told, NL_MAX_CPUS);
 	for (i = 0; i < d.n; i++) {
 		lost += stats[i].lost;
 		waiting += stats[i].waiting;
-		told[i].samples = told[i].source_errors = told[i].idle_ns = 0;	/* not in this file */
+		/* not in this file */
+		told[i].samples = told[i].source_errors = told[i].idle_ns = 0;
 		same &= !memcmp(&stats[i], &told[i], sizeof(told[i]));
 	}
 	ktap_check(n == d.n && same, "each number is what netlink tells");
 	ktap_check(lost && waiting, "with records lost and records waiting");
 	drain_map(&d, walk);
-	good = books_hold(stats);
+	good = stats_hold(stats);
 	for (i = 0; i < d.n; i++)
 		good &= !stats[i].waiting;
 	ktap_check(good, "and when all was read, with none waiting");
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
-	ktap_check_equal(0, read_books(stats, NL_MAX_CPUS), "a session that was deleted has no books");
+	ktap_check_equal(0, read_stats(stats, NL_MAX_CPUS), "a session that was deleted has no statistics");
 }
 
 int main(void)
@@ -171,7 +177,7 @@ int main(void)
 	check_value("abi", abi);
 	check_value("sessions", "0");
 	check_info();
-	check_books_file();
+	check_stats_file();
 	check_value("sessions", "0");
 	busy_stop(&load);
 	nl_close(&nl);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Readings of single blocks: the meter starts with the block, the program is held until it is ready, and in half of
- * them the block has run before, for as long as it takes; who may have them, where they cannot be had, what becomes of
- * rounds that come to nothing, of a block whose end others pass, of several threads, of CPUs that come and go; and nobody
- * is left with a debug register.
+ * Readings of single blocks: the meter starts with the block, the program is held until it is
+ * ready, and in half of them the block has run before, for as long as it takes; who may have them,
+ * where they cannot be had, what becomes of rounds that come to nothing, of a block whose end
+ * others pass, of several threads, of CPUs that come and go; and no CPU is left with a debug
+ * register.
  *
  * where: guest
  * vm: --profile exynos --cpus 2
@@ -23,7 +24,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "caps.h"
 #include "guest.h"
 #include "need.h"
@@ -39,7 +40,10 @@
 #define BY		500		/* times that its end is passed before it is called */
 #define BY_FAR		2000000		/* and more often than is borne */
 
-/* A block whose first instruction is one byte long, on a page of its own; and one that is never called. */
+/*
+ * A block whose first instruction is one byte long, on a page of its own; and one that is never
+ * called.
+ */
 void test_block(uint64_t passes);
 extern const char test_block_next[];
 void test_unmet(void);
@@ -56,7 +60,10 @@ static struct nl_session info;
 static struct device d;
 static struct walk walk[NL_MAX_CPUS];
 
-/* What the program and the test both see: how long a run of the block takes without anybody looking. */
+/*
+ * What the program and the test both see: how long a run of the block takes without anybody
+ * looking.
+ */
 static struct shared {
 	volatile double run_ns;
 	volatile uint64_t runs;
@@ -76,7 +83,8 @@ static struct seen {
 	char fault[120];
 } seen;
 
-#define FAULT(...) (seen.fault[0] ? (void)0 : (void)snprintf(seen.fault, sizeof(seen.fault), __VA_ARGS__))
+#define FAULT(...) \
+	(seen.fault[0] ? (void)0 : (void)snprintf(seen.fault, sizeof(seen.fault), __VA_ARGS__))
 
 static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 {
@@ -87,7 +95,8 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 	seen.readings++;
 	/* rounds without a reading are in between */
 	if (*last && r->armed_ns < *last + EVERY_NS / 2)
-		FAULT("reading %u: armed %.3f ms after the last one was ready", r->number, (r->armed_ns - (double)*last) * 1e-6);
+		FAULT("reading %u: armed %.3f ms after the last one was ready", r->number,
+		      (r->armed_ns - (double)*last) * 1e-6);
 	*last = r->ready_ns;
 	if (r->armed_ns > r->hit_ns || r->hit_ns > r->stop_ns || r->stop_ns > r->ready_ns)
 		FAULT("reading %u: times are not in order", r->number);
@@ -106,9 +115,11 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 	if (r->power_uw < 100000 || r->power_uw > 20000000)
 		FAULT("reading %u: %llu uW", r->number, (unsigned long long)r->power_uw);
 	if (r->ready_ns - r->hit_ns < 0.98 * READY_NS)
-		FAULT("reading %u was ready after %.3f ms", r->number, (r->ready_ns - r->hit_ns) * 1e-6);
+		FAULT("reading %u was ready after %.3f ms", r->number,
+		      (r->ready_ns - r->hit_ns) * 1e-6);
 	if (r->busy_ns > (NL_MAX_CPUS - 1) * (r->ready_ns - r->hit_ns))
-		FAULT("reading %u: other CPUs busy for %llu ns", r->number, (unsigned long long)r->busy_ns);
+		FAULT("reading %u: other CPUs busy for %llu ns", r->number,
+		      (unsigned long long)r->busy_ns);
 	seen.watched_ns += r->ready_ns - r->hit_ns;
 	seen.busy_ns += r->busy_ns;
 	if (r->ready_ns - r->stop_ns > seen.longest_hold)
@@ -196,8 +207,9 @@ static void stop_program(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static const struct nl_config usual = { .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS, .vpm = true,
-					.vpm_interval_ns = EVERY_NS, .vpm_source = "vchip-ina" };
+static const struct nl_config usual = { .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
+					.vpm = true, .vpm_interval_ns = EVERY_NS,
+					.vpm_source = "vchip-ina" };
 
 /* On the CPUs of that mask, 0 for all. */
 static bool begin_on(uint64_t cpus, pid_t pid)
@@ -223,15 +235,18 @@ static bool begin(pid_t pid)
 /* Each round has come to something, and is counted once. */
 static void check_rounds(const char *name)
 {
-	uint64_t sum = info.vpm_readings + info.vpm_learnt + info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere +
+	uint64_t sum = info.vpm_readings + info.vpm_learnt + info.vpm_unmet + info.vpm_unended +
+		       info.vpm_elsewhere +
 		       info.vpm_crowded + info.vpm_failed + info.vpm_cut;
 
 	if (!ktap_check(info.vpm_rounds && info.vpm_rounds == sum && info.vpm_cut <= 1, "%s: each round is accounted for",
 			name))
 		ktap_diag("%llu rounds: %llu readings, %llu learnt, %llu unmet, %llu unended, %llu elsewhere, %llu crowded, %llu failed, %llu cut",
-			  (unsigned long long)info.vpm_rounds, (unsigned long long)info.vpm_readings,
+			  (unsigned long long)info.vpm_rounds,
+			  (unsigned long long)info.vpm_readings,
 			  (unsigned long long)info.vpm_learnt, (unsigned long long)info.vpm_unmet,
-			  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_elsewhere,
+			  (unsigned long long)info.vpm_unended,
+			  (unsigned long long)info.vpm_elsewhere,
 			  (unsigned long long)info.vpm_crowded, (unsigned long long)info.vpm_failed,
 			  (unsigned long long)info.vpm_cut);
 }
@@ -240,7 +255,7 @@ static void end(const char *name)
 {
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
-	check_books(name, &nl, &info, &d, walk);
+	check_stats(name, &nl, &info, &d, walk);
 	check_rounds(name);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_close(&d);
@@ -248,7 +263,8 @@ static void end(const char *name)
 
 static struct nl_block block_of(pid_t pid)
 {
-	return (struct nl_block){ .pid = pid, .start = (uintptr_t)test_block, .next = (uintptr_t)test_block_next };
+	return (struct nl_block){ .pid = pid, .start = (uintptr_t)test_block,
+				  .next = (uintptr_t)test_block_next };
 }
 
 static void check_readings(void)
@@ -261,7 +277,7 @@ static void check_readings(void)
 	if (!begin(pid))
 		goto out;
 	block = block_of(pid);
-	ktap_check(!nl_session_block(&nl, info.id, &block), "the session is told of a block");
+	ktap_check(!nl_session_block(&nl, info.id, &block), "the session gets a block");
 	drain_until(&d, walk, 12000, &seen.readings, 60);
 	end("readings");
 	ktap_check(!seen.fault[0], "readings are in order");
@@ -270,23 +286,29 @@ static void check_readings(void)
 	/* the test itself wakes up there, to drain */
 	ktap_check(seen.busy_ns < 0.2 * seen.watched_ns, "other CPUs are idle in them");
 	ktap_diag("%llu readings: %llu delayed, %llu undelayed, %llu held, %llu moved, %llu late",
-		  (unsigned long long)seen.readings, (unsigned long long)seen.delayed, (unsigned long long)seen.undelayed,
-		  (unsigned long long)seen.held, (unsigned long long)seen.moved, (unsigned long long)seen.late);
+		  (unsigned long long)seen.readings, (unsigned long long)seen.delayed,
+		  (unsigned long long)seen.undelayed, (unsigned long long)seen.held,
+		  (unsigned long long)seen.moved, (unsigned long long)seen.late);
 	ktap_check(seen.readings >= 60, "there are readings");
-	ktap_check(seen.delayed >= seen.readings / 4 && seen.undelayed >= seen.readings / 4 && seen.held >= seen.readings / 20,
+	ktap_check(seen.delayed >= seen.readings / 4 && seen.undelayed >= seen.readings / 4 &&
+		   seen.held >= seen.readings / 20,
 		   "of each kind");
 	latency = seen.ran_delayed / seen.delayed - seen.ran_undelayed / seen.undelayed;
 	ktap_diag("the block takes %.1f us by itself, %.1f us by the readings; until it is held %.1f us pass besides",
-		  shared->run_ns * 1e-3, latency * 1e-3, seen.ran_undelayed / seen.undelayed * 1e-3);
-	/* interrupts, and switches to threads of the kernel, are not in the one, but in the other */
+		  shared->run_ns * 1e-3, latency * 1e-3,
+		  seen.ran_undelayed / seen.undelayed * 1e-3);
+	/*
+	 * interrupts, and switches to threads of the kernel, are not in the one, but in the other
+	 */
 	ktap_check(latency > 0.95 * shared->run_ns && latency < 1.35 * shared->run_ns, "they tell how long the block takes");
-	ktap_check(seen.longest_hold < 1.2 * READY_NS, "nobody is held for longer than the meter takes");
+	ktap_check(seen.longest_hold < 1.2 * READY_NS, "no CPU is held for longer than the meter takes");
 	ktap_check(info.vpm_readings == seen.readings && info.vpm_longest_ns < 1.5 * READY_NS &&
 		   info.vpm_ready_ns == READY_NS && info.vpm_spoilt == seen.moved + seen.late, "the session tells of them");
-	ktap_diag("%llu unmet, %llu unended, %llu elsewhere, %llu failed", (unsigned long long)info.vpm_unmet,
-		  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_elsewhere,
-		  (unsigned long long)info.vpm_failed);
-	ktap_check(info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere + info.vpm_failed <= seen.readings / 5,
+	ktap_diag("%llu unmet, %llu unended, %llu elsewhere, %llu failed",
+		  (unsigned long long)info.vpm_unmet, (unsigned long long)info.vpm_unended,
+		  (unsigned long long)info.vpm_elsewhere, (unsigned long long)info.vpm_failed);
+	ktap_check(info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere +
+		   info.vpm_failed <= seen.readings / 5,
 		   "few rounds come to nothing");
 	ktap_check(info.vpm_learnt >= 1 && info.vpm_learnt <= 3, "where it returns to is learnt first, and soon");
 	ktap_check(info.vpm_rest_uw > 100000 && info.vpm_peak_uw > info.vpm_rest_uw, "and of the meter");
@@ -294,7 +316,10 @@ out:
 	stop_program(pid);
 }
 
-/* A call under a condition, in a loop: each turn passes where it returns to, most of them without a call. */
+/*
+ * A call under a condition, in a loop: each turn passes where it returns to, most of them without a
+ * call.
+ */
 static void check_passed(void)
 {
 	pid_t pid = start_program();
@@ -309,25 +334,32 @@ static void check_passed(void)
 		end("an end that is passed");
 		ktap_check(!seen.fault[0], "an end that is passed: readings are in order");
 		ktap_diag("%s", seen.fault);
-		ktap_diag("%llu readings, %llu of them delayed; %llu unended, %llu crowded", (unsigned long long)seen.readings,
-			  (unsigned long long)seen.delayed, (unsigned long long)info.vpm_unended,
+		ktap_diag("%llu readings, %llu of them delayed; %llu unended, %llu crowded",
+			  (unsigned long long)seen.readings, (unsigned long long)seen.delayed,
+			  (unsigned long long)info.vpm_unended,
 			  (unsigned long long)info.vpm_crowded);
-		ktap_check(seen.delayed >= seen.readings / 4 && info.vpm_unended <= seen.readings / 10,
+		ktap_check(seen.delayed >= seen.readings / 4 &&
+			   info.vpm_unended <= seen.readings / 10,
 			   "a block whose end is passed %u times before it has readings of each kind", BY);
 	}
 	shared->times = BY_FAR;
 	if (begin(pid)) {
 		block = block_of(pid);
 		nl_session_block(&nl, info.id, &block);
-		ktap_check(await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) && info.vpm_crowded >= 2),
+		ktap_check(await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) &&
+				 info.vpm_crowded >= 2),
 			   "rounds are given up where it is passed too often");
 		end("an end that is passed too often");
-		ktap_diag("%llu crowded, %llu unended", (unsigned long long)info.vpm_crowded, (unsigned long long)info.vpm_unended);
+		ktap_diag("%llu crowded, %llu unended", (unsigned long long)info.vpm_crowded,
+			  (unsigned long long)info.vpm_unended);
 	}
 	stop_program(pid);
 }
 
-/* One that has not ended when the round is over is told as one that was late: else only its short runs were. */
+/*
+ * One that has not ended when the trial is over is reported as one that was late: else only its
+ * short runs were.
+ */
 static void check_long(void)
 {
 	pid_t pid = start_program();
@@ -342,11 +374,13 @@ static void check_long(void)
 		end("a long block");
 		ktap_check(!seen.fault[0], "a long block: readings are in order");
 		ktap_diag("%s", seen.fault);
-		ktap_diag("%llu readings, %llu delayed in time, %llu late; %llu spoilt, %llu unended", (unsigned long long)seen.readings,
-			  (unsigned long long)seen.delayed, (unsigned long long)seen.late, (unsigned long long)info.vpm_spoilt,
+		ktap_diag("%llu readings, %llu delayed in time, %llu late; %llu spoilt, %llu unended",
+			  (unsigned long long)seen.readings, (unsigned long long)seen.delayed,
+			  (unsigned long long)seen.late, (unsigned long long)info.vpm_spoilt,
 			  (unsigned long long)info.vpm_unended);
-		ktap_check(seen.late >= 5 && !seen.delayed && !info.vpm_unended && info.vpm_readings == seen.readings,
-			   "a block that has not ended after four intervals is told as late");
+		ktap_check(seen.late >= 5 && !seen.delayed && !info.vpm_unended &&
+			   info.vpm_readings == seen.readings,
+			   "a block that has not ended after four intervals is reported as late");
 	}
 	stop_program(pid);
 }
@@ -354,8 +388,10 @@ static void check_long(void)
 /* All four of a CPU's debug registers are to be had. */
 static bool registers_free(int cpu)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_X,
-					.bp_addr = (uintptr_t)test_unmet, .bp_len = sizeof(long), .exclude_kernel = 1 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr),
+					.bp_type = HW_BREAKPOINT_X,
+					.bp_addr = (uintptr_t)test_unmet, .bp_len = sizeof(long),
+					.exclude_kernel = 1 };
 	int fd[4], i, n = 0;
 
 	for (i = 0; i < 4; i++) {
@@ -368,16 +404,18 @@ static bool registers_free(int cpu)
 	return n == 4;
 }
 
-/* A CPU that the program may not run on is left alone: nobody takes its debug registers. */
+/* A CPU that the program may not run on is left alone: its debug registers are not taken. */
 static void check_elsewhere(void)
 {
-	struct nl_block block = { .start = (uintptr_t)test_unmet, .next = (uintptr_t)test_unmet + 1 };
+	struct nl_block block =
+		{ .start = (uintptr_t)test_unmet, .next = (uintptr_t)test_unmet + 1 };
 	unsigned int i, taken[2] = { 0, 0 };
 	int second = cpu_second();
 	pid_t pid;
 
 	if (second < 0) {
-		ktap_skip("where the program may not run nobody is waited for", "there is no second CPU");
+		ktap_skip("where the program may not run there is no waiting",
+			  "there is no second CPU");
 		return;
 	}
 	pid = start_program();
@@ -389,14 +427,18 @@ static void check_elsewhere(void)
 			taken[1] += !registers_free(second);
 			sleep_ms(25);
 		}
-		ktap_diag("registers in use at %u of 100 looks where it runs, at %u where it may not", taken[0], taken[1]);
-		ktap_check(taken[0] >= 50 && !taken[1], "where the program may not run nobody is waited for");
+		ktap_diag("registers in use at %u of 100 looks where it runs, at %u where it may not",
+			  taken[0], taken[1]);
+		ktap_check(taken[0] >= 50 && !taken[1], "where the program may not run there is no waiting");
 		end("on one CPU");
 	}
 	stop_program(pid);
 }
 
-/* Both are in the block most of the time: a round is of the one that came by first, from its first to its last. */
+/*
+ * Both are in the block most of the time: a round is of the one that came by first, from its first
+ * to its last.
+ */
 static void check_threads(void)
 {
 	struct nl_block block;
@@ -404,7 +446,8 @@ static void check_threads(void)
 	pid_t pid;
 
 	if (cpu_second() < 0) {
-		ktap_skip("two threads in one block have readings of their own", "there is no second CPU");
+		ktap_skip("two threads in one block have readings of their own",
+			  "there is no second CPU");
 		return;
 	}
 	pid = start_threads();
@@ -421,15 +464,20 @@ static void check_threads(void)
 			  (unsigned long long)seen.readings, (unsigned long long)seen.of_thread[0],
 			  (unsigned long long)seen.of_thread[1], (unsigned long long)seen.moved,
 			  (unsigned long long)seen.late);
-		ktap_check(seen.of_thread[0] >= seen.readings / 5 && seen.of_thread[1] >= seen.readings / 5 &&
+		ktap_check(seen.of_thread[0] >= seen.readings / 5 &&
+			   seen.of_thread[1] >= seen.readings / 5 &&
 			   seen.of_thread[0] + seen.of_thread[1] == seen.readings, "two threads in one block have readings of their own");
-		/* each on a CPU of its own: a stop of the other one's would be on another CPU than the start */
+		/*
+		 * each on a CPU of its own: a stop of the other one's would be on another CPU than
+		 * the start
+		 */
 		ktap_check(info.vpm_failed + info.vpm_unended + seen.moved <= seen.readings / 20,
 			   "two threads: neither comes into the other's rounds");
 		ktap_diag("%llu failed, %llu unended", (unsigned long long)info.vpm_failed,
 			  (unsigned long long)info.vpm_unended);
 		latency = seen.ran_delayed / seen.delayed - seen.ran_undelayed / seen.undelayed;
-		ktap_diag("the block takes %.1f us by itself, %.1f us by the readings", shared->run_ns * 1e-3, latency * 1e-3);
+		ktap_diag("the block takes %.1f us by itself, %.1f us by the readings",
+			  shared->run_ns * 1e-3, latency * 1e-3);
 		ktap_check(latency > 0.95 * shared->run_ns && latency < 1.35 * shared->run_ns,
 			   "two threads: they tell how long it takes each of them");
 	}
@@ -446,8 +494,8 @@ static void run_only_on(pid_t pid, unsigned int cpu)
 }
 
 /*
- * A program that ends its block where nobody waits, and is back for the next one. A third of the readings are of
- * such.
+ * A program that ends its block where nothing waits, and is back for the next one. A third of the
+ * readings are of such.
  */
 static void check_away(void)
 {
@@ -457,7 +505,8 @@ static void check_away(void)
 	pid_t pid;
 
 	if (second < 0) {
-		ktap_skip("a reading of a program that was away is of no use", "there is no second CPU");
+		ktap_skip("a reading of a program that was away is of no use",
+			  "there is no second CPU");
 		return;
 	}
 	pid = start_program();
@@ -477,8 +526,9 @@ static void check_away(void)
 		ktap_check(!seen.fault[0], "away and back: readings are in order");
 		ktap_diag("%s", seen.fault);
 		ktap_diag("%llu readings, %llu moved; the block takes %.1f us by itself, at most %.1f us by the %llu delayed of the others, %llu far more",
-			  (unsigned long long)seen.readings, (unsigned long long)seen.moved, shared->run_ns * 1e-3,
-			  seen.longest_ran * 1e-3, (unsigned long long)seen.delayed, (unsigned long long)seen.long_ones);
+			  (unsigned long long)seen.readings, (unsigned long long)seen.moved,
+			  shared->run_ns * 1e-3, seen.longest_ran * 1e-3,
+			  (unsigned long long)seen.delayed, (unsigned long long)seen.long_ones);
 		ktap_check(seen.moved >= 3 && seen.delayed >= 3 && !seen.long_ones,
 			   "a reading of a program that was away is of no use");
 	}
@@ -517,16 +567,19 @@ static void check_hotplug(void)
 		ktap_check(!seen.fault[0] && before >= 10, "and are in order");
 		ktap_diag("%s", seen.fault);
 		ktap_diag("%llu readings, %llu before, %llu moved; %llu rounds, %llu unended, %llu failed",
-			  (unsigned long long)seen.readings, (unsigned long long)before, (unsigned long long)seen.moved, (unsigned long long)info.vpm_rounds,
-			  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_failed);
+			  (unsigned long long)seen.readings, (unsigned long long)before,
+			  (unsigned long long)seen.moved, (unsigned long long)info.vpm_rounds,
+			  (unsigned long long)info.vpm_unended,
+			  (unsigned long long)info.vpm_failed);
 	}
 	stop_program(pid);
 }
 
-/* Nobody comes by; then the process ends, and that is no fault of anybody's. */
+/* It is never reached; then the process ends, and that is no fault of anybody's. */
 static void check_nothing(void)
 {
-	struct nl_block block = { .start = (uintptr_t)test_unmet, .next = (uintptr_t)test_unmet + 1 };
+	struct nl_block block =
+		{ .start = (uintptr_t)test_unmet, .next = (uintptr_t)test_unmet + 1 };
 	pid_t pid = start_program();
 	struct nl_session s;
 	uint64_t unmet;
@@ -535,8 +588,9 @@ static void check_nothing(void)
 		goto out;
 	block.pid = pid;
 	nl_session_block(&nl, info.id, &block);
-	ktap_check(await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &s) && s.vpm_unmet >= 2),
-		   "a block that nobody comes by is told as unmet");
+	ktap_check(await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &s) &&
+			 s.vpm_unmet >= 2),
+		   "a block that is not reached is reported as unmet");
 	stop_program(pid);
 	pid = 0;
 	sleep_ms(1500);
@@ -583,7 +637,7 @@ static void check_target(void)
 		goto out;
 	block = block_of(other);
 	check_block_refused("a process that is not its target", &block, -EINVAL);
-	ktap_check(strstr(nl.why, "target"), "and it is told why");
+	ktap_check(strstr(nl.why, "target"), "and the reason is given");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 
 	c.flags = KJOULE_FLAG_INHERIT;
@@ -704,7 +758,8 @@ int main(void)
 	/* a governor that slows a CPU down makes a block longer */
 	cpus_at_full_speed();
 	nl_open(&nl);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	check_refusals();
 	check_target();
 	check_readings();
@@ -715,7 +770,8 @@ int main(void)
 	check_threads();
 	check_away();
 	check_hotplug();
-	ktap_check(registers_free(cpu_first()) && (cpu_second() < 0 || registers_free(cpu_second())),
+	ktap_check(registers_free(cpu_first()) &&
+		   (cpu_second() < 0 || registers_free(cpu_second())),
 		   "no debug register is left in use");
 	ktap_check(!session_count(), "no session is left");
 	return ktap_end();

@@ -20,7 +20,7 @@
 #include "notice.h"
 
 #define NOBODY	65534
-#define BOOKS	"/sys/kernel/debug/kjoule/statistics"
+#define STATISTICS	"/sys/kernel/debug/kjoule/statistics"
 
 static struct nl nl;		/* of the privileged parent, shared with the children */
 static uint32_t theirs;		/* a session of it */
@@ -53,7 +53,8 @@ static const char *const command_name[KJOULE_CMD_MAX + 1] = {
 /* Become another user who has these. */
 static inline bool become(uid_t uid, uint64_t caps)
 {
-	return !prctl(PR_SET_KEEPCAPS, 1) && !setresgid(uid, uid, uid) && !setresuid(uid, uid, uid) && caps_keep(caps);
+	return !prctl(PR_SET_KEEPCAPS, 1) && !setresgid(uid, uid, uid) &&
+	       !setresuid(uid, uid, uid) && caps_keep(caps);
 }
 
 /* Send a valid command as @who; a dump if @flags say so. */
@@ -75,14 +76,16 @@ static inline int try_command(struct nl *who, uint8_t cmd, uint16_t flags)
 		mnl_attr_put_u32(request, KJOULE_A_TRANSITION_ID, 1);
 	else if (cmd == KJOULE_CMD_RESTORE_ADD)
 		mnl_attr_put_u32(request, KJOULE_A_RESTORE_FD, 0);
-	else if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_NOTICE_LISTEN && cmd != KJOULE_CMD_RESTORE_NOW && !flags)
+	else if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_NOTICE_LISTEN &&
+		 cmd != KJOULE_CMD_RESTORE_NOW && !flags)
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_ID, theirs);
 	return nl_talk(who, request, NULL, NULL);
 }
 
 static inline void check_errno(int want, int got, const char *who, const char *what)
 {
-	if (!ktap_check(got == -want, "%s: %s: %s", who, what, want ? strerrorname_np(want) : "allowed"))
+	if (!ktap_check(got == -want, "%s: %s: %s", who, what,
+			want ? strerrorname_np(want) : "allowed"))
 		ktap_diag("got %s", got ? strerrorname_np(-got) : "success");
 }
 
@@ -93,15 +96,16 @@ static inline void check_commands(struct nl *who, const char *name)
 
 	for (cmd = KJOULE_CMD_SOURCE_GET; cmd <= KJOULE_CMD_MAX; cmd++) {
 		if (cmd == KJOULE_CMD_NOTICE)
-			continue;	/* only told */
+			continue;	/* only reported */
 		if (!command_name[cmd]) {
 			ktap_not_ok("command %u has a name here, to be tried", cmd);
 			continue;
 		}
 		if (cmd != KJOULE_CMD_RECORDS_GET && cmd != KJOULE_CMD_TRANSITION_LOOPS_GET)
 			check_errno(EPERM, try_command(who, cmd, 0), name, command_name[cmd]);
-		if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_SESSION_GET && cmd != KJOULE_CMD_STATS_GET &&
-		    cmd != KJOULE_CMD_RECORDS_GET && cmd != KJOULE_CMD_TRANSITION_LOOPS_GET)
+		if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_SESSION_GET &&
+		    cmd != KJOULE_CMD_STATS_GET && cmd != KJOULE_CMD_RECORDS_GET &&
+		    cmd != KJOULE_CMD_TRANSITION_LOOPS_GET)
 			continue;
 		snprintf(what, sizeof(what), "%s dump", command_name[cmd]);
 		check_errno(EPERM, try_command(who, cmd, NLM_F_DUMP), name, what);

@@ -27,7 +27,7 @@ bool file_read(const char *path, char *text, int size)
 	return got;
 }
 
-/* A file beside @path, whose last part is replaced. */
+/* @path with another last part. */
 static bool read_beside(const char *path, const char *name, char *text, int size)
 {
 	const char *end = strrchr(path, '/');
@@ -50,7 +50,8 @@ static struct file *add(struct summary *s, const char *kind, const char *path, c
 	return f;
 }
 
-static void for_each(struct summary *s, const char *pattern, void (*visit)(struct summary *s, const char *path))
+static void for_each(struct summary *s, const char *pattern,
+		     void (*visit)(struct summary *s, const char *path))
 {
 	glob_t found;
 	size_t i;
@@ -118,7 +119,8 @@ static void see_event(struct summary *s, const char *path)
 
 static void see_supply(struct summary *s, const char *path)
 {
-	static const char *const values[] = { "power_now", "current_now", "voltage_now", "energy_now", "charge_now" };
+	static const char *const values[] =
+		{ "power_now", "current_now", "voltage_now", "energy_now", "charge_now" };
 	char dir[160], type[32], text[32];
 	struct file *f;
 	unsigned int i;
@@ -132,7 +134,8 @@ static void see_supply(struct summary *s, const char *path)
 	at = snprintf(f->value, sizeof(f->value), "%s", type);
 	for (i = 0; i < sizeof(values) / sizeof(values[0]) && at < sizeof(f->value); i++) {
 		if (read_beside(path, values[i], text, sizeof(text)))
-			at += snprintf(f->value + at, sizeof(f->value) - at, ", %s %s", values[i], text);
+			at += snprintf(f->value + at, sizeof(f->value) - at, ", %s %s", values[i],
+				       text);
 	}
 }
 
@@ -173,8 +176,8 @@ static void see_machine(struct summary *s)
 		fclose(f);
 	if (!uname(&u))
 		snprintf(s->kernel, sizeof(s->kernel), "%.60s %.30s", u.release, u.machine);
-	file_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", s->clocksource,
-		  sizeof(s->clocksource));
+	file_read("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		  s->clocksource, sizeof(s->clocksource));
 	file_read("/sys/kernel/security/lockdown", s->lockdown, sizeof(s->lockdown));
 }
 

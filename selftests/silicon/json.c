@@ -146,8 +146,8 @@ static void json_ticks(const char *name, const struct ticks *t)
 
 void print_json(const struct summary *s)
 {
-	const struct witness *low = NULL, *high = NULL;
-	unsigned int i, n = witnesses_granted(s, &low, &high);
+	const struct reference *low = NULL, *high = NULL;
+	unsigned int i, n = references_measured(s, &low, &high);
 
 	first = true;
 	open_with(NULL, '{');
@@ -192,21 +192,21 @@ void print_json(const struct summary *s)
 	json_ticks("ticks_idle", &s->idle);
 	json_ticks("ticks_busy", &s->loaded);
 	open_with("frequency", '{');
-	number("cpu", s->witness_cpu);
-	open_with("witnesses", '[');
-	for (i = 0; i < s->n_witnesses; i++) {
+	number("cpu", s->reference_cpu);
+	open_with("references", '[');
+	for (i = 0; i < s->n_references; i++) {
 		open_with(NULL, '{');
-		text("name", s->witness[i].name);
-		number_or_null("khz", s->witness[i].khz);
-		truth("granted", s->witness[i].granted);
-		text("note", s->witness[i].note);
+		text("name", s->reference[i].name);
+		number_or_null("khz", s->reference[i].khz);
+		truth("measured", s->reference[i].measured);
+		text("note", s->reference[i].note);
 		close_with('}');
 	}
 	close_with(']');
 	number_or_null("tsc_khz", s->tsc_khz);
 	key("agree");
-	printf("%s", n < 2 || !s->witness[0].khz || !s->witness[0].granted ? "null" :
-	       witnesses_apart(low, high) <= WITNESS_AGREES ? "true" : "false");
+	printf("%s", n < 2 || !s->reference[0].khz || !s->reference[0].measured ? "null" :
+	       references_apart(low, high) <= REFERENCE_AGREES ? "true" : "false");
 	close_with('}');
 	close_with('}');
 	putchar('\n');

@@ -19,7 +19,8 @@ static void take_id(const struct nlmsghdr *message, void *data)
 	}
 }
 
-int session_open(struct session *se, struct nl *nl, uint64_t interval_ns, const void *mask, unsigned int bytes)
+int session_open(struct session *se, struct nl *nl, uint64_t interval_ns, const void *mask,
+		 unsigned int bytes)
 {
 	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_SESSION_NEW, 0);
 	uint32_t id = 0;
@@ -69,10 +70,13 @@ void session_read(struct session *se, session_visit *visit, void *data)
 
 	for (i = 0; i < se->d.n; i++) {
 		struct ring *r = &se->d.ring[i];
-		uint64_t head = __atomic_load_n(&r->head->head, __ATOMIC_ACQUIRE), tail = r->tail->tail;	/* C */
+		/* C */
+		uint64_t head = __atomic_load_n(&r->head->head, __ATOMIC_ACQUIRE);
+		uint64_t tail = r->tail->tail;
 
 		while (tail != head) {
-			const struct kjoule_record *rec = (const void *)(r->data + (tail & (r->size - 1)));
+			const struct kjoule_record *rec =
+				(const void *)(r->data + (tail & (r->size - 1)));
 
 			if (rec->size < 8 || rec->size > head - tail)
 				break;

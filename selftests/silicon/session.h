@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A session of silicon_summary's: made, read while it runs, ended. Called by ticks.c and
- * witness.c, which say what to do with a record.
+ * frequencies.c, which say what to do with a record.
  */
 #ifndef KJOULE_SELFTESTS_SESSION_H
 #define KJOULE_SELFTESTS_SESSION_H
@@ -17,11 +17,12 @@ struct session {
 };
 
 /* @tick: of records that have one, otherwise of the one before. */
-typedef void session_visit(const struct session *se, unsigned int ring, uint64_t tick, const struct kjoule_record *rec,
-			   void *data);
+typedef void session_visit(const struct session *se, unsigned int ring, uint64_t tick,
+			   const struct kjoule_record *rec, void *data);
 
 /* Return 0 or -errno. No @mask: all CPUs. */
-int session_open(struct session *se, struct nl *nl, uint64_t interval_ns, const void *mask, unsigned int bytes);
+int session_open(struct session *se, struct nl *nl, uint64_t interval_ns, const void *mask,
+		 unsigned int bytes);
 int session_start(struct session *se);
 void session_read(struct session *se, session_visit *visit, void *data);
 int session_run(struct session *se, unsigned int ms, session_visit *visit, void *data);

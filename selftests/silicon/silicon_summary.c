@@ -47,13 +47,14 @@ int main(int argc, char **argv)
 	if (!s.lacks) {
 		err = nl_open(&nl) ?: sources_ask(&nl, &s);
 		if (err) {
-			fprintf(stderr, "silicon_summary: source-get: %s %s\n", strerror(-err), nl.why);
+			fprintf(stderr, "silicon_summary: source-get: %s %s\n", strerror(-err),
+				nl.why);
 			return 1;
 		}
 		ticks_measure(&nl, &s, seconds);
 		periods_measure(&nl, &s, seconds);
 	}
-	witnesses_ask(&nl, &s);
+	references_ask(&nl, &s);
 	if (!s.lacks)
 		nl_close(&nl);
 	if (json)

@@ -105,8 +105,9 @@ void sources_lack(const struct summary *s, uint32_t kind, char *why, size_t size
 		if (s->source[i].kind == kind && (!best || s->source[i].rating > best->rating))
 			best = &s->source[i];
 	}
-	snprintf(why, size, "no %s source can be used (%s: %s): %s", kind == KJOULE_KIND_ENERGY ? "energy" : "frequency",
-		 best ? best->name : "the module", best ? best->reason : "knows none", kind == KJOULE_KIND_ENERGY ?
+	snprintf(why, size, "no %s source can be used (%s: %s): %s",
+		 kind == KJOULE_KIND_ENERGY ? "energy" : "frequency", best ? best->name :
+		 "the module", best ? best->reason : "knows none", kind == KJOULE_KIND_ENERGY ?
 		 "a CPU with RAPL, not behind a hypervisor, or a module that registers a source is needed" :
 		 "a CPU with APERF and MPERF, or a cpufreq driver, is needed");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What silicon_summary finds out, as its parts hand it to its printer: sources.c asks the
- * module, files.c reads sysfs, ticks.c runs sessions, witness.c compares frequencies,
+ * module, files.c reads sysfs, ticks.c runs sessions, frequencies.c compares frequencies,
  * print.c and json.c show all of it. Nothing here is printed before everything has been measured.
  */
 #ifndef KJOULE_SELFTESTS_SUMMARY_H
@@ -16,7 +16,7 @@
 #define MAX_DOMAINS	32	/* bits of a kjoule_energy record */
 #define MAX_FILES	256
 #define MAX_PERIODS	64
-#define MAX_WITNESSES	8
+#define MAX_REFERENCES	8
 
 /* Of a distribution. */
 struct spread {
@@ -43,7 +43,7 @@ struct source {
 	struct domain domain[MAX_DOMAINS];
 };
 
-/* A place in sysfs where energy, power or frequency is told. */
+/* A place in sysfs where energy, power or frequency is reported. */
 struct file {
 	const char *kind;		/* powercap, hwmon, power_supply, perf_pmu, cpufreq */
 	char name[64];
@@ -57,7 +57,8 @@ struct period {
 	uint32_t cpu;			/* which read it */
 	struct spread ns;		/* between two moves */
 	uint64_t resolution_ns;		/* ticks were that far apart */
-	uint64_t holes;			/* times between moves that were not used: ticks are missing in them */
+	/* times between moves that were not used: ticks are missing in them */
+	uint64_t holes;
 	uint64_t back;			/* moves backwards */
 	uint64_t energy_uj, time_ns;	/* from the first record to the last */
 };
@@ -72,16 +73,17 @@ struct ticks {
 	double tick_ns;			/* mean of the module's own time in a tick */
 };
 
-struct witness {
+struct reference {
 	const char *name;
-	bool granted;			/* tells what was, not what was asked for */
+	bool measured;			/* of what ran, not of what was asked for */
 	uint64_t khz;			/* 0 if it has nothing to tell */
 	char note[320];
 };
 
 struct summary {
 	char model[96], kernel[96], cpufreq_driver[32], clocksource[32], lockdown[64];
-	const char *lacks;		/* of need.c: why the module cannot be asked; NULL if it can */
+	/* of need.c: why the module cannot be asked; NULL if it can */
+	const char *lacks;
 	uint32_t cpus;
 
 	struct source source[MAX_SOURCES];
@@ -97,9 +99,9 @@ struct summary {
 
 	struct ticks idle, loaded;
 
-	struct witness witness[MAX_WITNESSES];
-	unsigned int n_witnesses;
-	uint32_t witness_cpu;
+	struct reference reference[MAX_REFERENCES];
+	unsigned int n_references;
+	uint32_t reference_cpu;
 	uint64_t tsc_khz;		/* measured against CLOCK_MONOTONIC, 0 without one */
 };
 
@@ -109,22 +111,23 @@ void files_list(struct summary *s);
 bool file_read(const char *path, char *text, int size);
 void ticks_measure(struct nl *nl, struct summary *s, unsigned int seconds);
 void periods_measure(struct nl *nl, struct summary *s, unsigned int seconds);
-void witnesses_ask(struct nl *nl, struct summary *s);
+void references_ask(struct nl *nl, struct summary *s);
 
 struct spread spread_of(uint64_t *values, uint64_t n);
 const struct file *file_of(const struct summary *s, const char *kind, unsigned int from);
 
 /* Agreement that print.c shows, in percent. */
 #define PERIOD_AGREES	10
-#define PERIOD_HOLES	10	/* of the moves; with more than that it cannot be told */
-#define WITNESS_AGREES	5
+#define PERIOD_HOLES	10	/* of the moves; with more than that it is not known */
+#define REFERENCE_AGREES	5
 
 const char *source_kind(const struct source *source);
 double domain_unit_uj(const struct domain *d);
 bool period_told(const struct period *p);
 bool period_agrees(const struct period *p);
-unsigned int witnesses_granted(const struct summary *s, const struct witness **low, const struct witness **high);
-double witnesses_apart(const struct witness *low, const struct witness *high);
+unsigned int references_measured(const struct summary *s, const struct reference **low,
+				 const struct reference **high);
+double references_apart(const struct reference *low, const struct reference *high);
 
 int print_ktap(const struct summary *s);
 void print_json(const struct summary *s);

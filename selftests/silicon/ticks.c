@@ -32,7 +32,8 @@ struct spread spread_of(uint64_t *v, uint64_t n)
 	if (!n)
 		return (struct spread){ 0 };
 	qsort(v, n, sizeof(*v), by_value);
-	return (struct spread){ n, v[n / 20], v[n / 2], v[n - 1 - n / 20], v[n - 1 - n / 100], v[n - 1] };
+	return (struct spread){ n, v[n / 20], v[n / 2], v[n - 1 - n / 20], v[n - 1 - n / 100],
+				v[n - 1] };
 }
 
 /* What a session of all CPUs has seen: how late each tick was, on each CPU. */
@@ -42,7 +43,8 @@ struct grid {
 	unsigned int rings;
 };
 
-static void see_tick(const struct session *se, unsigned int ring, uint64_t tick, const struct kjoule_record *rec, void *data)
+static void see_tick(const struct session *se, unsigned int ring, uint64_t tick,
+		     const struct kjoule_record *rec, void *data)
 {
 	struct grid *g = data;
 
@@ -53,7 +55,8 @@ static void see_tick(const struct session *se, unsigned int ring, uint64_t tick,
 
 static void judge(const struct grid *g, struct ticks *t)
 {
-	uint64_t *late = malloc(g->ticks * g->rings * sizeof(*late)), *skew = malloc(g->ticks * sizeof(*skew));
+	uint64_t *late = malloc(g->ticks * g->rings * sizeof(*late));
+	uint64_t *skew = malloc(g->ticks * sizeof(*skew));
 	uint64_t n = 0, n_skew = 0, tick;
 	bool *seen = calloc(g->rings, sizeof(*seen));
 	unsigned int ring;
@@ -94,7 +97,8 @@ static void measure(struct nl *nl, struct ticks *t, uint64_t interval_ns, unsign
 
 	err = session_open(&se, nl, interval_ns, NULL, 0);
 	if (err) {
-		snprintf(t->why, sizeof(t->why), "session-new: %s", nl->why[0] ? nl->why : strerror(-err));
+		snprintf(t->why, sizeof(t->why), "session-new: %s",
+			 nl->why[0] ? nl->why : strerror(-err));
 		return;
 	}
 	g.rings = se.d.n;
@@ -104,7 +108,8 @@ static void measure(struct nl *nl, struct ticks *t, uint64_t interval_ns, unsign
 		err = session_run(&se, seconds * 1000, see_tick, &g);
 	}
 	if (!g.late || err) {
-		snprintf(t->why, sizeof(t->why), "session-start: %s", nl->why[0] ? nl->why : strerror(-err));
+		snprintf(t->why, sizeof(t->why), "session-start: %s",
+			 nl->why[0] ? nl->why : strerror(-err));
 		goto out;
 	}
 	n = nl_stats(nl, se.info.id, stats, NL_MAX_CPUS);
@@ -131,7 +136,8 @@ void ticks_measure(struct nl *nl, struct summary *s, unsigned int seconds)
 
 	measure(nl, &s->idle, TICKS_NS, seconds);
 	if (!busy_start(&load, s->cpus)) {
-		snprintf(s->loaded.why, sizeof(s->loaded.why), "no busy processes: %s", strerror(errno));
+		snprintf(s->loaded.why, sizeof(s->loaded.why), "no busy processes: %s",
+			 strerror(errno));
 		return;
 	}
 	measure(nl, &s->loaded, TICKS_NS, seconds);
@@ -154,7 +160,8 @@ struct watch {
 };
 
 /* Could a counter have moved twice while ticks were missing, without our seeing it? */
-static bool hides_moves(const struct domain *d, const struct kjoule_record *rec, uint64_t interval_ns)
+static bool hides_moves(const struct domain *d, const struct kjoule_record *rec,
+			uint64_t interval_ns)
 {
 	uint64_t gap_ns;
 
@@ -180,8 +187,8 @@ static void see_domain(struct moves *m, uint64_t now, uint64_t uj)
 	m->end_uj = uj;
 }
 
-static void see_energy(const struct session *se, unsigned int ring, uint64_t tick, const struct kjoule_record *rec,
-		       void *data)
+static void see_energy(const struct session *se, unsigned int ring, uint64_t tick,
+		       const struct kjoule_record *rec, void *data)
 {
 	const struct kjoule_energy *e = (const void *)rec;
 	struct watch *w = data;
@@ -189,7 +196,8 @@ static void see_energy(const struct session *se, unsigned int ring, uint64_t tic
 
 	if (rec->type == KJOULE_RECORD_GAP || rec->type == KJOULE_RECORD_LOST) {
 		for (i = 0; i < MAX_DOMAINS; i++) {
-			if (!w->moves[ring][i].last_ns || !hides_moves(&w->source->domain[i], rec, se->info.interval_ns))
+			if (!w->moves[ring][i].last_ns ||
+			    !hides_moves(&w->source->domain[i], rec, se->info.interval_ns))
 				continue;
 			w->moves[ring][i].holes++;
 			w->moves[ring][i].last_ns = 0;
@@ -200,7 +208,8 @@ static void see_energy(const struct session *se, unsigned int ring, uint64_t tic
 	for (i = 0; i < MAX_DOMAINS; i++) {
 		if (!(e->domains & 1U << i) || sizeof(*e) + 8 * (at + 1) > rec->size)
 			continue;
-		see_domain(&w->moves[ring][i], walk_due_ns(&se->info, tick) + e->delay_ns, e->energy_uj[at++]);
+		see_domain(&w->moves[ring][i], walk_due_ns(&se->info, tick) + e->delay_ns,
+			   e->energy_uj[at++]);
 	}
 }
 
@@ -228,14 +237,17 @@ static unsigned int package_mask(uint8_t *mask, unsigned int size)
 	return bytes;
 }
 
-/* Ticks of so fine a time that the shortest period can be seen, but not finer than a machine bears. */
+/*
+ * Ticks of so fine a time that the shortest period can be seen, but not finer than a machine bears.
+ */
 static uint64_t fine_interval(const struct source *source)
 {
 	uint64_t period = UINT64_MAX;
 	unsigned int i;
 
 	for (i = 0; i < MAX_DOMAINS; i++) {
-		if (source->domain[i].there && source->domain[i].period_ns && source->domain[i].period_ns < period)
+		if (source->domain[i].there && source->domain[i].period_ns &&
+		    source->domain[i].period_ns < period)
 			period = source->domain[i].period_ns;
 	}
 	if (period == UINT64_MAX)
@@ -256,9 +268,10 @@ static void note_periods(struct summary *s, const struct session *se, struct wat
 				continue;
 			s->period[s->n_periods++] = (struct period){
 				.domain = &s->energy->domain[i], .cpu = se->d.ring[ring].cpu,
-				.ns = spread_of(m->gap_ns, m->n), .resolution_ns = se->info.interval_ns,
-				.holes = m->holes, .back = m->back,
-				.energy_uj = m->end_uj - m->first_uj, .time_ns = m->end_ns - m->first_ns,
+				.ns = spread_of(m->gap_ns, m->n),
+				.resolution_ns = se->info.interval_ns, .holes = m->holes,
+				.back = m->back, .energy_uj = m->end_uj - m->first_uj,
+				.time_ns = m->end_ns - m->first_ns,
 			};
 		}
 	}
@@ -268,7 +281,8 @@ static void note_periods(struct summary *s, const struct session *se, struct wat
  * Times between moves at one interval between ticks. Return: whether enough ticks were
  * taken, or there is nothing to be had from longer ones.
  */
-static bool try_periods(struct nl *nl, struct summary *s, uint64_t interval_ns, unsigned int seconds, bool last)
+static bool try_periods(struct nl *nl, struct summary *s, uint64_t interval_ns,
+			unsigned int seconds, bool last)
 {
 	static struct watch w;
 	static struct nl_stats stats[NL_MAX_CPUS];
@@ -284,14 +298,16 @@ static bool try_periods(struct nl *nl, struct summary *s, uint64_t interval_ns, 
 	w.source = s->energy;
 	err = session_open(&se, nl, interval_ns, mask, package_mask(mask, sizeof(mask)));
 	if (err) {
-		snprintf(s->no_periods, sizeof(s->no_periods), "session-new: %s", nl->why[0] ? nl->why : strerror(-err));
+		snprintf(s->no_periods, sizeof(s->no_periods), "session-new: %s",
+			 nl->why[0] ? nl->why : strerror(-err));
 		return true;
 	}
 	for (ring = 0; ring < se.d.n; ring++) {
 		for (i = 0; i < MAX_DOMAINS; i++) {
 			struct moves *m = &w.moves[ring][i];
 
-			m->max = s->energy->domain[i].there ? seconds * 1000000000ULL / interval_ns + 1000 : 0;
+			m->max = s->energy->domain[i].there ?
+				 seconds * 1000000000ULL / interval_ns + 1000 : 0;
 			m->gap_ns = m->max ? malloc(m->max * sizeof(*m->gap_ns)) : NULL;
 			m->max = m->gap_ns ? m->max : 0;
 		}
@@ -301,7 +317,8 @@ static bool try_periods(struct nl *nl, struct summary *s, uint64_t interval_ns, 
 	err = session_run(&se, seconds * 1000, see_energy, &w);
 	busy_stop(&load);
 	if (err)
-		snprintf(s->no_periods, sizeof(s->no_periods), "session-start: %s", nl->why[0] ? nl->why : strerror(-err));
+		snprintf(s->no_periods, sizeof(s->no_periods), "session-start: %s",
+			 nl->why[0] ? nl->why : strerror(-err));
 	n = err ? 0 : nl_stats(nl, se.info.id, stats, NL_MAX_CPUS);
 	for (i = 0; (int)i < n; i++) {
 		due += stats[i].due;
@@ -332,5 +349,6 @@ void periods_measure(struct nl *nl, struct summary *s, unsigned int seconds)
 	for (tries = 1; !try_periods(nl, s, interval_ns, seconds, tries == 3); tries++)
 		interval_ns *= 2;
 	if (!s->no_periods[0] && !s->n_periods)
-		snprintf(s->no_periods, sizeof(s->no_periods), "%s told no energy", s->energy->name);
+		snprintf(s->no_periods, sizeof(s->no_periods), "%s reported no energy",
+			 s->energy->name);
 }

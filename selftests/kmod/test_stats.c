@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The books are exact: at any moment, at several rates, read through mmap and through
+ * The statistics are consistent: at any moment, at several rates, read through mmap and through
  * read(), for the whole machine and for one process, for two sessions at once. What was
  * consumed is counted here, not taken from the module.
  *
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
-#include "books.h"
+#include "stats.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -36,7 +36,8 @@ static bool run_begin(struct run *r, const struct nl_config *c, bool map)
 
 	memset(r, 0, sizeof(*r));
 	r->drain = map ? drain_map : drain_read;
-	err = nl_open(&r->nl) ?: nl_session_new(&r->nl, c, &r->info) ?: device_open(&r->d, r->info.id);
+	err = nl_open(&r->nl) ?: nl_session_new(&r->nl, c, &r->info) ?:
+	      device_open(&r->d, r->info.id);
 	if (!err && map)
 		err = device_map(&r->d);
 	if (err) {
@@ -57,7 +58,7 @@ static bool run_start(struct run *r)
 	return !err;
 }
 
-/* While it runs: the module's books balance, and say what the test has consumed so far. */
+/* While it runs: the module's statistics agree, and say what the test has consumed so far. */
 static bool balanced_now(struct run *r)
 {
 	struct nl_stats stats[NL_MAX_CPUS];
@@ -65,12 +66,13 @@ static bool balanced_now(struct run *r)
 	bool good = n == (int)r->d.n;
 
 	for (i = 0; i < n; i++)
-		good &= books_balance(&stats[i]) & books_agree(&stats[i], "consumed while running, and records read",
-							       stats[i].consumed, r->walk[i].records);
+		good &= stats_balance(&stats[i]) & stats_agree(&stats[i], "consumed while running, and records read",
+							       stats[i].consumed,
+							       r->walk[i].records);
 	return good;
 }
 
-/* Books in a head page belong together whenever seq is even and stays. */
+/* Numbers in a head page belong together whenever seq is even and stays. */
 static bool head_balanced(const struct kjoule_ring_head *h)
 {
 	uint64_t due, sum;
@@ -87,7 +89,7 @@ static bool head_balanced(const struct kjoule_ring_head *h)
 	return due == sum;
 }
 
-/* Read for so long; count the moments at which the books did not hold. */
+/* Read for so long; count the moments at which the statistics did not agree. */
 static unsigned int run_read(struct run *r, unsigned int ms)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
@@ -110,19 +112,21 @@ static void run_end(struct run *r, const char *name)
 {
 	nl_session_do(&r->nl, KJOULE_CMD_SESSION_STOP, r->info.id, &r->info);
 	r->drain(&r->d, r->walk);
-	check_books(name, &r->nl, &r->info, &r->d, r->walk);
+	check_stats(name, &r->nl, &r->info, &r->d, r->walk);
 	device_close(&r->d);
 	nl_close(&r->nl);
 }
 
 /* What the whole machine did at this rate. */
-static void check_rate(uint64_t interval_ns, bool map, uint64_t jitter_ns, bool busy, const char *name)
+static void check_rate(uint64_t interval_ns, bool map, uint64_t jitter_ns, bool busy,
+		       const char *name)
 {
 	struct run r;
 	unsigned int bad, i;
 	uint64_t samples = 0, due = 0;
 
-	if (!run_begin(&r, &(struct nl_config){ .interval_ns = interval_ns, .jitter_ns = jitter_ns }, map) ||
+	if (!run_begin(&r, &(struct nl_config){ .interval_ns = interval_ns,
+						.jitter_ns = jitter_ns }, map) ||
 	    !run_start(&r))
 		return;
 	bad = run_read(&r, 1000);
@@ -180,8 +184,9 @@ static void check_process(bool map, const char *name)
 	struct run r;
 
 	if (!busy_start(&target, 2) || !busy_start(&other, 1) ||
-	    !run_begin(&r, &(struct nl_config){ .interval_ns = 1000000, .target = KJOULE_TARGET_PROCESS,
-						.pid = target.pid }, map) || !run_start(&r)) {
+	    !run_begin(&r,
+		       &(struct nl_config){ .interval_ns = 1000000, .target = KJOULE_TARGET_PROCESS,
+					    .pid = target.pid }, map) || !run_start(&r)) {
 		ktap_not_ok("%s: processes and a session", name);
 		return;
 	}
@@ -197,7 +202,7 @@ static void check_process(bool map, const char *name)
 		filtered += r.walk[i].filtered;
 	ktap_check_equal(0, bad, "at no moment while it ran did they fail");
 	ktap_check_equal(7, seen.threads, "every thread of the process was seen, one that came later too");
-	ktap_check_equal(0, seen.others, "and nobody else");
+	ktap_check_equal(0, seen.others, "and no others");
 	ktap_check(filtered, "%s: ticks of others were left out", name);
 	busy_stop(&target);
 	busy_stop(&other);
@@ -212,8 +217,9 @@ static void check_exit(void)
 	unsigned int i;
 
 	if (!busy_start(&target, 2) ||
-	    !run_begin(&r, &(struct nl_config){ .interval_ns = 250000, .target = KJOULE_TARGET_PROCESS,
-						.pid = target.pid }, true) || !run_start(&r)) {
+	    !run_begin(&r,
+		       &(struct nl_config){ .interval_ns = 250000, .target = KJOULE_TARGET_PROCESS,
+					    .pid = target.pid }, true) || !run_start(&r)) {
 		ktap_not_ok("a process that ends: a session");
 		return;
 	}
@@ -244,9 +250,12 @@ static void check_two(void)
 		ktap_skip("two sessions at once", "one CPU only: bring another one online");
 		return;
 	}
-	if (!busy_start(&target, 1) || !run_begin(&a, &(struct nl_config){ .interval_ns = 1000000 }, true) ||
-	    !run_begin(&b, &(struct nl_config){ .interval_ns = 300000, .target = KJOULE_TARGET_PROCESS,
-						.pid = target.pid, .cpus = 1ULL << second }, false)) {
+	if (!busy_start(&target, 1) ||
+	    !run_begin(&a, &(struct nl_config){ .interval_ns = 1000000 }, true) ||
+	    !run_begin(&b,
+		       &(struct nl_config){ .interval_ns = 300000, .target = KJOULE_TARGET_PROCESS,
+						.pid = target.pid, .cpus = 1ULL << second },
+		       false)) {
 		ktap_not_ok("two sessions");
 		return;
 	}
@@ -261,11 +270,11 @@ static void check_two(void)
 	bad += run_read(&b, 100);
 	run_end(&b, "the second of two sessions");
 	ktap_check_equal(0, bad, "at no moment while they ran did they fail");
-	ktap_check_equal(0, seen.others, "the process's session has nobody else's samples");
+	ktap_check_equal(0, seen.others, "the process's session has no other process's samples");
 	busy_stop(&target);
 }
 
-/* A session that was never started, or was stopped before its first tick, has clean books. */
+/* A session that was never started, or was stopped before its first tick, has empty statistics. */
 static void check_nothing(void)
 {
 	struct nl_stats stats[NL_MAX_CPUS];
@@ -274,8 +283,8 @@ static void check_nothing(void)
 	if (!run_begin(&r, &(struct nl_config){ .interval_ns = 4000000000 }, true))
 		return;
 	ktap_check(nl_stats(&r.nl, r.info.id, stats, NL_MAX_CPUS) == (int)r.d.n && !stats[0].due &&
-		   !stats[0].records && !stats[0].waiting && books_balance(&stats[0]),
-		   "the books of a session that was not started are empty");
+		   !stats[0].records && !stats[0].waiting && stats_balance(&stats[0]),
+		   "the statistics of a session that was not started are empty");
 	run_start(&r);
 	run_end(&r, "stopped before its first tick");
 }

@@ -2,7 +2,7 @@
 /*
  * How fast a CPU is clocked under load, by all who claim to know: the module's frequency
  * source, the cpufreq policy, perf's cycle counter, and a loop of additions that depend on
- * each other, one a cycle, which asks nobody. Part of silicon_summary, see summary.h.
+ * each other, one a cycle, which asks no one. Part of silicon_summary, see summary.h.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -70,38 +70,39 @@ static uint64_t read_tsc(void)
 static int open_cycles(void)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .config = PERF_COUNT_HW_CPU_CYCLES,
-		.exclude_kernel = 1, .exclude_hv = 1,
+		.type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = 1, .exclude_hv = 1,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* What the source told of the CPU while it computed for us in user mode. */
+/* What the source reported of the CPU while it computed for us in user mode. */
 struct told {
 	struct values *khz;
 	uint32_t pid;
 };
 
-static void see_sample(const struct session *se, unsigned int ring, uint64_t tick, const struct kjoule_record *rec,
-		       void *data)
+static void see_sample(const struct session *se, unsigned int ring, uint64_t tick,
+		       const struct kjoule_record *rec, void *data)
 {
 	const struct kjoule_sample *s = (const void *)rec;
 	struct told *t = data;
 
 	(void)tick;
-	if (rec->type == KJOULE_RECORD_SAMPLE && se->pid[ring] == t->pid && !(rec->flags & KJOULE_SAMPLE_KERNEL) &&
-	    s->freq_khz)
+	if (rec->type == KJOULE_RECORD_SAMPLE && se->pid[ring] == t->pid &&
+	    !(rec->flags & KJOULE_SAMPLE_KERNEL) && s->freq_khz)
 		keep(t->khz, s->freq_khz);
 }
 
-static struct witness *add(struct summary *s, const char *name, bool granted, uint64_t khz, const char *note)
+static struct reference *add(struct summary *s, const char *name, bool measured, uint64_t khz,
+			     const char *note)
 {
-	struct witness *w = &s->witness[s->n_witnesses++];
+	struct reference *w = &s->reference[s->n_references++];
 
 	w->name = name;
-	w->granted = granted;
+	w->measured = measured;
 	w->khz = khz;
 	snprintf(w->note, sizeof(w->note), "%s", note);
 	return w;
@@ -116,7 +117,7 @@ static void read_policy(unsigned int cpu, struct values *khz)
 		keep(khz, atoll(text));
 }
 
-void witnesses_ask(struct nl *nl, struct summary *s)
+void references_ask(struct nl *nl, struct summary *s)
 {
 	static struct values source, policy, adds, cycles;
 	unsigned int cpu = cpu_second() < 0 ? cpu_first() : (unsigned int)cpu_second(), batch = 0;
@@ -129,7 +130,7 @@ void witnesses_ask(struct nl *nl, struct summary *s)
 	char note[320];
 	int fd;
 
-	s->witness_cpu = cpu;
+	s->reference_cpu = cpu;
 	mask[cpu / 8 % sizeof(mask)] = 1 << cpu % 8;
 	pin_to(cpu);
 	if (session && session_open(&se, nl, 1000000, mask, cpu / 8 + 1))
@@ -156,7 +157,8 @@ void witnesses_ask(struct nl *nl, struct summary *s)
 		now = now_ns() - now;
 		if (now)
 			keep(&adds, rounds * ADDS * 1000000 / now);
-		if (counted && read(fd, count, sizeof(count)) == sizeof(count) && count[2] > before[2] && count[0] > before[0])
+		if (counted && read(fd, count, sizeof(count)) == sizeof(count) &&
+		    count[2] > before[2] && count[0] > before[0])
 			keep(&cycles, (count[0] - before[0]) * 1000000 / (count[2] - before[2]));
 		if (batch % 16 == 0)
 			read_policy(cpu, &policy);
@@ -168,13 +170,15 @@ void witnesses_ask(struct nl *nl, struct summary *s)
 		session_close(&se);
 	}
 	if (s->frequency)
-		snprintf(note, sizeof(note), "%s, %lu samples", s->frequency->name, (unsigned long)source.n);
+		snprintf(note, sizeof(note), "%s, %lu samples", s->frequency->name,
+			 (unsigned long)source.n);
 	else if (s->lacks)
 		snprintf(note, sizeof(note), "%s", s->lacks);
 	else
 		sources_lack(s, KJOULE_KIND_FREQUENCY, note, sizeof(note));
 	add(s, "source", s->frequency && !s->frequency->requested_only, median(&source), note);
-	snprintf(note, sizeof(note), "%s", s->cpufreq_driver[0] ? s->cpufreq_driver : "no cpufreq driver");
+	snprintf(note, sizeof(note), "%s",
+		 s->cpufreq_driver[0] ? s->cpufreq_driver : "no cpufreq driver");
 	add(s, "cpufreq", false, median(&policy), note);
 	if (fd < 0)
 		snprintf(note, sizeof(note), "perf counts no cycles: %s", strerror(errno));
