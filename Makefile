@@ -11,7 +11,7 @@ DESTDIR ?=
 
 # The kernel to build modules for: the newest one with headers, which the laboratory
 # boots. `make install` builds for the running one. KVER can also be a release that
-# scripts/setup --kernel has put beside the system.
+# scripts/setup --kernel has put next to the system.
 KVER ?= $(notdir $(patsubst %/build,%,$(lastword $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -V))))
 KERNELS = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kjoule/kernels
 KDIRS = $(addsuffix /modules/$(KVER)/build,/lib $(KERNELS)/$(KVER)/lib)
@@ -44,7 +44,7 @@ help:
 	@echo 'one test, after make: selftests/run.sh -v NAME'
 
 # Kernel modules -----------------------------------------------------------------------
-# Kbuild writes beside its sources, so it works on a mirror of them below build/.
+# Kbuild writes next to its sources, so it works on a mirror of them below build/.
 # $(call mirror,from,to): copy what is newer, drop sources that are gone.
 define mirror
 	mkdir -p $(2) && cp -ru --preserve=timestamps $(1)/. $(2)/ && cd $(2) && \

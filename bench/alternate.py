@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Recordings of the program "alternate", whose blocks are shorter than the counter's update
-# period, held to the oracle's truth. Used by scripts/bench and selftests/bench. The reports are
+# period, compared with the oracle. Used by scripts/bench and selftests/bench. The reports are
 # made from what the guest measured; the oracle is read afterwards, for the comparison.
 import json
 import os
@@ -30,7 +30,7 @@ class Recording:
         self.truth = truth
 
     def worst(self, model):
-        """Largest error of a block's power, None if none is told."""
+        """Largest error of a block's power, None if none is known."""
         return max(map(abs, self.power[model].values()), default=None)
 
 

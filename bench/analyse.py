@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Speed and memory of analysis: kjoule report beside perf report, on the same samples of the same program, on one core.
+# Speed and memory of analysis: kjoule report next to perf report, on the same samples of the same program, on one core.
 # What they are made with is bench/recordings.c.
 import collections
 import os

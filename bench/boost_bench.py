@@ -169,7 +169,7 @@ kjoule boost run -q --json --runs 1 --window {CLEAN_S[WHOLE]}s {c.given} -- {c.w
 
 
 def mean_times(text, name, n):
-    """Of n commands, in turn, those runs that nobody disturbed."""
+    """Of n commands, in turn, those runs that were not disturbed."""
     found = [[] for _ in range(n)]
     for row in rows(text, name):
         if row["class"] != "disturbed":
@@ -196,7 +196,7 @@ kjoule boost run -q --json --runs {EACH} --window {CLEAN_S[SHORT]}s {c.given} --
     begin, *times = mean_times(text, "runs", 1 + len(LENGTHS))
     took = [t - begin for t in times]
     rate = [round(c.passes_per_s * x * c.boost_s) / t for x, t in zip(LENGTHS, took)]
-    # short ones are held to the speed that runs of half a second had
+    # short ones are compared with the speed that runs of half a second had
     slower = [100 * (1 - r / c.passes_per_s) for r in rate]
     off = [s - planned(c, t, 1)[0] for s, t in zip(slower, took)]
     out.figure("lengths_error", max(map(abs, off)), "points", must=1,

@@ -42,7 +42,7 @@ def by_function(rows):
 
 
 def block_power(data, name):
-    """Watt of a block that there are readings of, None if it is not told, and its row."""
+    """Watt of a block that there are readings of, None if it is not known, and its row."""
     row = next(r for r in report(data, "--model", "vpm")["rows"] if r["function"] == name)
     return row["power_w"], row
 

@@ -2,7 +2,7 @@
 #
 # Do the constant power model's 95 % intervals have the truth? Recordings of the program "mix", of three of its functions, on a chip whose
 # counter moves every 2 ms, cut into parts of a second: each is reported as if nothing else had been recorded (kjoule report
-# --from --to), and held to what the oracle knows of that time, which the program had noted. Used by scripts/bench.
+# --from --to), and compared with what the oracle knows of that time, which the program had noted. Used by scripts/bench.
 import collections
 import math
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Latencies of frequency changes as kjoule latency has them in a guest, held to what the chip's log says of the same
-# requests; beside them the paper's method on the same series (peer(): the first single loop inside the quartiles of the
+# Latencies of frequency changes as kjoule latency has them in a guest, compared with what the chip's log says of the same
+# requests; next to them the paper's method on the same series (peer(): the first single loop inside the quartiles of the
 # target's loops). Used by scripts/bench. The log is read after the guest is over: nothing that measures sees it.
 #
 # A try tells when its request was made by the guest's clock, the log when it was by the chip's. A mark has both: they go
@@ -26,11 +26,11 @@ CONFIRM, CONFIRM_LEAST = 100, 50
 TRENDS = {"ivybridge": ("steps", "flat"), "westmere": ("steps", "flat"), "sandybridge": ("linear", "flat")}
 IVYBRIDGE = (47059, 52941, 58824, 64706, 70588, 76471, 88235, 100000)
 
-# Frequencies of the chip whose cores stand still at random, and good tries of each way between them: 1,000 at least.
+# Frequencies of the chip whose cores stop at random, and good tries of each way between them: 1,000 at least.
 SMI = ("47059,100000", "64706,88235", "52941,76471", "58824,82353")
 SMI_REPEATS = 126
 
-# Changes that have no number, and one beside them that has; MHz.
+# Changes that have no number, and one next to them that has; MHz.
 NO_NUMBER = {"nevergrants": ([(25, 60), (100, 80)], (60, 40)),
              "othergrant": ([(40, 90), (100, 60), (90, 40), (60, 100)], (40, 100)),
              "slowgrant": ([(40, 90)], (100, 40)),
@@ -38,7 +38,7 @@ NO_NUMBER = {"nevergrants": ([(25, 60), (100, 80)], (60, 40)),
 
 
 def pause_ns(profile):
-    """What a profile says of the time that a core stands still at a change."""
+    """What a profile says of the time that a core stops at a change."""
     value = 0
     with open(os.path.join(PROFILES, profile + ".profile"), encoding="utf-8") as f:
         for line in f:
@@ -103,7 +103,7 @@ class Pair:
 
     def told(self):
         why = f"; {self.row['why']}" if self.row["why"] else ""
-        return f"{self.from_khz} to {self.to_khz} kHz: told {self.row['latency_us']} us, true {self.true_ns and self.true_ns / 1e3} us{why}"
+        return f"{self.from_khz} to {self.to_khz} kHz: reported {self.row['latency_us']} us, true {self.true_ns and self.true_ns / 1e3} us{why}"
 
 
 def peer(t, low_ns, high_ns, mean_ns):
@@ -167,7 +167,7 @@ def measure(profile, jobs, seed):
     folder = os.path.join(bench.OUT, f"latency-{profile}")
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "oracle.txt")
-    # a name that is refused is told in what the guest prints
+    # a name that is refused is in what the guest prints
     script = "".join(f"""
 echo {name}-begin >/sys/kernel/debug/vchip/mark
 code=0; kjoule latency -q --json -o /tmp/series {options} >/tmp/out 2>/tmp/err || code=$?
@@ -201,7 +201,7 @@ def judge_matrix(out, run):
     peers = [(p, p.peer_ns()) for p in known]
     peer_errors = [abs(ns - p.true_ns - run.pause_ns) / p.allowed_ns() for p, ns in peers if ns is not None]
     out.figure("worst_error_rel", worst.error(), "of the bound", must=0.5, peer="the paper's, pause allowed for",
-               peer_value=max(peer_errors, default=0), note=f"{worst.told()}; the peer told {len(peer_errors)} pairs")
+               peer_value=max(peer_errors, default=0), note=f"{worst.told()}; the peer reported {len(peer_errors)} pairs")
     out.figure("median_error_rel", statistics.median(p.error() for p in known), "of the bound", peer="the paper's, pause allowed for",
                peer_value=statistics.median(peer_errors) if peer_errors else 0)
     held = [p for p in known if p.covered()]

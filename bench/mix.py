@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Recordings of the program "mix" on the virtual chip, held to the oracle's truth.
+# Recordings of the program "mix" on the virtual chip, compared with the oracle.
 # Used by scripts/demo and scripts/bench. The report is made from what the guest
 # measured; the oracle is read here, afterwards, for the comparison and nothing else.
 import os
@@ -56,7 +56,7 @@ class Recording:
 
 
 def print_beside(recording, out):
-    """The report's figures beside the truth, function by function, and the worst error."""
+    """The report's figures next to the truth, function by function, and the worst error."""
     out.write(f"\n{'FUNCTION':<16} {'energy J':>9} {'true J':>9} {'error %':>8}   {'time s':>8} {'true s':>8} "
               f"{'error %':>8}   inside its interval\n")
     for name, row, true in recording.functions:

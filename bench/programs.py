@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Recordings of programs that others wrote, held to the oracle's truth. Which of a program's code is a
+# Recordings of programs that others wrote, compared with the oracle. Which of a program's code is a
 # coarse block is found from the recording's own samples (coarse_blocks()); a block is a set of address ranges
 # of ELF files, the same ones for kjoule report (--block) and for the oracle. Used by scripts/bench. The reports are
 # made from what the guest measured; the oracle is read afterwards, for the comparison.
@@ -27,7 +27,7 @@ PRESENT = 0.75      # of the samples of a CPU that is never idle
 # memmove() in a sort, is part of it: no counter tells the powers of the two apart. A hundredth was too
 # much: blocks with 5 % of such code in them were up to 3.7 % off.
 LEAST = 0.001
-BLOCK = 0.05        # what has less of the time is judged by nobody
+BLOCK = 0.05        # what has less of the time is not judged
 
 Program = collections.namedtuple("Program", "name cpus package times prepare command")
 
@@ -230,7 +230,7 @@ def coarse_blocks(samples):
 
 
 def homes_of(samples, names):
-    """Of the blocks of each process, (pid, name), beside other processes and the kernel."""
+    """Of the blocks of each process, (pid, name), next to other processes and the kernel."""
     block_of = {unit: name for name, ranges in names.items() for unit in ranges}
     return Homes([(t, (pid, block_of.get(unit, unit))) for t, pid, unit in samples])
 

@@ -5,7 +5,7 @@
 #
 #   TEST_PROGS      scripts that are tests
 #   TEST_GEN_PROGS  tests that are built, each from its .c and the HELPERS
-#   TEST_FILES      what tests need beside them, as it is
+#   TEST_FILES      what tests need next to them, as it is
 #   TEST_GEN_FILES  the same, built by others below OUTPUT's folder
 #   HELPERS         .c files that are linked to every program, from here or ../kmod
 #   settings        a file with timeout=SECONDS for its tests; those whose source says in its

@@ -172,7 +172,7 @@ class Test:
 
 
 def in_turn(method):
-    """Of a Report: what is told of one test stays together, whoever tells it."""
+    """Of a Report: what is printed of one test stays together, whoever tells it."""
     @functools.wraps(method)
     def alone(self, *args):
         with self.turn:
@@ -313,7 +313,7 @@ class Here:
 
 
 class Guest:
-    """Tests that share a boot. What is told of them comes as they end, so that a thread reads it."""
+    """Tests that share a boot. What is printed of them comes as they end, so that a thread reads it."""
 
     numbers = itertools.count(1)
 
@@ -343,7 +343,7 @@ class Guest:
         return self.process.poll() is not None
 
     def read(self, report):
-        """What the batch says, until there is nobody left to say more."""
+        """What the batch says, until no one is left to say more."""
         try:
             for line in self.process.stdout:
                 words = line.split()

@@ -367,10 +367,10 @@ class Symbols:
 
 
 def truth(row):
-    """The numbers that a measurement is held to, in SI units, from a row of FIELDS.
+    """The numbers that a measurement is compared with, in SI units, from a row of FIELDS.
 
     Energy is package energy while this code ran alone, scaled to all of its time
-    when it also ran beside others (alone_share tells how much of it was alone).
+    when it also ran next to others (alone_share tells how much of it was alone).
     """
     alone_j = (row["alone_dyn_pj"] + row["alone_static_pj"]) * 1e-12
     return {"executions": row["exec"], "entries": row.get("entries", 0), "cycles": row["cycles"],

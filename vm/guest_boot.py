@@ -21,7 +21,7 @@ PVH_NOTE = struct.pack("<III4s", 4, 8, 18, b"Xen")    # where a kernel built wit
 GUEST_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
 
 
-# Where scripts/setup --kernel unpacks kernels beside the system, one folder a release.
+# Where scripts/setup --kernel unpacks kernels next to the system, one folder a release.
 KERNELS = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "kjoule/kernels")
 
 
@@ -51,7 +51,7 @@ def kernel_find(wanted):
             if os.access(image, os.R_OK):
                 have.append((r, image, os.path.join(modules, r)))
     fits = [k for k in have if not wanted or k[0] == wanted or re.match(re.escape(wanted) + r"[.+\-]", k[0])]
-    if not wanted:    # the laboratory's default is the distribution's kernel, not one put beside it
+    if not wanted:    # the laboratory's default is the distribution's kernel, not one put next to it
         fits = [k for k in fits if k[2].startswith("/lib")] or fits
         fits = [k for k in fits if os.path.exists(os.path.join(k[2], "build"))] or fits    # as the Makefile
     if not fits:

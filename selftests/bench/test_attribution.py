@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Energy of a program with six coarse blocks, held to the bounds of scripts/bench.
+"""Energy of a program with six coarse blocks, compared with the bounds of scripts/bench.
 
 One brief recording; bench/programs has programs that others wrote, and the whole table is scripts/bench attribution, as
 Documentation/accuracy.rst has it.

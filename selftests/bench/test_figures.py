@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures that kjoule promises, measured and held to their bounds by scripts/bench; bench/long has those that take longer.
+"""Figures that kjoule promises, measured and compared with their bounds by scripts/bench; bench/long has those that take longer.
 
 Idle CPUs are not among them, because kmod/idle is that benchmark, nor the soak of five minutes:
 kmod/soak does the same for 30 seconds, nor instructions, which bench/cost counts.

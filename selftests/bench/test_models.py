@@ -37,7 +37,7 @@ def main():
         used = r.reports["auto"]["model"]
         ktap.check(used["name"] == model and used["reason"], f"{name}: auto takes that model, and says why", used)
         found = getattr(r, what)
-        ktap.check(sorted(found[model]) == sorted(BLOCKS), f"{name}: each block is told by itself", found)
+        ktap.check(sorted(found[model]) == sorted(BLOCKS), f"{name}: each block is known by itself", found)
         ktap.check(all(abs(e) <= MOST_OFF for e in found[model].values()), f"{name}: {what} of blocks within {MOST_OFF} %", found)
         if lengths == SHORT:
             ktap.check(all(abs(e) >= FAILS for e in found["cpm"].values()), f"{name}: constant power is {FAILS} % off and more", found)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Energy of programs that others wrote, of one thread and of two, held to the bounds of scripts/bench.
+"""Energy of programs that others wrote, of one thread and of two, compared with the bounds of scripts/bench.
 
 One brief recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it.
 """

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a kernel's configuration lacks is left out of the module, or is why it is not built. The
-# headers are those of the system's kernel, told by a header of undefines that they lack something.
+# headers are those of the system's kernel, with a header of undefines for what they are to lack.
 # where: host
 # timeout: 300
 set -u

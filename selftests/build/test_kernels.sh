@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# scripts/setup --kernel unpacks the newest release of a version beside the system, as any
+# scripts/setup --kernel unpacks the newest release of a version next to the system, as any
 # user, such that make and scripts/vm find it; what it cannot have is an error and leaves
 # nothing behind. apt is the real one, its mirror a folder of made-up packages.
 # where: host
@@ -60,7 +60,7 @@ suite() {	# SUITE: all of the pool
 }
 
 # Nine before ten by name only; other flavours, another version that begins alike, a package
-# that only depends on the newest, one of a compiler that nobody has.
+# that only depends on the newest, one of a compiler that is not there.
 kernel "9.12.9+x-$arch" "$compiler"
 kernel "9.12.10+x-$arch" "$compiler"
 kernel "9.12.11+x-rt-$arch" "$compiler"

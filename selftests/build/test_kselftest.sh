@@ -70,12 +70,12 @@ check_equal "runs in the folder of its collection" "$dir/good" "$(cat good/where
 says "its output comes through" 0 '^# ok 2 - b$' -t good:passes
 says "its results are counted" 0 '^# Results: pass:2 fail:0 skip:0$' -t good:passes
 says "a skip among results leaves it passed" 0 '^ok 1 selftests: good: some$' -t good:some
-says "and is told at the end with its reason" 0 '^#   good: some: b: no lamp: buy one$' -t good:some
+says "and is reported at the end with its reason" 0 '^#   good: some: b: no lamp: buy one$' -t good:some
 says "a test that is skipped says why" 4 '^ok 1 selftests: good: skips # SKIP no light: wait for the day$' -t good:skips
-says "and is told at the end as well" 4 '^#   good: skips: no light: wait for the day$' -t good:skips
+says "and is reported at the end as well" 4 '^#   good: skips: no light: wait for the day$' -t good:skips
 says "a test of skips only is one" 4 '^ok 1 selftests: good: all # SKIP ' -t good:all
 says "a script whose interpreter is not there is skipped" 4 'SKIP /no/such/python3 is not there: install' -t good:snake
-says "skips beside a pass are no failure" 0 '^# Totals: pass:2 fail:0 xfail:0 xpass:0 skip:3 error:0$' -c good
+says "skips next to a pass are no failure" 0 '^# Totals: pass:2 fail:0 xfail:0 xpass:0 skip:3 error:0$' -c good
 says "a test that fails" 1 '^not ok 1 selftests: bad: fails # exit=1$' -t bad:fails
 says "its standard error comes through as well" 1 '^# talk$' -t bad:fails
 says "a failure with exit code 0 is one" 1 '^not ok 1 selftests: bad: lies' -t bad:lies
@@ -94,9 +94,9 @@ check "which is in output.log" grep -q '^# ok 2 - b$' output.log
 rm -f good/where
 says "-d runs nothing" 0 '^ok 1 selftests: good: passes # SKIP dry run$' -d -t good:passes
 check "indeed" test ! -e good/where
-says "a test that nobody knows" 2 'good:none: no such test; --list names them' -t good:none
-says "a collection that nobody knows" 2 'none: no such collection; --list names them' -c none
-says "an option that nobody knows" 2 '--none: not known' --none
+says "an unknown test" 2 'good:none: no such test; --list names them' -t good:none
+says "an unknown collection" 2 'none: no such collection; --list names them' -c none
+says "an unknown option" 2 '--none: not known' --none
 says "a time-out that is none" 2 'soon: not a number of seconds' -o soon
 says "an option without its value" 2 '-t: names nothing' -t
 ln -s "$dir/run_kselftest.sh" "$dir/link"

@@ -25,7 +25,7 @@ SHELL, UNIT, GUEST = "#!/bin/sh\n", "unit", "#!/bin/sh\n# where: guest\n"
 # what it is, its head, its text, the runner's last line and exit code, and what it has to say
 CASES = [
     ("two results", SHELL, "echo 1..2; echo ok 1 - a; echo ok 2 - b", (2, 0, 0), 0, ""),
-    ("a failure beside a success", SHELL, "echo 1..2; echo ok 1 - a; echo not ok 2 - broken; exit 1", (1, 1, 0), 1,
+    ("a failure next to a success", SHELL, "echo 1..2; echo ok 1 - a; echo not ok 2 - broken; exit 1", (1, 1, 0), 1,
      "# failed: broken"),
     ("a skip with its reason", SHELL, "echo 1..2; echo ok 1 - a; echo 'ok 2 - b # SKIP no lamp'", (1, 0, 1), 0,
      "# skipped: b: no lamp"),
@@ -147,7 +147,7 @@ echo ok 1 - they meet
 
 
 def runs(pid):
-    """Whether it is there, and no remains that nobody has waited for."""
+    """Whether it is there, and no zombie is left of it."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
             return f.read().rpartition(")")[2].split()[0] != "Z"
@@ -215,7 +215,7 @@ def check_once(top):
             ran = len(f.readlines())
         os.unlink(os.path.join(top, "once.runs"))
         ktap.check(ran == r.stdout.count("not ok 1 once/it #") == r.stdout.count("# failed: broken") == 1,
-                   f"what fails {where} is run once and told once", r.stdout)
+                   f"what fails {where} is run once and reported once", r.stdout)
     remove(top, "once")
     add_test(top, "dies", GUEST, "kill -9 $(cat vm.pid)")
     add_test(top, "unharmed", GUEST, CASES[0][2])

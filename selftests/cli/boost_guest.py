@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests of chips that boost: what `kjoule boost` says in them, and the chip's log beside it.
+"""Guests of chips that boost: what `kjoule boost` says in them, and the chip's log next to it.
 
 A test's file runs in its guests as well ("inside NAME") and leaves what it saw in FOLDER.
 """

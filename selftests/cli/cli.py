@@ -37,7 +37,7 @@ HEADER_BYTES = 24    # of a recording's file
 
 Result = collections.namedtuple("Result", "code out err")
 if INSTALLED:
-    # The machine's own tool; the one that was installed beside where its libraries are there.
+    # The machine's own tool; the one that was installed next to it where its libraries are there.
     KJOULE = os.environ.get("KJOULE") or shutil.which("kjoule") or os.path.join(HERE, "../kjoule")
     MIX = os.path.join(HERE, "mix")
 else:
@@ -142,8 +142,8 @@ def sessions():
         return int(f.read())
 
 
-def books_of_all(what):
-    """A number of the books of all sessions that there are, from sysfs."""
+def stats_of_all(what):
+    """A number of the statistics of all sessions that there are, from sysfs."""
     total = 0
     for name in glob.glob(os.path.join(os.path.dirname(SESSIONS), "session*", what)):
         try:
@@ -156,7 +156,7 @@ def books_of_all(what):
 
 def sampling():
     """Has a session taken samples? Then its recorder is ready for whatever comes."""
-    return books_of_all("samples") > 0
+    return stats_of_all("samples") > 0
 
 
 def says(description, result, code, *parts, silent=True):
@@ -193,7 +193,7 @@ def samples(doc):
 
 
 def complaints(result):
-    """What a report says beside that a file has no symbols."""
+    """What a report says but that a file has no symbols."""
     return [line for line in result.err.splitlines() if NO_SYMBOLS not in line]
 
 

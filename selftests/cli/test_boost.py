@@ -57,7 +57,7 @@ def inside_haswell():
     p.send_signal(signal.SIGINT)
     r = finish(p)
     seen["int"] = (r.code, r.out, r.err)
-    # all of the work is somebody else's
+    # all of the work is another process's
     others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(3 * CPUS)]
     seen["others"] = tell("trace", "--idle", "500ms", "--duration", "3s", "--json")
     for other in others:
@@ -81,7 +81,7 @@ def judge_trace(seen, log):
     check_near(doc["boost_khz"], 90000, "the frequency of the boost", 0.001)
     check_near(doc["sustained_khz"], 80000, "the frequency that is sustained", 0.001)
     ktap.check(abs(doc["r"] / 1.125 - 1) < 0.002 and abs(doc["r_throughput"] / 1.125 - 1) < PART, "r is that of the frequencies, and of the work", doc)
-    ktap.check((doc["pl1_w"], doc["pl2_w"], doc["tau_s"]) == (15, 25, 2.83), "powercap's limits are beside it", doc)
+    ktap.check((doc["pl1_w"], doc["pl2_w"], doc["tau_s"]) == (15, 25, 2.83), "powercap's limits are next to it", doc)
     ktap.check(doc["limits_explain"] and abs(doc["limits_boost_s"] / doc["boost_s"] - 1) < 0.05, "and explain it", doc)
     ktap.check([r["phase"] for r in doc["rows"]] == ["idle", "boost", "sustained"] and not doc["lost_records"], "there is a row for each phase", doc["rows"])
     ktap.check(doc["rows"][0]["celsius"] < doc["rows"][2]["celsius"] < 70, "with its temperature", doc["rows"])
@@ -94,7 +94,7 @@ def judge_trace(seen, log):
 def judge_rest(seen):
     code, out, err = seen["table"]
     ktap.check(code == 0 and "1 thread of multiply on CPUs 1 " in out and "one speed for all" in out and not err,
-               "one CPU that never gets slower is told as that, for people", seen["table"])
+               "one CPU that never gets slower is reported as that, for people", seen["table"])
     ktap.check("FREQ MHz" in out and "kHz" not in out, "with its frequency in MHz, as all verbs have it", out)
     ktap.check(seen["offline"][0] == 1 and "CPU 7 is not online" in seen["offline"][2], "a CPU that is not there is an error", seen["offline"])
     ktap.check(seen["source"][0] == 1 and "nonsense: no such source" in seen["source"][2], "so is a source", seen["source"])
@@ -102,7 +102,7 @@ def judge_rest(seen):
     code, out, _ = seen["others"]
     doc = json.loads(out) if out else {}
     ktap.check(code == 1 and doc.get("verdict") == "idle" and doc["boost_s"] is None and doc["busy"] < 0.6,
-               "where others work, too, nothing is told", seen["others"])
+               "where others work, too, nothing is reported", seen["others"])
 
 
 def judge_run(seen):
@@ -112,7 +112,7 @@ def judge_run(seen):
     ktap.check(classes["saturated"] == ["throttled"] * 2, "from a saturated history runs are throttled", seen["saturated"])
     ktap.check(classes["clean"] == ["boosted"] * 2, "from a clean history they are boosted", seen["clean"])
     rests = [b["begin_ns"] - a["end_ns"] for a, b in zip(rows["saturated"][-1:] + rows["clean"], rows["clean"])]
-    ktap.check(len(rests) == 2 and min(rests) >= 12e9, "before each of which the chip rests as long as it was told to", rests)
+    ktap.check(len(rests) == 2 and min(rests) >= 12e9, "before each of which the chip rests as long as it was asked to", rests)
     ktap.check(classes["as-is"][0] == "boosted" and classes["as-is"][-1] == "throttled" and len(classes["as-is"]) == 5,
                "one after the other they are boosted first, and throttled in the end", classes["as-is"])
     ran = [r["seconds"] for r in rows["as-is"]]
@@ -129,11 +129,11 @@ def judge_run(seen):
     two = docs["clean"].get("commands", [{}, {}])[1]
     ktap.check(two.get("speedup") and 1.8 < two["speedup"]["value"] < 2.1 and two["speedup_error_bound"] < 0.07, "two commands are compared", two)
     ktap.check(seen["fails"][0] == 7 and classes["fails"] and rows["fails"][0]["exit_code"] == 7 and "exit code 7" in seen["fails"][2],
-               "a command that fails is told, and its exit code comes through", seen["fails"])
+               "a command that fails is reported, and its exit code comes through", seen["fails"])
     ktap.check(seen["missing"][0] == 127 and "no-such-command" in seen["missing"][2], "so is one that there is not", seen["missing"])
     code, out, err = seen["run int"]
     ktap.check(code == 130 and "stopped by signal 2" in err and 1 <= len(json.loads(out or "{}").get("rows", [])) < 10,
-               "Ctrl-C ends the runs, and those that were made are told", seen["run int"])
+               "Ctrl-C ends the runs, and those that were made are reported", seen["run int"])
     with open(os.path.join(FOLDER, "runs.json"), encoding="utf-8") as f:
         results = json.load(f)["results"]
     ktap.check(len(results) == 2 and {"command", "mean", "stddev", "median", "user", "system", "min", "max", "times", "exit_codes"} <= set(results[0]) and

@@ -3,7 +3,7 @@
 # where: host
 # timeout: 1200
 # when: named three guests take three minutes, and cli/boost has the chip that matters most
-"""What a chip remembers of the time before and why a boost ends is told; a chip that does not boost, and one that sprints,
+"""What a chip remembers of the time before and why a boost ends is reported; a chip that does not boost, and one that sprints,
 are described as that; and commands of the user are a load.
 """
 import glob

@@ -69,7 +69,7 @@ def of_the_session():
     if not ktap.check(r.code == 0 and doc, "it ends well", r):
         return
     ktap.check(doc["counters"]["offline"] > 100, "the ticks of the time away are counted", doc["counters"])
-    ktap.check(doc["sideband_restarted"] == 2 and doc["sideband_lost"] == 0, "so is that the side band was made anew",
+    ktap.check(doc["sideband_restarted"] == 2 and doc["sideband_lost"] == 0, "so is that the sideband records were restarted",
                (doc["sideband_restarted"], doc["sideband_lost"]))
     known(doc, mix.pid)
     balanced(doc, "session")

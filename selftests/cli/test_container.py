@@ -36,7 +36,7 @@ def main():
     found = names(doc, program)
     ktap.check(r.code == 0 and sum(found.values()) > 1, "a program of a container is recorded", [r, found])
     ktap.check(list(found) == ["[unknown]"], "the file at its path here does not name its code", found)
-    ktap.check(f"{program}: no symbols" in said.err and ANOTHER in said.err, "which is told", said.err)
+    ktap.check(f"{program}: no symbols" in said.err and ANOTHER in said.err, "which is reported", said.err)
 
     r = record("-F", "1000", "-o", path("both"), "--", "sh", "-c", f"{contained} & {alone}; wait")
     doc, said = report(path("both"))

@@ -11,7 +11,7 @@ import os
 import signal
 import time
 
-from cli import (ktap, kjoule, start, finish, end, wait_until, size, begun, sessions, sampling, books_of_all,
+from cli import (ktap, kjoule, start, finish, end, wait_until, size, begun, sessions, sampling, stats_of_all,
                  report, samples, complaints, path, KJOULE, MIX)
 
 
@@ -28,7 +28,7 @@ def whole(name, why, description, least=1):
 
 def taken():
     """Samples of the session that there is."""
-    return books_of_all("samples")
+    return stats_of_all("samples")
 
 
 def exit_codes():

@@ -72,7 +72,7 @@ def check(name, interval, jitter, *options):
     ktap.check(len(seen) == cpus and not holes, f"{name}: each tick follows the one before, none is missing", holes[:5])
     ktap.check(sum(n for t in seen.values() for _, _, n in t) == books["due"] and
                sum(line["type"] == "sample" for line in lines) == books["taken"],
-               f"{name}: those are all of the books", books)
+               f"{name}: those are all that were counted", books)
     if cpus < 2:
         ktap.skip(f"{name}: a tick is due at the same time on both CPUs", "one CPU only: bring another one online")
         return

@@ -180,7 +180,7 @@ def guest(what, profile, *options):
 
 
 def vain_profile():
-    """A chip with all these changes in it, beside what the plain one has. Return its file."""
+    """A chip with all these changes in it, next to what the plain one has. Return its file."""
     with open(os.path.join(PROFILES, "plain.profile"), encoding="utf-8") as f:
         text = f.read()
     name = os.path.join(FOLDER, "vain.profile")
@@ -291,11 +291,11 @@ def judge_measured(seen, log):
     good = [(p, t) for p in doc["pairs"] for t in p["tries"] if t["verdict"] == "good"]
     follow = sum(cycles_follow(p, t) for p, t in good)
     ktap.check(good and follow >= 0.95 * len(good), "cycles are those of their loops: before and after a change as the frequencies are", (follow, len(good)))
-    # nanoseconds, but none while the CPU stands still, in the change's pause
+    # nanoseconds, but none while the CPU is stopped, in the change's pause
     part = statistics.median(sum(t["reference"]) / sum(t["loop_ns"]) for t in tries)
     ktap.check(0.85 < part < 1.01, "which goes on as the time does", part)
     ktap.check(all(seen[name] > 100 for name in ("m.svg", "m.csv", "s.svg", "s.csv")),
-               "there is a picture of the latencies and one of a series, data beside", {n: seen[n] for n in ("m.svg", "m.csv", "s.svg", "s.csv")})
+               "there is a picture of the latencies and one of a series, with data files", {n: seen[n] for n in ("m.svg", "m.csv", "s.svg", "s.csv")})
     lines = table(seen["csv"][1])
     row = dict(zip(lines[0], lines[1])) if len(lines) == 2 else {}
     ktap.check(seen["csv"][0] == 0 and row.get("from_khz") == "58824" and float(row.get("latency_us") or 0) > 0,

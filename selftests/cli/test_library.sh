@@ -5,7 +5,7 @@
 # timeout: 60
 #
 # libkjoule with the module: notices and records by netlink arrive; kjoule list --sessions
-# shows who records, and books that balance; --end ends one of them.
+# shows who records, and counters that add up; --end ends one of them.
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 . selftests/ktap.sh
 kjoule=build/user/kjoule
@@ -77,7 +77,7 @@ no_session_to_end() {
 ktap_plan 5
 check "notices and records arrive in libkjoule" build/user/tests/test_events
 check "without a session there is a heading" sessions_of_nobody
-check "a recorder's session is listed, with books that balance" sessions_of_recorder
+check "a recorder's session is listed, with counters that add up" sessions_of_recorder
 check "root ends a session, and its recorder says so and keeps what there is" session_of_another
 check "a session that is not there is not ended" no_session_to_end
 ktap_end

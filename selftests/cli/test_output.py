@@ -83,7 +83,7 @@ def formats():
                "all three formats of script have the same number of records",
                (len(lines) - 1, len(r.out.splitlines()), len(plain.out.splitlines())))
     doc = json.loads(kjoule("report", "--json", DATA).out)
-    ktap.check([c["cpu"] for c in doc["cost"]["cpus"]] == online(), "the cost is told for each CPU there is", doc["cost"])
+    ktap.check([c["cpu"] for c in doc["cost"]["cpus"]] == online(), "the cost is reported for each CPU there is", doc["cost"])
     ktap.check(len(table(kjoule("report", "--csv", DATA).out)) - 1 == len(doc["rows"]),
                "report's two formats have the same rows")
 

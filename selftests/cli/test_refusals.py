@@ -46,7 +46,7 @@ def the_target():
 
 
 def planted():
-    """What somebody else has laid where root records, in a folder that all can write to."""
+    """What another user has laid where root records, in a folder that all can write to."""
     os.chmod(path(""), 0o755)
     os.mkdir(path("sticky"))
     os.chmod(path("sticky"), 0o1777)
@@ -68,7 +68,7 @@ def planted():
     ktap.check(sorted(os.listdir(path("sticky"))) == ["fifo", "file", "link", "names", "own"],
                "and leaves no other", os.listdir(path("sticky")))
     os.rename(path("sticky/file"), path("sticky/kjoule.data"))
-    says("a kjoule.data of somebody else, unnamed", kjoule("report", cwd=path("sticky")), 1,
+    says("a kjoule.data of another user, unnamed", kjoule("report", cwd=path("sticky")), 1,
          "'kjoule.data' belongs to user 65534, not to user 0 or root; give its name to read it")
 
 
@@ -125,7 +125,7 @@ def the_group():
         with open(PARANOID, "w") as f:
             f.write("2")
         os.chmod("/dev/kjoule", 0o660)
-        says("who is not of the device's group is told", member(",+perfmon", "list"), 1, "/dev/kjoule: Permission denied")
+        says("who is not of the device's group reads so", member(",+perfmon", "list"), 1, "/dev/kjoule: Permission denied")
         os.chown("/dev/kjoule", -1, 65533)
         ktap.check(member(",+perfmon", "list").code == 0, "who is may look at the sources")
         whole = ("record", "--no-calibrate", "-q", "-a", "-F", "1000", "-o", path("group.data"), "--", "dd", "if=/dev/zero",

@@ -109,7 +109,7 @@ def main():
                           {n: len(p) for n, p in kids.items()}):
             ktap.end()
         true = truth(lab, kids)
-    ktap.check(doc["missed_unattributed"] == 0, "all of their time is given to somebody", doc["missed_unattributed"])
+    ktap.check(doc["missed_unattributed"] == 0, "all of their time is attributed", doc["missed_unattributed"])
     kinds = {name: Kind(name, pids, doc["rows"], true) for name, pids in kids.items()}
     for name, kind in kinds.items():
         ktap.check(kind.named >= 0.98 * kind.lives, f"{name}: each of these is in the report by its name", (kind.named, kind.lives))

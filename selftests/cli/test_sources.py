@@ -4,10 +4,10 @@
 # vm: --profile plain --cpus 2
 # timeout: 300
 # debug: no at a clock of 100 MHz it took this kernel half an hour, and at 1 GHz it has not been tried
-"""Every source that the chip shows is found, can be recorded beside others, and tells the same energy.
+"""Every source that the chip shows is found, can be recorded next to others, and tells the same energy.
 
 The chip has one counter a domain and shows it in many ways: registered, as a perf PMU, through
-powercap and hwmon. What is refused is told in the module's words.
+powercap and hwmon. What is refused is reported in the module's words.
 """
 import glob
 import json
@@ -90,13 +90,13 @@ def by_themselves():
 
 
 def asleep():
-    """A zone that stands still, as that of graphics that sleep, does not take its meter with it."""
+    """A zone that is stuck, as that of graphics that sleep, does not take its meter with it."""
     zone = "/sys/class/powercap/intel-rapl:0:0/energy_uj"
     still = glob.glob("/sys/bus/pci/drivers/vchip/*:*/test/value")[0]
     with open(still, "w") as f:
         f.write("4242\n")
     r = run("mount", "--bind", still, zone)
-    if not ktap.check(r.code == 0, "the zone of the cores stands still", r):
+    if not ktap.check(r.code == 0, "the zone of the cores is stuck", r):
         return
     try:
         r = kjoule("record", "--no-calibrate", "--source", "powercap", "-F", "500", "-o", path("asleep"), "--", MIX, "1")
@@ -154,7 +154,7 @@ def calibrated():
 
 def refused():
     record = ("record", "--no-calibrate", "-o", path("never"), "--source")
-    says("a source that nobody knows", kjoule(*record, "vchip,perpetuum", "--", "true"), 1,
+    says("a source that is not known", kjoule(*record, "vchip,perpetuum", "--", "true"), 1,
          "perpetuum: no such source; see `kjoule list`")
     says("the same one twice", kjoule(*record, "vchip,vchip", "--", "true"), 1, "vchip is named twice")
     says("a PMU that is not there", kjoule(*record, "perf:gpu/watts/", "--", "true"), 1, "there is no PMU gpu")

@@ -27,7 +27,7 @@ FARTHEST, TOGETHER = 1.92, 0.99
 DOUBTS = ("run too shortly between two updates of the energy counter", "in long gaps are not attributed", "there was no reading",
           "a calibration was noisy")
 HALF_MOST = 0.06    # of an energy, half of its interval: a wide one would have any truth in it
-ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is worked out from what it spent alone
+ALLOWED_ALL = 0.06    # of the whole program's: what it spent next to others is worked out from what it spent alone
 ALLOWED_SAVING = 0.04    # of the whole energy
 ALONE = 0.3    # of its time, less says nothing of what it spends by itself
 PURE = 0.85    # of the windows of the counter, that less is a block's own is marked
@@ -37,7 +37,7 @@ INSIDE = f"""
 rm -rf {FOLDER}; mkdir -p {FOLDER}
 cd {FOLDER}
 limits() {{ cat /sys/devices/system/cpu/cpufreq/policy*/scaling_m??_freq | tr '\\n' ' '; }}
-# a limit of somebody's, which is to come back as well
+# a limit of another program's, which is to come back as well
 echo 90000 >/sys/devices/system/cpu/cpufreq/policy1/scaling_max_freq
 limits >limits.before
 {KJOULE} sweep --freq {','.join(f'{f // 1000}MHz' for f in FREQS)} --threads {','.join(map(str, THREADS))} -F 500 --percent-limit 2 \\
@@ -76,7 +76,7 @@ for sig in INT TERM HUP QUIT KILL BOTH; do
 	case $sig in QUIT|KILL) sleep 1;; esac
 	limits >limits.$sig
 	cat /run/kjoule-frequency >left.$sig 2>/dev/null
-	# one that was killed may be there as a zombie until somebody asks for it
+	# one that was killed may be there as a zombie until its parent asks for it
 	[ -n "$keeper" ] && [ -e /proc/$keeper ] && awk '/^State:/ {{ print $2 }}' /proc/$keeper/status >$sig.outlives
 done
 # a policy whose CPU has gone keeps its limits from anybody
@@ -92,7 +92,7 @@ limits >limits.restore
 	sh -c 'test {{threads}} != 2 || exit 7; test {{threads}} != 3 || kill -KILL $$; exec {TURNS} 1 10' >fails.out 2>fails.err </dev/null
 echo $? >fails.code
 limits >limits.fails
-# somebody puts a link in the folder's place while it is swept
+# another process puts a link in the folder's place while it is swept
 mkdir {FOLDER}/trap
 {KJOULE} sweep --freq 100MHz --no-calibrate -o {FOLDER}/swapped -- \\
 	sh -c 'mv {FOLDER}/swapped {FOLDER}/moved; ln -s trap {FOLDER}/swapped; exec {TURNS} 1 10' >/dev/null 2>swapped.err </dev/null
@@ -269,11 +269,11 @@ def refusals():
         ktap.check(text("fails.code") == "1" and
                    all(f"{mhz} MHz, {count} threads, run 1: ended with exit code {code}" in text("fails.err") for mhz in (50, 100)) and
                    "takes no part" in text("fails.out") and "best single" in text("fails.out"),
-                   f"settings at which the command {how} are told, the others are compared", (text("fails.code"), text("fails.err")))
+                   f"settings at which the command {how} are reported, the others are compared", (text("fails.code"), text("fails.err")))
     ktap.check(text("none.code") == "1" and "33 MHz is none of the frequencies of CPUs" in text("none.err"),
                "a frequency that there is not", text("none.err"))
     ktap.check(text("high.code") == "1" and "200 MHz is out of range" in text("high.err"), "one that is out of range", text("high.err"))
-    ktap.check(text("user.code") == "1" and "sudo" in text("user.err"), "who may not is told how he may", text("user.err"))
+    ktap.check(text("user.code") == "1" and "sudo" in text("user.err"), "who may not reads how he may", text("user.err"))
     # but that some of the kernel's code is too brief, if it was met often enough
     said = [line for line in text("all.err").splitlines() if not any(doubt in line for doubt in DOUBTS)]
     ktap.check(text("all.code") == "0" and not said, "in a pipe a sweep says nothing but what makes its figures doubtful", (text("all.code"), text("all.err")))

@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from cli import (ktap, kjoule, record, start, start_threads, finish, end, wait_until, sessions, sampling, books_of_all,
+from cli import (ktap, kjoule, record, start, start_threads, finish, end, wait_until, sessions, sampling, stats_of_all,
                  report, rows, samples, script, says, path, online, need_root, KJOULE, MIX)
 
 
@@ -26,7 +26,7 @@ def threads():
             tids[line["tid"]] = tids.get(line["tid"], 0) + 1
     ktap.check(tids.get(first, 0) > 500, "with a thread that ran before", tids)
     ktap.check(tids.get(second, 0) > 200, "with a thread that began meanwhile", tids)
-    ktap.check({line["pid"] for line in lines if line["type"] == "sample"} == {p.pid}, "and with nobody else")
+    ktap.check({line["pid"] for line in lines if line["type"] == "sample"} == {p.pid}, "and with no others")
     doc, _ = report(path("threads"))
     ktap.check(doc and [row["pid"] for row in rows(doc, "process") if row["samples"]] == [p.pid],
                "the report has one process", doc and rows(doc, "process"))
@@ -62,7 +62,7 @@ def two_at_once():
                    0.5 * 2 < mine[0]["time_s"] <= min(2.3, 1.02 * doc["duration_s"]),
                    f"the one at {rate} Hz has its own process, at its own rate", (r, mine))
         ktap.check(books and books["due"] == books["taken"] + books["missed"] + books["skipped"] and
-                   books["lost"] == 0, "its books balance", books)
+                   books["lost"] == 0, "its counters add up", books)
     for p in load:
         end(p)
 
@@ -98,8 +98,8 @@ def overrun():
               "-o", path("lost"))
     wait_until(sampling)
     p.send_signal(signal.SIGSTOP)
-    ktap.check(wait_until(lambda: books_of_all("lost") > 5000), "a recorder that does not get to run loses records")
-    sure = books_of_all("lost")
+    ktap.check(wait_until(lambda: stats_of_all("lost") > 5000), "a recorder that does not get to run loses records")
+    sure = stats_of_all("lost")
     p.send_signal(signal.SIGCONT)
     time.sleep(0.5)
     p.send_signal(signal.SIGINT)

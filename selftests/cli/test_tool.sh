@@ -45,7 +45,7 @@ check "list speaks JSON" sh -c "'$tool' list --json | grep -q '\"rapl-msr\"'"
 check "list speaks CSV" sh -c "'$tool' list --csv | grep -q rapl-msr"
 check_exit 2 "an unknown verb is a usage error" "$tool" nonsense
 check_exit 2 "so is a rate that is none" "$tool" record -F fast -o "$dir/none" -- true
-check_exit 1 "an energy source that nobody knows is refused" \
+check_exit 1 "an energy source that is not known is refused" \
 	"$tool" record --source perpetuum -o "$dir/none" -- true
 check "and no file is made" test ! -e "$dir/none"
 check_exit 7 "a command's exit code comes through" "$tool" record -q --no-calibrate -o "$dir/data" -- sh -c 'exit 7'
@@ -55,7 +55,7 @@ check "the recording is reported" "$tool" report "$dir/data"
 "$tool" report --json "$dir/data" >"$dir/report.json" 2>"$dir/said"
 due=$(field due) taken=$(field taken) missed=$(field missed) skipped=$(field skipped) lost=$(field lost)
 ktap_diag "due $due, taken $taken, missed $missed, skipped $skipped, lost $lost"
-check "its books balance" test "${due:-0}" -gt 0 -a "${due:-0}" = $((taken + missed + skipped))
+check "its counters add up" test "${due:-0}" -gt 0 -a "${due:-0}" = $((taken + missed + skipped))
 check_equal "nothing was lost" 0 "$lost"
 for work in work_integer work_multiply work_load; do
 	check_output "its functions have their names: $work" "$work" "$tool" report "$dir/data"

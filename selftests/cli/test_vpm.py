@@ -69,19 +69,19 @@ def main():
                "few rounds come to nothing", books)
     ktap.check(books["rounds"] == sum(books[what] for what in ("readings", "learnt", "unmet", "unended", "elsewhere", "crowded", "failed", "cut")),
                "and each is accounted for", books)
-    # By the program's own clock, with nobody who makes breakpoints, in blocks so short that few meet an interrupt, which
+    # By the program's own clock, without breakpoints, in blocks so short that few meet an interrupt, which
     # latencies are without, and by the pass: how many of them make up a block is each run's own guess. Here QEMU
-    # translates a block anew after each breakpoint, so it is told some 4 % too long (-1 to 9 % in 22 blocks).
+    # translates a block anew after each breakpoint, so it is reported some 4 % too long (-1 to 9 % in 22 blocks).
     alone = run(PROGRAM, 4, SHORT_US, SHORT_US, 0, 1, 1)
     ran = timed(alone)
     ratios = {n: blocks[n]["latency_us"] / measured[n][1] / (ran[n][0] / ran[n][1]) for n in blocks if n in measured and n in ran}
     ktap.check(alone.code == 0 and set(ratios) == set(blocks) and all(0.95 < r < 1.13 for r in ratios.values()),
-               "its latency is as long as it runs when nobody measures it", (ratios, blocks, measured, ran))
+               "its latency is as long as it runs when it is not measured", (ratios, blocks, measured, ran))
     ktap.check(1.2 < blocks["block_low"]["power_w"] < 2.1 < blocks["high"]["power_w"] < 3, "each has its own power", blocks)
     ktap.check(all(b["power_lo_w"] < b["power_w"] < b["power_hi_w"] for b in blocks.values()), "inside its interval", blocks)
     ktap.check(all(abs(b["energy_j"] / (b["power_w"] * b["time_s"]) - 1) < 1e-3 for b in blocks.values()),
                "energy is power times time", blocks)
-    ktap.check(all(b["time_why"] is None for b in blocks.values()), "which is told of blocks that call nothing", blocks)
+    ktap.check(all(b["time_why"] is None for b in blocks.values()), "which is known of blocks that call nothing", blocks)
     ktap.check(0.7 < sum(b["time_s"] for b in blocks.values()) / (SECONDS - books["paused_s"]) < 1.05,
                "their time is without that in which the program was held", (blocks, books["paused_s"]))
     ktap.check(doc["vpm"]["idle_w"] < doc["vpm"]["held_w"] < doc["vpm"]["peak_w"], "holding is between rest and peak", books)

@@ -3,7 +3,7 @@
 # where: guest
 # vm: --no-chip --cpus 2
 # timeout: 120
-"""Children, one thread, a cgroup: who is recorded is who was asked for, and nobody else."""
+"""Children, one thread, a cgroup: who is recorded is who was asked for, and no others."""
 import os
 import time
 

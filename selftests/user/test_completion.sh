@@ -101,7 +101,7 @@ check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rap
 	"$(offered kjoule record --source vchip,power)"
 check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
 check_equal "diff has keys of its own to sort by" "energy time power name" "$(offered kjoule diff --sort '')"
-check_equal "a number of runs is nobody's to offer" "" "$(offered kjoule record --runs '')"
+check_equal "a number of runs cannot be offered" "" "$(offered kjoule record --runs '')"
 check_equal "--user: users of this machine" "nobody" "$(offered kjoule record --user nobod)"
 check_equal "report --model: the models that there are" "cpm edge mixture vpm auto" "$(offered kjoule report --model '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
@@ -114,6 +114,6 @@ check_equal "latency --from: a frequency" "50MHz 100MHz min max" "$(offered kjou
 check_equal "latency --to: a frequency" "50MHz" "$(offered kjoule latency --to 5)"
 check_equal "latency --engine, --way, --at: what there is" "kernel user fast limits idle load" \
 	"$(offered kjoule latency --engine '') $(offered kjoule latency --way '') $(offered kjoule latency --at '')"
-check_equal "report --to: a time, which is nobody's to offer" "" "$(offered kjoule report --to '')"
+check_equal "report --to: a time, which cannot be offered" "" "$(offered kjoule report --to '')"
 check_equal "sweep --by: not by process" "function object line loop block region" "$(offered kjoule sweep --by '')"
 ktap_end

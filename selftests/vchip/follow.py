@@ -2,7 +2,7 @@
 """What test_chip_grants*.py and test_chip_smi.py share: requests and what came of them, by the chip's log.
 
 Boots a guest with a profile, has build/vchip/programs/follow make requests there, and puts
-beside each what the oracle's file has of it. Times of both are the chip's.
+next to each what the oracle's file has of it. Times of both are the chip's.
 """
 import os
 import subprocess
@@ -144,7 +144,7 @@ def check_nothing(made, a, b, why):
 def check_else_tame(log, misbehaves):
     """What the profile does not ask for is not there."""
     if "smi" not in misbehaves:
-        ktap.check(not log.smis, "no core stands still by itself")
+        ktap.check(not log.smis, "no core stops by itself")
     if "refusals" not in misbehaves:
         ktap.check(not log.refusals, "no request comes to nothing", log.refusals)
     if "steps" not in misbehaves:

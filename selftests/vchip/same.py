@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What test_same*.py share: the same guest again, beside busy loops, and what it left behind byte by byte.
+"""What test_same*.py share: the same guest again, with busy loops, and what it left behind byte by byte.
 
 That is the kernel's log, both outputs, the oracle, and what the guest wrote to files.
 """
@@ -54,12 +54,12 @@ def differences(a, b):
 
 
 def check_same(name, options, command, files=()):
-    """The same bytes, also beside busy loops. Return what they are."""
+    """The same bytes, also with busy loops. Return what they are."""
     quiet = run(options, command, files=files)
     with busy_loops():
         busy = run(options, command, files=files)
     # a guest that does not start, or leaves nothing, is the same each time
     ran = quiet["exit code"] == b"0" and quiet.get("console")
-    ktap.check(ran and not differences(quiet, busy), f"{name}: the same bytes again beside busy loops",
+    ktap.check(ran and not differences(quiet, busy), f"{name}: the same bytes again with busy loops",
                "\n".join(differences(quiet, busy)) or f"exit code {quiet['exit code']}: {quiet['standard error'][-300:]}")
     return quiet

@@ -6,7 +6,7 @@
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """An interrupt's precise instruction pointer falls on code in proportion to its cycles.
 
-A block of 100 instructions beside one of 3, where QEMU alone would show the wrong one;
+A block of 100 instructions next to one of 3, where QEMU alone would show the wrong one;
 and a loop that takes a part of the time between two interrupts, which would keep step with them
 if nothing were random.
 """
@@ -52,7 +52,7 @@ def main():
     for f in (khz[-1], khz[0]):
         ips, r = sample("unequal", f, 250, 1000)
         a, b = count(ips, long_block, short_block), count(ips, short_block, end)
-        near_share(a, a + b, inside / (inside + beside), f"{f} kHz: a block of 100 beside a block of 3")
+        near_share(a, a + b, inside / (inside + beside), f"{f} kHz: a block of 100 next to a block of 3")
         ktap.check(a + b > 0.95 * r["samples"], f"{f} kHz: samples fall on the code that runs",
                    f"{a + b} of {r['samples']}")
 

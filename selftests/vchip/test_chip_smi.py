@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-"""A core that stands still at random: as often and as long as the profile says, each time in the log and seen by a program.
+"""A core that stops at random: as often and as long as the profile says, each time in the log and seen by a program.
 
 Each core by itself, at moments that nothing can keep step with; a change of the frequency that
 comes meanwhile is still the log's.
@@ -49,7 +49,7 @@ def main():
         # the mean is one of time in which the CPU runs
         ran_ns = w.end_ns - w.begin_ns - sum(s.ns for s in w.smis)
         want = ran_ns / every_ns
-        ktap.check(abs(len(w.smis) - want) <= SIGMAS * math.sqrt(want), f"CPU {cpu} stands still as often as the profile says",
+        ktap.check(abs(len(w.smis) - want) <= SIGMAS * math.sqrt(want), f"CPU {cpu} stops as often as the profile says",
                    f"{len(w.smis)} times, wanted {want:.1f}")
         lengths = [s.ns for s in w.smis]
         ktap.check(lengths and min(lengths) >= least and max(lengths) <= most, f"CPU {cpu}: for as long as the profile says", lengths)

@@ -3,7 +3,7 @@
 # where: host
 # timeout: 10800
 # when: named each test of the guests runs twice, which takes an hour
-"""Each test of the guests gives the same bytes again, beside busy loops."""
+"""Each test of the guests gives the same bytes again, with busy loops."""
 import os
 import shlex
 import sys

@@ -113,7 +113,7 @@ check "perf counts no more than powercap outside of it" \
 	number "$pkg_j * 1e6 <= $outer + 5001"
 check "the two bounds are close enough to say something" number "$inner > 0.5 * $outer"
 check "the cores use no more than the package, says perf" number "$cores_j <= $pkg_j"
-check "perf counted instructions beside it" number "$instructions > 0"
+check "perf counted instructions, too" number "$instructions > 0"
 check_output "the energy of one task is refused" "not supported" \
 	perf stat -e power/energy-pkg/ -p $$ -- sleep 0.1
 ktap_end

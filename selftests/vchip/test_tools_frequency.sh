@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpupower, which nobody here wrote, drives the chip's clock: what it sets is what it
+# cpupower, which others wrote, drives the chip's clock: what it sets is what it
 # shows, and the speed of execution follows. The same work is timed 401 times on CPU 0
 # at each frequency with CLOCK_MONOTONIC; ticks make
 # single loops longer, so the one that a quarter are shorter than counts. All else runs on CPU 1.

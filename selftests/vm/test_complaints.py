@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-"""Lines in which a kernel complains are told from those in which it only talks."""
+"""Lines in which a kernel complains are separate from those in which it only talks."""
 import os
 import sys
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Shaped like the Core i7-3770 (Ivy Bridge) of the FTaLaT paper: 1.6 to 3.4 GHz, a change
 # upwards takes longer the higher it goes, in three steps; a change downwards always takes the
-# same short time; the core stands still for 9.5 us at the change.
+# same short time; the core stops for 9.5 us at the change.
 #
 # Everything is stretched 34 times, so that emulation can follow: 3.4 GHz are 100 MHz here,
 # 9.5 us are 323 us, an update period of 1 ms is 34 ms. The steps are 26 us up to 2.0 GHz, 44 us

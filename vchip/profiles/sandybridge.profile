@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Shaped like the Xeon E3-1240 (Sandy Bridge) of the FTaLaT paper: 1.6 to 3.3 GHz, the time that a
 # change upwards takes rises linearly with the target frequency; a change downwards always takes
-# the same short time; the core stands still at the change.
+# the same short time; the core stops at the change.
 #
 # Everything is stretched 33 times, so that emulation can follow: 3.3 GHz are 100 MHz here. A change
 # upwards takes 24 us and 30 us for each GHz above 1.6, so 75 us to 3.3 GHz; downwards 20 us. The

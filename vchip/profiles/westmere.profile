@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Shaped like the Xeon X5650 (Westmere) of the FTaLaT paper: 1.59 to 2.66 GHz, a change upwards
 # takes longer the higher it goes, in steps of which the paper sees at least three; a change
-# downwards always takes a short time; the core stands still at the change.
+# downwards always takes a short time; the core stops at the change.
 #
 # Everything is stretched 27 times, so that emulation can follow: 2.66 GHz are 98.5 MHz here.
 # The steps are 36 us up to 1.86 GHz, 60 us up to 2.13, 84 us up to 2.39 and 108 us above,

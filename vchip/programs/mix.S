@@ -101,7 +101,7 @@ mix_scan_scas:
 	ret
 	.size mix_scan, . - mix_scan
 
-/* A block of 100 beside one of 3 instructions, in turn. mix_unequal(loops) */
+/* A block of 100 next to one of 3 instructions, in turn. mix_unequal(loops) */
 	.globl mix_unequal, mix_unequal_long, mix_unequal_short, mix_unequal_end
 	.type mix_unequal, @function
 	.p2align 6

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Work for an interpreter whose parts are other people's code: phases.py SECONDS SEED.
 
-Phases of a quarter to half a second in an order that nobody is told: bytecode, sorting, regular expressions,
+Phases of a quarter to half a second in an order that is not known: bytecode, sorting, regular expressions,
 compression, hashing, long numbers.
 """
 import hashlib
