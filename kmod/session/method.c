@@ -34,11 +34,12 @@ void *kjoule_method_of(const struct kjoule_session *s, const struct kjoule_metho
 }
 
 /*
- * kjoule_session_methods_make() - create the methods that a session requests. Return: 0, or a method's
- * error; kjoule_session_methods_free() is called in either case
+ * kjoule_session_methods_make() - create the methods that a session requests
+ *
+ * Return: 0, or a method's error; kjoule_session_methods_free() is called in either case
  */
 int kjoule_session_methods_make(struct kjoule_session *s, const struct kjoule_session_config *c,
-			const char **why)
+				const char **why)
 {
 	unsigned int i;
 	int err = 0;
@@ -100,8 +101,9 @@ void kjoule_session_methods_resume(struct kjoule_session *s)
 }
 
 /*
- * kjoule_session_methods_put_attrs() - put the methods' attributes of a session. Return: 0, or not if there
- * is no room
+ * kjoule_session_methods_put_attrs() - put the methods' attributes of a session
+ *
+ * Return: 0, or not if there is no room
  */
 int kjoule_session_methods_put_attrs(const struct kjoule_session *s, struct sk_buff *skb)
 {

@@ -46,7 +46,7 @@ void kjoule_method_register(const struct kjoule_method_ops *ops);
 void *kjoule_method_of(const struct kjoule_session *s, const struct kjoule_method_ops *ops);
 
 int kjoule_session_methods_make(struct kjoule_session *s, const struct kjoule_session_config *c,
-			const char **why);
+				const char **why);
 int kjoule_session_methods_start(struct kjoule_session *s, const char **why);
 void kjoule_session_methods_halt(struct kjoule_session *s);
 void kjoule_session_methods_suspend(struct kjoule_session *s);

@@ -140,7 +140,7 @@ int args_power(const char *text, double *watt)
 	static const struct unit units[] = { { "w", 1 }, { "mw", 1e-3 }, { "kw", 1e3 } };
 	int ret = args_parse_unit(text, units, sizeof(units) / sizeof(units[0]), 1, watt);
 
-	/* units are told without regard to case, but a megawatt is no milliwatt */
+	/* units have no case, but a megawatt is no milliwatt */
 	if (ret || strchr(text, 'M'))
 		return ret ? ret : -EINVAL;
 	return *watt > 0 && *watt <= 1e6 ? 0 : -ERANGE;
@@ -183,7 +183,7 @@ int args_sources(const char *text)
 
 		if (!len)
 			return -EINVAL;
-		/* what follows an event without a comma is told with its name, later */
+		/* what follows an event without a comma is reported with its name, later */
 		if (text[len] != ',')
 			return 0;
 		text += len + 1;

@@ -86,7 +86,9 @@ int folded_add(struct folded *f, const struct blocks *b, uint32_t process,
 
 static int folded_stack_by_text(const void *a, const void *b)
 {
-	return strcmp(((const struct folded_stack *)a)->text, ((const struct folded_stack *)b)->text);
+	const struct folded_stack *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
 }
 
 void folded_write(struct folded *f, FILE *file)

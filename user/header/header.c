@@ -372,7 +372,7 @@ static struct json_object *header_cost_json(const struct view *v, const struct b
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
 	header_json_put(o, "calibrated", json_object_new_boolean(cal->ticks > 0));
-	/* The recorder's own lane and the like come after those of the CPUs. */
+	/* The streams of the recorder and the like come after those of the CPUs. */
 	for (size_t i = 0; i < v->tl.n_cpus; i++) {
 		struct json_object *c = json_object_new_object();
 

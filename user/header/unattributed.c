@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the sources of a recording told that no code is charged by: the sums, means
- * and ranges of each domain. They stand beside the report's figures and are never
+ * What the sources of a recording measured that no code is charged by: the sums, means
+ * and ranges of each domain. They stand next to the report's figures and are never
  * added to them, nor to each other: domains may lie inside one another.
  */
 #include <inttypes.h>

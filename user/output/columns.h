@@ -94,7 +94,7 @@ extern const char columns_blank[];
 
 /**
  * columns_value() - a figure, half of its interval, and both ends
- * @why:	it cannot be told, if it cannot
+ * @why:	it is not known, if it is not
  * @why_vague:	its interval cannot
  */
 void columns_value(struct output *out, const struct value *v, double scale, int digits,

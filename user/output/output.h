@@ -76,7 +76,7 @@ void output_bool(struct output *out, bool value);
 /** output_real() - @digits after the point in a table; nine significant ones elsewhere */
 void output_real(struct output *out, double value, int digits);
 /**
- * output_none() - a value that cannot be told, and why: "-" in a table, empty in CSV, null in
+ * output_none() - a value that is not known, and why: "-" in a table, empty in CSV, null in
  *		   JSON, no member in JSON lines; never 0
  */
 void output_none(struct output *out, const char *why);

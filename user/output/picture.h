@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A picture and the file of data beside it that it is drawn from: first the data are written, then
- * gnuplot's script, then it is drawn. Both are new files (see lib/base/output_file.h); one with
- * data that the user has not named is replaced with --force only.
+ * A picture and, next to it, the file of data that it is drawn from: first the data are written,
+ * then gnuplot's script, then it is drawn. Both are new files (see lib/base/output_file.h); one
+ * with data that the user has not named is replaced with --force only.
  */
 #ifndef KJOULE_PICTURE_H
 #define KJOULE_PICTURE_H

@@ -13,7 +13,7 @@
 /** plot_kind() - "svg" or "png", by a file's name; NULL if it ends otherwise */
 const char *plot_kind(const char *path);
 /**
- * plot_data_path() - the data file beside a picture: its name with .csv instead. The caller's to
+ * plot_data_path() - the data file next to a picture: its name with .csv instead. The caller's to
  * free
  */
 char *plot_data_path(const char *path);
@@ -27,8 +27,8 @@ void plot_string(FILE *script, const char *text);
  */
 void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int height);
 /*
- * What a script calls the data file: gnuplot opens none by a name that somebody else could have
- * taken.
+ * What a script calls the data file: gnuplot opens none by a name that another program could
+ * have taken.
  */
 #define PLOT_DATA	"/proc/self/fd/3"
 

@@ -59,7 +59,7 @@ void convergence_free(struct convergence *c);
 int convergence_write(const struct convergence *c, FILE *file, enum output_format format,
 		      struct json_object *head);
 /**
- * convergence_draw() - the data file beside the picture, and the picture
+ * convergence_draw() - the data file next to the picture, and the picture
  * @path:	ends in .svg or .png
  * @force:	see picture_open()
  * Return: 0; -errno with the reason in @err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints the rows of a report; see report.h. A figure that cannot be told is "-"
+ * Prints the rows of a report; see report.h. A figure that is not known is "-"
  * with a reason, never 0.
  */
 #include <ctype.h>
@@ -365,7 +365,7 @@ static const char *const misses[] = {
 	[CODE_UNIT_NO_CODE] = "their code cannot be decoded",
 };
 
-/* What could not be told as finely as it was asked for. */
+/* What could not be attributed as finely as it was asked for. */
 static void report_print_misses(const struct blocks *b)
 {
 	uint64_t samples[CODE_UNIT_MISSES] = { 0 };

@@ -171,7 +171,7 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt, struct kjou
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct attribute_options *opt, struct json_object *head,
 	       struct kjoule_error *err);
-/* Why something is not told; "" if it is. */
+/* Why something is not known; "" if it is. */
 struct report_vpm_why {
 	char text[600];
 };
@@ -212,15 +212,21 @@ double report_weight_of(const struct report_row *r, const struct report_row *tot
  */
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r,
 		  const char *hidden);
-/** report_choose_domain() - which domain tables show first. Return: 0; -errno with the reason in @err */
+/**
+ * report_choose_domain() - which domain tables show first
+ * Return: 0; -errno with the reason in @err
+ */
 int report_choose_domain(struct blocks *b, const struct attribute_options *opt,
 			 struct kjoule_error *err);
-/** report_process_not_found() - that there is none of @opt's, and which there are. Return: -ESRCH */
+/**
+ * report_process_not_found() - that there is none of @opt's, and which there are
+ * Return: -ESRCH
+ */
 int report_process_not_found(const struct blocks *b, const struct groups *g, const char *path,
 			     const struct attribute_options *opt, struct kjoule_error *err);
 /**
- * report_blocks_check() - was each block of --block sampled? One that was not has no energy of 0: it was not measured. Warns of parts
- *			   without a sample
+ * report_blocks_check() - was each block of --block sampled? One that was not has no energy of 0:
+ *			   it was not measured. Warns of parts without a sample
  * Return: 0; -ENOENT with the reason in @err
  */
 int report_blocks_check(const struct report *r, const struct blocks *b,

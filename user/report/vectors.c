@@ -15,7 +15,7 @@
 #include "report/report.h"
 
 /*
- * Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of
+ * Vectors of a package that are listed one by one. A long tail is of no use, and may be of
  * any length.
  */
 #define MOST	4096
@@ -167,12 +167,12 @@ static int report_vectors_print_row(struct output *out, const struct blocks *b,
 		columns_value(out, &v->energy[d].w, 1, s->power[d], no_energy, no_interval);
 	}
 	output_real(out, b->n_domains ? v->energy[0].share : NAN, 3);
-	/* of CPUs that ran something else nobody knows what */
+	/* of CPUs that ran something else it is not known what */
 	if (v->others || v->other_set_ticks || !system)
 		output_none(out, NULL);
 	else
 		output_u64(out, v->idle);
-	/* of those that were not kept nobody knows how many they were */
+	/* of those that were not kept it is not known how many they were */
 	if (v->other_set_ticks)
 		output_none(out, NULL);
 	else
@@ -189,7 +189,7 @@ static int report_vectors_print_row(struct output *out, const struct blocks *b,
 	return ret;
 }
 
-/* Energy where that of all is known, else time: they are to be held against each other. */
+/* Energy where that of all is known, else time: they are to be compared. */
 static bool by_energy;
 
 static double report_vector_weight(const struct corunning_vector *v)

@@ -32,7 +32,7 @@ struct block {
 	struct vpm_result result;
 	struct value time_s, energy_j;
 	double off_s; /* of the time, as far as calibration knows what interrupts took */
-	struct report_vpm_why no_time;	/* why the time, and with it the energy, is not told */
+	struct report_vpm_why no_time;	/* why the time, and with it the energy, is not known */
 };
 
 size_t report_vpm_readings(const struct view *v)

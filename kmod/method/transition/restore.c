@@ -39,7 +39,7 @@ static LIST_HEAD(waiting);		/* for their policy's CPUs, or memory */
 static void restore_retry_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(again, restore_retry_work);
 
-/* Not tuned: nothing waits for it, and the policy is offline until somebody changes that. */
+/* Not tuned: nothing waits for it, and the policy stays offline until a user changes that. */
 #define AGAIN	HZ
 
 /* Only .../cpufreq/policyN/NAME may be registered to be written later. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a recording cannot tell is said plainly, by every view of it and never as a number that
+ * What a recording does not have is said plainly, by every view of it and never as a number that
  * looks measured: a block that was never sampled or hardly ever, no source of energy or one that
- * stood still, samples lost in the middle, recordings of different programs, a program that is gone
- * or another one by now.
+ * did not move, samples lost in the middle, recordings of different programs, a program that is
+ * gone or another one by now.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -260,7 +260,7 @@ static void what_a_counter_that_stopped_did_not_tell(void **state)
 	told(says(out, "no energy was measured in most of its time"));
 }
 
-/* A counter that is read and does not move has spent nothing, or is broken: it is told. */
+/* A counter that is read and does not move has spent nothing, or is broken: it is reported. */
 static void a_counter_that_stands_still_at_the_end_is_told(void **state)
 {
 	char path[300], again[300];
@@ -275,12 +275,12 @@ static void a_counter_that_stands_still_at_the_end_is_told(void **state)
 	told(says(out, "# stuck      package, core: the counter did not change in the last 3.590 s, though it was read"));
 	kjoule("report %s %s", path, again);
 	told(says(out, "# stuck      package, core: the counter did not change in the last 3.590 s, though it was read"));
-	/* as long as it usually did is not told */
+	/* as long as it usually did is not reported */
 	record("stands", &(struct recipe){ .noise = true, .stands = TICKS * 97 / 100 });
 	assert_true(untold_part("stuck_s", path) == 0);
 }
 
-/* A value that is told is told with an interval that has some width, or with none. */
+/* A value has an interval of some width, or none. */
 static void no_false_sureness(const char *view, struct json_object *row)
 {
 	static const char *const keys[][3] = {
@@ -293,7 +293,7 @@ static void no_false_sureness(const char *view, struct json_object *row)
 			continue;
 		if (!(number(row, keys[i][1]) < number(row, keys[i][0]) &&
 		      number(row, keys[i][0]) < number(row, keys[i][2])))
-			fail_msg("%s: %s is told for sure: %s", view, keys[i][0],
+			fail_msg("%s: %s is taken for sure: %s", view, keys[i][0],
 				 json_object_to_json_string(row));
 	}
 }

@@ -461,7 +461,7 @@ static void samples_at_a_switch_say_so(void **state)
 	assert_true(says(out, "\"text\":\"at a switch\""));
 }
 
-/* CPU 1 goes away: what nobody saw of it takes no energy from the program on CPU 0. */
+/* CPU 1 goes away: what was not seen of it takes no energy from the program on CPU 0. */
 static void a_cpu_that_is_away_takes_nothing(void **state)
 {
 	struct buffer b[2] = { 0 };

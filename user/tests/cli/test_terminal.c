@@ -237,7 +237,7 @@ static void json_is_clean_and_says_the_same(void **state)
 		assert_non_null(strstr(text, "\\u202e"));
 		doc = json_tokener_parse(text);
 		row = lines ? doc : json_object_array_get_idx(doc, 0);
-		/* a byte that is no UTF-8 cannot be told in JSON; all others can */
+		/* a byte that is no UTF-8 has no place in JSON; all others have */
 		assert_string_equal(json_object_get_string(member(row, "=n\033\xc2\x9b?")),
 				    "=1+\"\033?\xc2\x9b\xe2\x80\xae");
 		json_object_put(doc);

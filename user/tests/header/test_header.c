@@ -54,7 +54,7 @@ static void record_plain(const char *name)
 	record_without(name, 0);
 }
 
-/* Who sees the report only, without what is said beside it, sees that as well. */
+/* Who sees the report only, without the messages, sees that as well. */
 static void a_recording_that_was_cut_short_says_so(void **state)
 {
 	struct stat st;
@@ -70,7 +70,7 @@ static void a_recording_that_was_cut_short_says_so(void **state)
 }
 
 /*
- * The mean power of ticks, and half of the interval of the program's energy beside them. Each takes
+ * The mean power of ticks, and half of the interval of the program's energy. Each takes
  * 2 us by its own clock.
  */
 static double ticks_w(double handler_ns, double idle_w, double *half_j)
@@ -170,7 +170,7 @@ static void each_source_has_its_own_cost_of_ticks(void **state)
 	json_object_put(doc);
 }
 
-/* Whose intervals are wide because of the calibration is told so, and what to do. */
+/* Where intervals are wide because of the calibration, a line says so, and what to do. */
 static void a_noisy_calibration_is_told(void **state)
 {
 	static const char note[] = "the calibration was noisy: what ticks took is known to 40 % only";
@@ -205,7 +205,7 @@ static void a_noisy_calibration_is_told(void **state)
 	}
 }
 
-/* What nobody has found out is less sure than what was found out badly. */
+/* What was not calibrated is less sure than what was calibrated badly. */
 static void no_calibration_is_wider_than_a_noisy_one(void **state)
 {
 	struct kjoule_calibration cal = { .ticks = 100,
@@ -238,7 +238,7 @@ static void no_calibration_is_wider_than_a_noisy_one(void **state)
 	assert_true(width[1] > width[0] && time[1] >= time[0]);
 }
 
-/* The same of other interrupts, and of what cannot be told of them. */
+/* The same of other interrupts, and of what is not known of them. */
 static void noisy_other_interrupts_are_told(void **state)
 {
 	static const struct {

@@ -45,7 +45,7 @@ static struct json_object *others(struct json_object *doc, const char *source)
 
 /*
  * Two seconds of a program on CPU 0: 1 W for a second, 3 W for another one, as the source
- * "test" tells. Beside it two zones of powercap that tell twice as much and half of that, a
+ * "test" tells. Next to it two zones of powercap that have twice as much and half of that, a
  * gauge of 5 W and 7 W, a thermometer and a counter of events.
  */
 static void record_many(const char *name)
@@ -123,7 +123,7 @@ static void other_sources_stand_beside_and_are_not_added(void **state)
 	assert_true(says(out, "mean 45 C, min 40 C, max 50 C\n"));
 }
 
-/* A source of two packages, each read @n times, beside the one that is attributed. */
+/* A source of two packages, each read @n times, next to the one that is attributed. */
 static void record_scopes_beside(const char *name, unsigned int n)
 {
 	static struct kjoule_meta meta;
@@ -285,7 +285,7 @@ static void zones_of_packages_charge_their_own_cpus(void **state)
 	json_object_put(doc);
 }
 
-/* Where nobody knows that they have no CPU in common, they are columns side by side. */
+/* Where it is not known that they have no CPU in common, they are columns of their own. */
 static void domains_that_may_overlap_are_never_summed(void **state)
 {
 	struct json_object *doc, *row;
@@ -387,7 +387,7 @@ static void code_on_cpus_without_a_counter_has_no_energy(void **state)
 		row = find_named(doc, "[idle]");
 		assert_true(near(number(row, "time_s"), 0.5, 0.01) &&
 			    isnan(number(row, "energy_package_j")));
-		/* 10 J were told of 4/7 of what ran, which the total has at the power of that */
+		/* 10 J were measured of 4/7 of what ran, the power of which the total has */
 		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"),
 				 10 * 3.5 / 2, 0.2));
 		row = find_row(doc, "function", "/nonexistent/program");

@@ -79,7 +79,7 @@ static void json_can_be_read_again(void **state)
 	assert_null(v);
 	json_object_put(o);
 	free(text);
-	/* an object a line, without what cannot be told */
+	/* an object a line, without what is not known */
 	text = render(OUTPUT_JSON_LINES);
 	assert_non_null(strstr(text, "\n{\"name\":\"\xc2\xb5joule\",\"hidden\":-3}\n"));
 	free(text);

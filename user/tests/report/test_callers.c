@@ -451,7 +451,7 @@ static void children_have_the_columns_of_the_plain_report(void **state)
 	json_object_put(plain);
 }
 
-/* A program beside another one that runs for a hundredth of the time. */
+/* A program next to another one that runs for a hundredth of the time. */
 static void what_the_limit_hides_is_told(void **state)
 {
 	struct buffer b = { 0 };

@@ -23,7 +23,7 @@
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 
-/* How many entries a lane has; @last: the last one. */
+/* How many entries a stream has; @last: the last one. */
 static size_t entries(const struct cpm_stream *stream, struct cpm_tick *last)
 {
 	struct tick_stream_cursor c;
@@ -167,7 +167,7 @@ static void more_samples_are_surer(void **state)
 			 50 * (number(last, "energy_hi_j") - number(last, "energy_lo_j")) /
 				 number(last, "energy_j"),
 			 1e-6));
-	/* a beginning is not the whole: off what it is cannot be told */
+	/* a beginning is not the whole: off what it is is not known */
 	assert_null(member(quarter, "energy_off_percent"));
 	json_object_put(doc);
 	assert_true(is_file_with("long.svg", "<?xml"));

@@ -194,7 +194,7 @@ static void long_blocks_have_a_power(void **state)
 	json_object_put(doc);
 }
 
-/* Of two short blocks by turns, and of one that hardly runs, no power is told, but why not. */
+/* Of two short blocks by turns, and of one that hardly runs, no power is known, but why not. */
 static void what_is_not_told_has_a_reason(void **state)
 {
 	static const struct {
@@ -268,7 +268,7 @@ static void samples_of_held_ticks_are_nobodys(void **state)
 	}
 	assert_int_equal(n, BLOCKS);
 	json_object_put(doc);
-	/* an idle CPU runs no instruction that could be told, however many it was held at */
+	/* an idle CPU runs no instruction that could be named, however many it was held at */
 	idle = true;
 	record("idle", WINDOWS);
 	idle = false;

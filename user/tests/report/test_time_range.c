@@ -85,7 +85,7 @@ static void a_part_has_what_was_in_it(void **state)
 	assert_int_equal(c->n_gaps, 1);
 	assert_int_equal(c->gaps[0].first, 15);
 	assert_int_equal(c->gaps[0].count, 10);
-	/* of eight lost samples nobody knows how many were before the end */
+	/* of eight lost samples it is not known how many were before the end */
 	assert_int_equal(c->n_holes, 1);
 	assert_false(c->holes[0].known);
 	assert_int_equal(tl.end_tick, 45);

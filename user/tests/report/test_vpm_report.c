@@ -302,7 +302,7 @@ static double half_with_others(double *part)
 }
 
 /*
- * Nobody has measured what interrupts other than ticks draw, however exactly the ticks' power is
+ * It is not known what interrupts other than ticks draw, however exactly the ticks' power is
  * known.
  */
 static void test_others_power(void **state)
@@ -326,9 +326,9 @@ static void test_unattributed(void **state)
 
 	(void)state;
 	made_beside = 4;
-	in_loop = record("beside", 240, 0, 25);
+	in_loop = record("awake", 240, 0, 25);
 	made_beside = 0;
-	doc = report("--model vpm", "beside", 0);
+	doc = report("--model vpm", "awake", 0);
 	check_loop(doc, in_loop);
 	row = find_row(doc, "block", NULL);
 	assert_true(near(number(row, "recorder_awake"), 60, 0) && number(row, "left_out") <= 3);
@@ -400,7 +400,7 @@ static void check_model(const char *options, const char *model)
 	json_object_put(doc);
 }
 
-/* What readings tell nothing of is told by the model that knows of it, unless vpm was asked for. */
+/* What has no readings is reported by the model that knows of it, unless vpm was asked for. */
 static void test_chosen(void **state)
 {
 	static const char *const others[] = { "--pid 100",
@@ -441,7 +441,7 @@ static void test_chosen(void **state)
 	assert_true(says(err, "was recorded with --vpm: its CPUs were held again and again"));
 }
 
-/* A part of the time has the readings that were made in it, beside the books of all of it. */
+/* A part of the time has the readings that were made in it, and the counters of all of it. */
 static void test_part(void **state)
 {
 	struct json_object *doc, *row;
@@ -504,7 +504,7 @@ static void test_refused(void **state)
 			 2);
 }
 
-/* What holding takes of a program is none of the ticks' overhead, and told beside it. */
+/* What pausing takes of a program is none of the ticks' overhead, and reported on its own. */
 static void test_held_is_no_overhead(void **state)
 {
 	struct json_object *doc;
