@@ -125,6 +125,7 @@ check-quick:
 
 golden-update: user
 	@selftests/user/test_golden.py --update
+	@selftests/user/test_examples.py --update
 
 # The same, and the tests that take too long for every change.
 check-all:

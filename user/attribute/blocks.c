@@ -147,6 +147,9 @@ int blocks_new(struct view *v, struct code_units *units, bool raw, struct blocks
 		return ret;
 	}
 	blocks_place_windows(b, v);
+	for (size_t i = 0; i < b->n_functions; i++)
+		view_count_samples(v, b->functions[i].object, b->functions[i].symbol,
+				   b->functions[i].samples);
 	if (v->rec.left_in_file)	/* too large for the stack */
 		energy_columns_release(v, &b->meters);
 	b->n_domains = b->meters.n;

@@ -24,9 +24,13 @@ struct view_object {
 	int error;		/* why there is none */
 	bool nameless;		/* a sampled function has no name */
 	bool newer;		/* than the recording, and there is no other proof */
+	uint64_t samples, unnamed;	/* of view_count_samples() */
 };
 
 static const char unknown[] = "[unknown]";
+
+/* Part of all samples below which an object's names are not missed: half a row that is hidden. */
+#define FEW_PART	0.005
 
 /* Limit of a recording's ticks: a century at ten kilohertz has fewer. */
 #define TICKS_MOST	(1ull << 45)
@@ -175,18 +179,28 @@ static bool view_file_is_newer(const struct view *v, const char *file)
 	       ended_ns / 1000000000ull;
 }
 
-static struct view_object *view_find_object(struct view *v, const char *path)
+/* One that is there already, or NULL. */
+static struct view_object *view_object_of(const struct view *v, const char *path)
 {
-	const char *build_id;
 	uint64_t hash = kjoule_hash_text(0, path);
-	struct view_object *o;
 	size_t probe = 0;
 	uint32_t i;
-	char *name;
 
 	while ((i = kjoule_hash_index_next(&v->by_path, hash, &probe)) != KJOULE_HASH_INDEX_NONE)
 		if (!strcmp(v->objects[i].path, path))
 			return &v->objects[i];
+	return NULL;
+}
+
+static struct view_object *view_find_object(struct view *v, const char *path)
+{
+	const char *build_id;
+	uint64_t hash = kjoule_hash_text(0, path);
+	struct view_object *o = view_object_of(v, path);
+	char *name;
+
+	if (o)
+		return o;
 	name = strdup(path);
 	if (!name || kjoule_hash_index_add(&v->by_path, hash, v->n_objects)) {
 		free(name);
@@ -420,12 +434,32 @@ const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t
 	return comm ? comm : unknown;
 }
 
+void view_count_samples(struct view *v, const char *path, const char *symbol, uint64_t samples)
+{
+	struct view_object *o = view_object_of(v, path);
+
+	v->counted += samples;
+	if (!o)
+		return;
+	o->samples += samples;
+	if (!strcmp(symbol, unknown) || !strncmp(symbol, "0x", 2))
+		o->unnamed += samples;
+}
+
+/* Of a few samples in a library it does not matter whether they have names. */
+static bool view_are_few(const struct view *v, uint64_t samples)
+{
+	return samples < FEW_PART * v->counted;
+}
+
 const char *view_missing(const struct view *v, size_t *i, int *error)
 {
 	for (; *i < v->n_objects; ++*i) {
 		const struct view_object *o = &v->objects[*i];
 
 		if ((o->elf && !o->nameless) || o->path[0] != '/' || o->path[1] == '/')
+			continue;
+		if (view_are_few(v, o->unnamed))
 			continue;
 		*error = o->elf ? -ENOMSG : o->error;
 		return o->path;
@@ -434,7 +468,7 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 	for (; *i < 2 * v->n_objects; ++*i) {
 		const struct view_object *o = &v->objects[*i - v->n_objects];
 
-		if (!o->newer)
+		if (!o->newer || view_are_few(v, o->samples))
 			continue;
 		*error = VIEW_NEWER;
 		return o->path;

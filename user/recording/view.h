@@ -43,6 +43,7 @@ struct view {
 	struct kjoule_kallsyms *live;	/* of this machine, if it is the same boot */
 	size_t n_objects;
 	struct view_object *objects;
+	uint64_t counted;		/* samples of view_count_samples() */
 	struct view_stacks *stacks;	/* unwound; NULL: there are none, or not requested */
 	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* counts by result */
 	struct kjoule_hash_index by_path;
@@ -168,6 +169,12 @@ const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t
 /* There are symbols, but perhaps not those of the recorded file. */
 #define VIEW_NEWER	(-ETIME)
 
+/**
+ * view_count_samples() - so many samples fell into a function of this object
+ *
+ * Where samples are counted, objects of which hardly any has no name are none of view_missing()'s.
+ */
+void view_count_samples(struct view *v, const char *path, const char *symbol, uint64_t samples);
 /**
  * view_missing() - the next object from *@i on without symbols, with functions that have no name,
  * or that may be another file, and why; one may be both. NULL if there is none

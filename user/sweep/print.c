@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 #include "cli/cmd.h"
 #include "output/columns.h"
+#include "output/wrap.h"
 #include "sweep/sweep.h"
 
 static const char half[] = "\xc2\xb1";
@@ -217,7 +218,7 @@ static void sweep_print_command(const struct sweep *s)
 	struct kjoule_meta meta = { .argc = s->plan.argc, .argv = s->plan.argv };
 	char *command = kjoule_meta_command_line(&meta);
 
-	output_printf(stdout, "# command    %s\n", command ? command : "?");
+	wrap_comment(stdout, "command", "%s", command ? command : "?");
 	free(command);
 }
 
@@ -230,22 +231,22 @@ static void sweep_print_header(const struct sweep *s)
 
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	output_printf(stdout, "# sweep      %s: %s on %s, %.60s\n", p->folder, when, p->host,
-		      p->kernel);
+	wrap_comment(stdout, "sweep", "%s: %s on %s, %.60s", p->folder, when, p->host, p->kernel);
 	sweep_print_command(s);
-	output_printf(stdout, "# settings   %zu, %u run%s of each%s\n", p->n_settings, p->runs,
-		      p->runs > 1 ? "s" : "", p->finished ? "" : "; it was not brought to its end");
+	wrap_comment(stdout, "settings", "%zu, %u run%s of each%s", p->n_settings, p->runs,
+		     p->runs > 1 ? "s" : "", p->finished ? "" : "; it was not brought to its end");
 	if (p->driver[0])
-		output_printf(stdout, "# frequency  held through cpufreq (%s)\n", p->driver);
+		wrap_comment(stdout, "frequency", "held through cpufreq (%s)", p->driver);
 	if (s->has_energy)
-		output_printf(stdout, "# energy     %s: %s\n", sweep_first_merge(s)->sources[0],
-			      sweep_domain_name(s));
+		wrap_comment(stdout, "energy", "%s: %s", sweep_first_merge(s)->sources[0],
+			     sweep_domain_name(s));
 	else
-		printf("# energy     none: no source was used, so there is time and frequency only\n");
+		wrap_comment(stdout, "energy", "none: no source was used, so there is time and frequency only");
 	for (size_t i = 0; i < s->notes.n; i++)
-		output_printf(stdout, "# note       %s\n", s->notes.list[i]);
-	output_printf(stdout, "# figures are of an average run, without what ticks and other interrupts took; %s is half of a 95 %% interval\n\n",
-		      half);
+		wrap_comment(stdout, "note", "%s", s->notes.list[i]);
+	wrap_line(stdout, "figures are of an average run without ticks and other interrupts; %s is half a 95 %% interval",
+		  output_half());
+	printf("\n");
 }
 
 static double sweep_percent_of(double part, double whole)
@@ -253,62 +254,74 @@ static double sweep_percent_of(double part, double whole)
 	return whole > 0 ? 100 * part / whole : NAN;
 }
 
+/* What blocks would save at frequencies of their own; @all_j: of all at the best single setting. */
+static void sweep_print_moved(const struct sweep *s, double all_j)
+{
+	const struct sweep_saving *v = &s->saving;
+	bool other_threads = v->threads != s->plan.settings[v->single].threads;
+	char threads[64] = "", cost[200];
+
+	if (!v->moved) {
+		wrap_footnote(stdout, "", "own frequency for each block: no block has another one: nothing is saved");
+		return;
+	}
+	if (v->threads && other_threads)
+		snprintf(threads, sizeof(threads), ", at %u threads", v->threads);
+	if (s->plan.latency_ns)
+		snprintf(cost, sizeof(cost),
+			 "the driver says that one takes up to %.4g us: %.3g s and %.3g J of them, not taken off",
+			 s->plan.latency_ns / 1e3, s->changes_s, s->changes_j);
+	else
+		snprintf(cost, sizeof(cost),
+			 "what one takes is not known: the driver does not say");
+	wrap_footnote(stdout, "", "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one%s; of it %.4g J are of the %zu block%s for which the difference is significant",
+		      other_threads ? ", with another number of threads" : "", v->saved_j.v,
+		      output_half(), (v->saved_j.hi - v->saved_j.lo) / 2,
+		      sweep_percent_of(v->saved_j.v, all_j), v->delay_s, v->moved,
+		      v->moved > 1 ? "s" : "", threads, v->sure_j, v->sure,
+		      v->sure == 1 ? "" : "s");
+	wrap_footnote(stdout, "", "that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something; changes of frequency: %.0f or more in a run; %s",
+		      s->changes, cost);
+}
+
 static void sweep_print_saving(const struct sweep *s)
 {
 	const struct sweep_saving *v = &s->saving;
 	const struct sweep_best *b = &s->all.energy;
 	const struct value *all;
-	char text[64];
+	char text[64], others[96];
 
 	if (v->single == SWEEP_NONE)
 		return;
 	all = &s->all.at[v->single].j;
-	output_printf(stdout, "\nbest single  %s: %.5g %s %.2g J",
-		      sweep_setting_label(s, v->single, text, sizeof(text)), all->v, half,
-		      (all->hi - all->lo) / 2);
 	if (b->known < 2)
-		printf("; there is no other to compare it with\n");
+		snprintf(others, sizeof(others), "there is no other to compare it with");
 	else if (b->equal + b->unknown)
-		printf("; %zu of the %zu others are not significantly different from it\n",
-		       b->equal + b->unknown, b->known - 1);
+		snprintf(others, sizeof(others),
+			 "%zu of the %zu others are not significantly different from it",
+			 b->equal + b->unknown, b->known - 1);
 	else
-		printf("; every other one takes more\n");
-	if (!v->moved) {
-		printf("own frequency for each block: no block has another one: nothing is saved\n");
-		return;
-	}
-	output_printf(stdout, "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one",
-		      v->threads != s->plan.settings[v->single].threads ?
-		      ", with another number of threads" : "", v->saved_j.v, half,
-		      (v->saved_j.hi - v->saved_j.lo) / 2, sweep_percent_of(v->saved_j.v, all->v),
-		      v->delay_s, v->moved, v->moved > 1 ? "s" : "");
-	if (v->threads && v->threads != s->plan.settings[v->single].threads)
-		printf(", at %u threads", v->threads);
-	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference is significant\n",
-		      v->sure_j, v->sure, v->sure == 1 ? "" : "s");
-	printf("             that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something\n");
-	printf("             changes of frequency: %.0f or more in a run; ", s->changes);
-	if (s->plan.latency_ns)
-		printf("the driver says that one takes up to %.4g us: %.3g s and %.3g J of them, not taken off\n",
-		       s->plan.latency_ns / 1e3, s->changes_s, s->changes_j);
-	else
-		printf("what one takes is not known: the driver does not say\n");
+		snprintf(others, sizeof(others), "every other one takes more");
+	wrap_footnote(stdout, "best single", "%s: %.5g %s %.2g J; %s",
+		      sweep_setting_label(s, v->single, text, sizeof(text)), all->v, output_half(),
+		      (all->hi - all->lo) / 2, others);
+	sweep_print_moved(s, all->v);
 }
 
 static void sweep_print_footnotes(const struct sweep *s)
 {
-	printf("\nALIKE : others that are not significantly different from the least: the interval that holds for all of them together includes 0; = : the same of a setting\n");
-	printf("J s : energy times the time by the clock in which it was at work; the least is the best of both\n");
+	wrap_footnote(stdout, "ALIKE", "others that are not significantly different from the least: the interval that holds for all of them together includes 0; = : the same of a setting");
+	wrap_footnote(stdout, "J s", "energy times the time by the clock in which it was at work; the least is the best of both");
 	if (s->has_energy)
-		printf("J, W : while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes\n");
+		wrap_footnote(stdout, "J, W", "while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes");
 	if (sweep_has_mixed(s))
-		printf("~ : runs too shortly between two updates of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least is not known\n");
+		wrap_footnote(stdout, "~", "runs too shortly between two updates of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least is not known");
 	if (s->runs_least < RUNS_SPREAD)
-		printf("the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more\n",
-		       RUNS_SPREAD);
+		wrap_footnote(stdout, "", "the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more",
+			      RUNS_SPREAD);
 	if (s->n_hidden)
-		printf("functions below the limit at all settings, not shown: %zu (--percent-limit)\n",
-		       s->n_hidden);
+		wrap_footnote(stdout, "", "functions below the limit at all settings, not shown: %zu (--percent-limit)",
+			      s->n_hidden);
 }
 
 static void sweep_json_put(struct json_object *o, const char *key, struct json_object *v)

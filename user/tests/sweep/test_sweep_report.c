@@ -201,7 +201,7 @@ static void people_are_told_the_same(void **state)
 	assert_true(says(out, "# command    ./program 'a b'\n"));
 	assert_true(says(out, "# frequency  held through cpufreq (made-up)"));
 	assert_true(says(out, "# note       25 MHz takes no part"));
-	assert_true(says(out, "best single  50 MHz: 2."));
+	assert_true(says(out, "best single : 50 MHz: 2."));
 	assert_true(says(out, "every other one takes more"));
 	assert_true(says(out, "own frequency for each block: 0."));
 	assert_true(says(out, "that is an upper bound"));
