@@ -4,16 +4,12 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "analysis/boost/boost.h"
 #include "analysis/boost/boost_judge.h"
 #include "analysis/stats/change_points.h"
 #include "tests/support/transitions.h"
+#include "tests/support/unit.h"
 
 #define SLICE_S	0.02
 #define MOST	4000
@@ -72,13 +68,12 @@ static const struct load_step haswell[] = {
 	{ 5, 3, 90000, 0 }, { 5.507, 17, 90000, 2 }, { 6, 15, 80000, 2 }, { 1, 3, 80000, 0 },
 };
 
-static void a_boost_is_found(void **state)
+TEST(a_boost_is_found)
 {
 	struct machine *m = machine(0.003);
 	struct boost_level idle;
 	struct boost_course c;
 
-	(void)state;
 	run(m, haswell, 4);
 	assert_int_equal(boost_course(m->s, m->n, 5, 16.507, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_ENDS);
@@ -98,12 +93,11 @@ static void a_boost_is_found(void **state)
 	free(m);
 }
 
-static void without_a_frequency_it_is_found_by_throughput(void **state)
+TEST(without_a_frequency_it_is_found_by_throughput)
 {
 	struct machine *m = machine(0.003);
 	struct boost_course c;
 
-	(void)state;
 	run(m, haswell, 4);
 	for (size_t i = 0; i < m->n; i++)
 		m->s[i].khz = m->s[i].w = NAN;
@@ -120,14 +114,13 @@ static void without_a_frequency_it_is_found_by_throughput(void **state)
 	free(m);
 }
 
-static void steps_between_are_levels(void **state)
+TEST(steps_between_are_levels)
 {
 	const struct load_step steps[] = { { 3, 20, 3400000, 2 }, { 4, 18, 3100000, 2 },
 					   { 5, 15, 2800000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	(void)state;
 	run(m, steps, 3);
 	assert_int_equal(boost_course(m->s, m->n, 0, 12, 2, &c), 0);
 	assert_int_equal(c.n_levels, 3);
@@ -138,14 +131,13 @@ static void steps_between_are_levels(void **state)
 	free(m);
 }
 
-static void a_governor_that_takes_its_time_is_no_level(void **state)
+TEST(a_governor_that_takes_its_time_is_no_level)
 {
 	const struct load_step steps[] = { { 0.04, 8, 40000, 2 }, { 5, 17, 90000, 2 },
 					   { 5, 15, 80000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	(void)state;
 	run(m, steps, 3);
 	assert_int_equal(boost_course(m->s, m->n, 0, 10.04, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_ENDS);
@@ -155,13 +147,12 @@ static void a_governor_that_takes_its_time_is_no_level(void **state)
 	free(m);
 }
 
-static void up_and_down_has_a_mean(void **state)
+TEST(up_and_down_has_a_mean)
 {
 	struct load_step steps[41] = { { 5, 17, 90000, 2 } };
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
-	(void)state;
 	for (size_t i = 1; i < 41; i++)
 		steps[i] = i % 2 ? (struct load_step){ 0.3, 13, 80000, 2 } :
 			   (struct load_step){ 0.3, 16, 90000, 2 };
@@ -181,7 +172,7 @@ static void up_and_down_has_a_mean(void **state)
 	free(m);
 }
 
-static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
+TEST(what_is_slow_for_most_of_the_time_has_ended_the_boost)
 {
 	const struct load_step most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 },
 					  { 1, 16, 90000, 2 } };
@@ -194,7 +185,6 @@ static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
-	(void)state;
 	run(m, most, 3);
 	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_ENDS);
@@ -221,7 +211,7 @@ static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 	free(m);
 }
 
-static void what_is_fast_for_most_of_the_time_rises(void **state)
+TEST(what_is_fast_for_most_of_the_time_rises)
 {
 	const struct load_step most[] = { { 5, 15, 80000, 2 }, { 3, 17, 90000, 2 },
 					  { 1, 15, 80000, 2 } };
@@ -230,7 +220,6 @@ static void what_is_fast_for_most_of_the_time_rises(void **state)
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
-	(void)state;
 	run(m, most, 3);
 	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_RISES);
@@ -260,7 +249,7 @@ static void passes(const struct load_step *load_steps, size_t n, double seconds)
 	free(m);
 }
 
-static void what_passes_ends_no_boost(void **state)
+TEST(what_passes_ends_no_boost)
 {
 	const struct load_step dip[] = { { 5, 17, 90000, 2 }, { 0.2, 13, 70000, 2 },
 					 { 5, 17, 90000, 2 } };
@@ -272,7 +261,6 @@ static void what_passes_ends_no_boost(void **state)
 	/* an edge of the load, which is faster because not all CPUs run yet */
 	const struct load_step edge[] = { { 0.06, 11, 100000, 2 }, { 10, 17, 90000, 2 } };
 
-	(void)state;
 	passes(dip, 3, 10.2);
 	passes(at_the_end, 2, 5.3);
 	passes(hardly_slower, 3, 10.3);
@@ -280,14 +268,13 @@ static void what_passes_ends_no_boost(void **state)
 	passes(edge, 2, 10.06);
 }
 
-static void a_short_boost_under_a_long_load_is_one(void **state)
+TEST(a_short_boost_under_a_long_load_is_one)
 {
 	const struct load_step steps[] = { { 1.2, 17, 90000, 2 }, { 78, 15, 80000, 2 } };
 	const struct load_step ramp[] = { { 1.2, 13, 70000, 2 }, { 78, 15, 80000, 2 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	(void)state;
 	run(m, steps, 2);
 	assert_int_equal(boost_course(m->s, m->n, 0, 79.2, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_ENDS);
@@ -303,7 +290,7 @@ static void a_short_boost_under_a_long_load_is_one(void **state)
 	free(m);
 }
 
-static void a_boost_goes_on_behind_a_dip(void **state)
+TEST(a_boost_goes_on_behind_a_dip)
 {
 	const struct load_step steps[] = { { 2, 17, 90000, 2 }, { 0.1, 13, 70000, 2 },
 					   { 3, 17, 90000, 2 }, { 6, 15, 80000, 2 },
@@ -311,7 +298,6 @@ static void a_boost_goes_on_behind_a_dip(void **state)
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	(void)state;
 	run(m, steps, 6);
 	assert_int_equal(boost_course(m->s, m->n, 0, 12.2, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_ENDS);
@@ -322,12 +308,11 @@ static void a_boost_goes_on_behind_a_dip(void **state)
 	free(m);
 }
 
-static void one_speed_is_no_boost_that_ends(void **state)
+TEST(one_speed_is_no_boost_that_ends)
 {
 	const struct load_step steady[] = { { 20, 15, 80000, 2 } };
 	struct boost_course c;
 
-	(void)state;
 	/*
 	 * also where the frequency wanders by less than counts, and where it does not move at all
 	 */
@@ -344,14 +329,13 @@ static void one_speed_is_no_boost_that_ends(void **state)
 	}
 }
 
-static void a_load_without_a_boost_is_reported(void **state)
+TEST(a_load_without_a_boost_is_reported)
 {
 	const struct load_step rises[] = { { 5, 15, 80000, 2 }, { 5, 17, 90000, 2 } };
 	const struct load_step lazy[] = { { 5, 10, 90000, 1 }, { 5, 9, 80000, 1 } };
 	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	(void)state;
 	run(m, rises, 2);
 	assert_int_equal(boost_course(m->s, m->n, 0, 10, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_RISES);
@@ -367,14 +351,13 @@ static void a_load_without_a_boost_is_reported(void **state)
 	free(m);
 }
 
-static void a_few_values_that_are_far_off_are_no_level(void **state)
+TEST(a_few_values_that_are_far_off_are_no_level)
 {
 	double v[500];
 	struct step *steps;
 	uint64_t seed = 5;
 	size_t n;
 
-	(void)state;
 	for (size_t i = 0; i < 500; i++)
 		v[i] = (i < 200 ? 100 : 98) * (1 + 0.002 * made_normal(&seed));
 	v[50] = v[51] = v[300] = 20;
@@ -403,11 +386,10 @@ static void a_few_values_that_are_far_off_are_no_level(void **state)
 	free(steps);
 }
 
-static void time_at_the_boost_is_known_better_than_a_slice(void **state)
+TEST(time_at_the_boost_is_known_better_than_a_slice)
 {
 	struct machine *m = machine(0);
 
-	(void)state;
 	run(m, haswell, 4);
 	/* the boost ends within a slice */
 	for (size_t i = 0; i < m->n; i++)
@@ -454,11 +436,10 @@ static struct boost_run judge(double part, double others, double slow_s)
 	return judge_by(&of, load_steps, 5, 1, 3 + slow_s);
 }
 
-static void a_run_is_what_it_was(void **state)
+TEST(a_run_is_what_it_was)
 {
 	size_t right = 0;
 
-	(void)state;
 	assert_int_equal(judge(1, 0.01, 0).class, BOOST_BOOSTED);
 	assert_int_equal(judge(0, 0.01, 0).class, BOOST_THROTTLED);
 	for (unsigned int percent = 5; percent <= 95; percent++)
@@ -469,19 +450,18 @@ static void a_run_is_what_it_was(void **state)
 	assert_int_equal(judge(1, 0, 0.06).class, BOOST_BOOSTED);
 }
 
-static void a_moment_on_one_cpu_is_no_less_of_a_boost(void **state)
+TEST(a_moment_on_one_cpu_is_no_less_of_a_boost)
 {
 	const struct load_step load_steps[] = { { 0.1, 11, 100000, 1 }, { 1.5, 17, 90000, 2 },
 						{ 0.1, 11, 100000, 1 } };
 	struct boost_run r;
 
-	(void)state;
 	r = judge_by(&by, load_steps, 3, 0, 1.7);
 	assert_int_equal(r.class, BOOST_BOOSTED);
 	assert_true(r.boosted_s > 1.68);
 }
 
-static void one_speed_between_is_not_boosted(void **state)
+TEST(one_speed_between_is_not_boosted)
 {
 	const struct load_step between[] = { { 2, 16, 85000, 2 } },
 		hardly_less[] = { { 2, 17, 89000, 2 } };
@@ -492,7 +472,6 @@ static void one_speed_between_is_not_boosted(void **state)
 	struct boost_judge unknown = by, hardly = by;
 	struct boost_run r;
 
-	(void)state;
 	r = judge_by(&by, between, 1, 0, 2);
 	assert_int_equal(r.class, BOOST_THROTTLED);
 	near(r.boost_khz, 90000, 1e-9);
@@ -512,23 +491,21 @@ static void one_speed_between_is_not_boosted(void **state)
 	near(r.r, 85 / 80.0, 0.001);
 }
 
-static void a_long_run_at_one_speed_is_judged_as_well(void **state)
+TEST(a_long_run_at_one_speed_is_judged_as_well)
 {
 	const struct load_step between[] = { { 75, 16, 85000, 2 } },
 		mixed[] = { { 5, 17, 90000, 2 }, { 70, 15, 80000, 2 } };
 
-	(void)state;
 	assert_int_equal(judge_by(&by, between, 1, 0, 75).class, BOOST_THROTTLED);
 	assert_int_equal(judge_by(&by, mixed, 2, 0, 75).class, BOOST_MIXED);
 }
 
-static void a_heavier_command_has_a_sustained_speed_of_its_own(void **state)
+TEST(a_heavier_command_has_a_sustained_speed_of_its_own)
 {
 	const struct load_step heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
 	struct boost_judge of = by;
 	struct boost_run r;
 
-	(void)state;
 	r = judge_by(&by, heavy, 2, 0, 2);
 	assert_int_equal(r.class, BOOST_MIXED);
 	near(r.sustained_khz, 70000, 0.001);
@@ -553,12 +530,11 @@ static void a_heavier_command_has_a_sustained_speed_of_its_own(void **state)
 	near(judge(0.5, 0, 0.3).sustained_khz, 40000, 0.01);
 }
 
-static void other_load_may_be_as_much_as_a_tick(void **state)
+TEST(other_load_may_be_as_much_as_a_tick)
 {
 	const struct load_step half[] = { { 2, 17, 90000, 2 } };
 	struct boost_judge of = by;
 
-	(void)state;
 	near(judge_by(&of, half, 1, 0, 2).busy, 2, 1e-9);
 	/* all CPUs are busy: what ticks see is certain */
 	of.others = 0.06;
@@ -580,7 +556,7 @@ static void other_load_may_be_as_much_as_a_tick(void **state)
 	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_BOOSTED);
 }
 
-static void uncertain_speeds_widen_the_corrected_time(void **state)
+TEST(uncertain_speeds_widen_the_corrected_time)
 {
 	const struct load_step boosted[] = { { 2, 17, 90000, 2 } },
 		mixed[] = { { 1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
@@ -589,7 +565,6 @@ static void uncertain_speeds_widen_the_corrected_time(void **state)
 	double rel = hypot(0.01, 0.02);
 	struct boost_run r;
 
-	(void)state;
 	r = judge_by(&of, boosted, 1, 0, 2);
 	assert_true(r.as_sustained_s.lo == r.as_sustained_s.v &&
 		    r.as_boosted_s.hi == r.as_boosted_s.v);
@@ -610,9 +585,8 @@ static void uncertain_speeds_widen_the_corrected_time(void **state)
 	     hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * 0.01), 1e-6);
 }
 
-static void a_mixed_run_is_corrected_to_either_speed(void **state)
+TEST(a_mixed_run_is_corrected_to_either_speed)
 {
-	(void)state;
 	for (unsigned int percent = 0; percent <= 100; percent += 10) {
 		double part = percent / 100.0, work = 2 * (part * 1.125 + 1 - part);
 		struct boost_run r = judge(part, 0, 0);
@@ -627,12 +601,11 @@ static void a_mixed_run_is_corrected_to_either_speed(void **state)
 	assert_true(isnan(judge(0.5, 0.2, 0).as_boosted_s.v));
 }
 
-static void a_run_without_enough_slices_is_not_judged(void **state)
+TEST(a_run_without_enough_slices_is_not_judged)
 {
 	struct boost_judge none = by;
 	struct machine *m = machine(0.002);
 
-	(void)state;
 	none.sustained_khz.v = NAN;
 	run(m, haswell, 4);
 	assert_int_equal(boost_run_judge(m->s, m->n, 6, 6.1, &by).class, BOOST_UNJUDGED);
@@ -644,14 +617,13 @@ static void a_run_without_enough_slices_is_not_judged(void **state)
 	free(m);
 }
 
-static void a_value_in_which_a_change_falls_is_no_level(void **state)
+TEST(a_value_in_which_a_change_falls_is_no_level)
 {
 	double v[500];
 	struct step *steps;
 	uint64_t seed = 5;
 	size_t n;
 
-	(void)state;
 	for (size_t i = 0; i < 500; i++)
 		v[i] = (i < 200 ? 90000 : 80000) * (1 + 2e-6 * made_normal(&seed));
 	v[200] = 85587;
@@ -660,36 +632,4 @@ static void a_value_in_which_a_change_falls_is_no_level(void **state)
 	assert_int_equal(steps[0].end, 201);
 	near(steps[0].mean, 90000, 1e-4);
 	free(steps);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_boost_is_found),
-		cmocka_unit_test(without_a_frequency_it_is_found_by_throughput),
-		cmocka_unit_test(steps_between_are_levels),
-		cmocka_unit_test(a_governor_that_takes_its_time_is_no_level),
-		cmocka_unit_test(up_and_down_has_a_mean),
-		cmocka_unit_test(what_is_slow_for_most_of_the_time_has_ended_the_boost),
-		cmocka_unit_test(what_is_fast_for_most_of_the_time_rises),
-		cmocka_unit_test(what_passes_ends_no_boost),
-		cmocka_unit_test(a_short_boost_under_a_long_load_is_one),
-		cmocka_unit_test(a_boost_goes_on_behind_a_dip),
-		cmocka_unit_test(one_speed_is_no_boost_that_ends),
-		cmocka_unit_test(a_load_without_a_boost_is_reported),
-		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
-		cmocka_unit_test(a_value_in_which_a_change_falls_is_no_level),
-		cmocka_unit_test(a_run_is_what_it_was),
-		cmocka_unit_test(a_moment_on_one_cpu_is_no_less_of_a_boost),
-		cmocka_unit_test(one_speed_between_is_not_boosted),
-		cmocka_unit_test(a_long_run_at_one_speed_is_judged_as_well),
-		cmocka_unit_test(a_heavier_command_has_a_sustained_speed_of_its_own),
-		cmocka_unit_test(other_load_may_be_as_much_as_a_tick),
-		cmocka_unit_test(uncertain_speeds_widen_the_corrected_time),
-		cmocka_unit_test(a_mixed_run_is_corrected_to_either_speed),
-		cmocka_unit_test(a_run_without_enough_slices_is_not_judged),
-		cmocka_unit_test(time_at_the_boost_is_known_better_than_a_slice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,10 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "analysis/boost/boost_cause.h"
 #include "tests/support/transitions.h"
+#include "tests/support/unit.h"
 
 #define TAU	2.83
 #define STEP_S	0.001
@@ -64,11 +60,10 @@ static enum boost_cause judge(const struct chip *chip, size_t conditions, struct
 	return boost_cause_of(ends, n, idle, false, why);
 }
 
-static void each_cause_is_named(void **state)
+TEST(each_cause_is_named)
 {
 	struct boost_why why[BOOST_QUANTITIES];
 
-	(void)state;
 	assert_int_equal(judge(&by_power, CONDITIONS, why), BOOST_BY_POWER);
 	assert_int_equal(why[BOOST_POWER].explained, 9);
 	/* the same under all conditions, which the others are not */
@@ -83,25 +78,23 @@ static void each_cause_is_named(void **state)
 	assert_int_equal(why[BOOST_TEMPERATURE].explained, 3);
 }
 
-static void conditions_that_are_too_alike_name_none(void **state)
+TEST(conditions_that_are_too_alike_name_none)
 {
 	struct boost_why why[BOOST_QUANTITIES];
 
-	(void)state;
 	assert_int_equal(judge(&by_power, 1, why), BOOST_BY_ONE_OF);
 	assert_true(isnan(why[BOOST_POWER].p));
 	assert_int_equal(boost_cause_of(NULL, 0, (double[]){ 3, 41, 0 }, false, why),
 			 BOOST_BY_ONE_OF);
 }
 
-static void what_is_not_known_is_no_cause(void **state)
+TEST(what_is_not_known_is_no_cause)
 {
 	const double idle[BOOST_QUANTITIES] = { 3, NAN, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS];
 	uint64_t seed = 9;
 
-	(void)state;
 	for (size_t c = 0; c < CONDITIONS; c++) {
 		ends[c] = end_of(&by_temperature, c, &seed);
 		ends[c].at[BOOST_TEMPERATURE] = NAN;
@@ -110,14 +103,13 @@ static void what_is_not_known_is_no_cause(void **state)
 	assert_int_equal(why[BOOST_TEMPERATURE].known, 0);
 }
 
-static void a_rival_that_is_not_known_may_be_the_cause(void **state)
+TEST(a_rival_that_is_not_known_may_be_the_cause)
 {
 	const double idle[BOOST_QUANTITIES] = { 3, NAN, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS];
 	uint64_t seed = 9;
 
-	(void)state;
 	for (size_t c = 0; c < CONDITIONS; c++) {
 		ends[c] = end_of(&by_power, c, &seed);
 		ends[c].at[BOOST_TEMPERATURE] = NAN;
@@ -128,14 +120,13 @@ static void a_rival_that_is_not_known_may_be_the_cause(void **state)
 	assert_int_equal(why[BOOST_TIME].explained, 1);
 }
 
-static void what_is_not_known_of_one_boost_is_neutral(void **state)
+TEST(what_is_not_known_of_one_boost_is_neutral)
 {
 	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS];
 	uint64_t seed = 9;
 
-	(void)state;
 	for (size_t c = 0; c < CONDITIONS; c++)
 		ends[c] = end_of(&by_power, c, &seed);
 	ends[WEAK].at[BOOST_POWER] = NAN;
@@ -152,7 +143,7 @@ static void what_is_not_known_of_one_boost_is_neutral(void **state)
 	assert_true(isnan(why[BOOST_TEMPERATURE].limit));
 }
 
-static void a_boost_that_does_not_end_refutes_what_got_beyond(void **state)
+TEST(a_boost_that_does_not_end_refutes_what_got_beyond)
 {
 	/* the weaker load never draws as much as that in the mean */
 	static const struct chip strong = { 16.5, INFINITY, INFINITY };
@@ -161,7 +152,6 @@ static void a_boost_that_does_not_end_refutes_what_got_beyond(void **state)
 	struct boost_end ends[CONDITIONS];
 	uint64_t seed = 4;
 
-	(void)state;
 	for (size_t c = 0; c < CONDITIONS; c++)
 		ends[c] = end_of(&strong, c, &seed);
 	assert_false(ends[WEAK].ended);
@@ -179,14 +169,13 @@ static void a_boost_that_does_not_end_refutes_what_got_beyond(void **state)
 	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_ONE_OF);
 }
 
-static void power_or_temperature_has_to_let_the_others_go_on(void **state)
+TEST(power_or_temperature_has_to_let_the_others_go_on)
 {
 	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS + 1];
 	uint64_t seed = 4;
 
-	(void)state;
 	for (size_t c = 0; c < CONDITIONS; c++)
 		ends[c] = end_of(&by_both, c, &seed);
 	ends[CONDITIONS] = (struct boost_end){ CONDITIONS, false, { 14, 65, GIVE_UP_S } };
@@ -195,13 +184,12 @@ static void power_or_temperature_has_to_let_the_others_go_on(void **state)
 	assert_int_equal(boost_cause_of(ends, CONDITIONS + 1, idle, false, why), BOOST_BY_OTHER);
 }
 
-static void one_boost_names_no_cause(void **state)
+TEST(one_boost_names_no_cause)
 {
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end end;
 	uint64_t seed = 4;
 
-	(void)state;
 	end = end_of(&by_power, STRONG, &seed);
 	assert_int_equal(boost_cause_of(&end, 1, (double[]){ 3, 41, 0 }, false, why),
 			 BOOST_BY_ONE_OF);
@@ -217,14 +205,13 @@ static void one_boost_names_no_cause(void **state)
 			 BOOST_BY_ONE_OF);
 }
 
-static void what_was_fitted_is_not_tested(void **state)
+TEST(what_was_fitted_is_not_tested)
 {
 	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[2 * CONDITIONS];
 	uint64_t seed = 3;
 
-	(void)state;
 	for (size_t i = 0; i < 2 * CONDITIONS; i++)
 		ends[i] = end_of(&by_power, i % CONDITIONS, &seed);
 	assert_int_equal(boost_cause_of(ends, 2 * CONDITIONS, idle, false, why), BOOST_BY_POWER);
@@ -258,13 +245,12 @@ static size_t record(struct boost_slice *s, const double *watts, size_t n, doubl
 	return at;
 }
 
-static void a_weighted_mean_follows_the_power(void **state)
+TEST(a_weighted_mean_follows_the_power)
 {
 	struct boost_slice *s = calloc(MOST, sizeof(*s));
 	double until[2];
 	size_t n;
 
-	(void)state;
 	assert_non_null(s);
 	n = record(s, (double[]){ 17, 16 }, 2, until);
 	for (size_t i = 0; i < 2; i++)
@@ -276,34 +262,14 @@ static void a_weighted_mean_follows_the_power(void **state)
 	free(s);
 }
 
-static void a_time_constant_is_found_without_a_limit(void **state)
+TEST(a_time_constant_is_found_without_a_limit)
 {
 	struct boost_slice *s = calloc(MOST, sizeof(*s));
 	double until[2];
 	size_t n;
 
-	(void)state;
 	assert_non_null(s);
 	n = record(s, (double[]){ 17, 16 }, 2, until);
 	assert_true(fabs(boost_tau(s, n, 3, until, 2, 5.5) / TAU - 1) < 0.1);
 	free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_cause_is_named),
-		cmocka_unit_test(conditions_that_are_too_alike_name_none),
-		cmocka_unit_test(what_is_not_known_is_no_cause),
-		cmocka_unit_test(a_rival_that_is_not_known_may_be_the_cause),
-		cmocka_unit_test(what_is_not_known_of_one_boost_is_neutral),
-		cmocka_unit_test(a_boost_that_does_not_end_refutes_what_got_beyond),
-		cmocka_unit_test(power_or_temperature_has_to_let_the_others_go_on),
-		cmocka_unit_test(one_boost_names_no_cause),
-		cmocka_unit_test(what_was_fitted_is_not_tested),
-		cmocka_unit_test(a_weighted_mean_follows_the_power),
-		cmocka_unit_test(a_time_constant_is_found_without_a_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

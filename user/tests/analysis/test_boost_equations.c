@@ -4,12 +4,8 @@
  * rounded, or contradicts itself, the formula's value is expected.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include "analysis/boost/boost_equations.h"
+#include "tests/support/unit.h"
 
 /* The paper's machine: 2.7 over 2.4 GHz, 55 s. */
 #define R	1.125
@@ -21,9 +17,8 @@ static void near(double found, double wanted, double most)
 		fail_msg("%.6g is not %.6g within %g", found, wanted, most);
 }
 
-static void equation_3_gives_what_the_paper_says(void **state)
+TEST(equation_3_gives_what_the_paper_says)
 {
-	(void)state;
 	near(boost_equations_speedup(2, R), 0.058824, 1e-6);		/* printed as 5.8 % */
 	near(boost_equations_speedup(10, R), 0.111111, 1e-6);		/* "the same 11 %" */
 	near(boost_equations_speedup(2, 1.25), 0.111111, 1e-6);		/* 11 % */
@@ -32,9 +27,8 @@ static void equation_3_gives_what_the_paper_says(void **state)
 	near(boost_equations_speedup(1, 3), 0, 1e-12);	/* nothing was gained, nothing is wrong */
 }
 
-static void a_true_2x_is_observed_as_2125(void **state)
+TEST(a_true_2x_is_observed_as_2125)
 {
-	(void)state;
 	/*
 	 * the faster one just fits into the boost; its error follows from equation 3 with what was
 	 * observed
@@ -49,9 +43,8 @@ static void a_true_2x_is_observed_as_2125(void **state)
 		assert_true(boost_equations_observed(R, TB, work, 2) <= 2.125 + 1e-12);
 }
 
-static void long_runs_are_as_wrong_as_figure_5_has_it(void **state)
+TEST(long_runs_are_as_wrong_as_figure_5_has_it)
 {
-	(void)state;
 	/* "1 % after ten minutes" */
 	near(boost_equations_steady(R, TB, 600), 0.011458, 1e-6);
 	near(boost_equations_steady(R, TB, 10), 0.125, 1e-12);		/* within the boost */
@@ -67,36 +60,32 @@ static void long_runs_are_as_wrong_as_figure_5_has_it(void **state)
 	assert_true(isinf(boost_equations_length(R, TB, 0)));
 }
 
-static void slowdown_grows_as_figure_4_has_it(void **state)
+TEST(slowdown_grows_as_figure_4_has_it)
 {
-	(void)state;
 	near(boost_equations_slowdown(R, TB, 20), 0, 1e-12);
 	near(boost_equations_slowdown(R, TB, TB), 0, 1e-12);
 	near(boost_equations_slowdown(R, TB, 2 * TB), 0.5 / 9, 1e-12);
 	near(boost_equations_slowdown(R, TB, 1e9), 1.0 / 9, 1e-6);
 }
 
-static void six_runs_are_as_figure_6_on_this_profile(void **state)
+TEST(six_runs_are_as_figure_6_on_this_profile)
 {
 	const double wanted[] = { 0, 0, 0, 5.0 / 15 / 9, 1.0 / 9, 1.0 / 9 };
 	double slower[6];
 
-	(void)state;
 	boost_equations_runs(R, TB, 15, slower, 6);
 	for (size_t i = 0; i < 6; i++)
 		near(slower[i], wanted[i], 1e-12);
 }
 
-static void time_is_the_inverse_of_work(void **state)
+TEST(time_is_the_inverse_of_work)
 {
-	(void)state;
 	for (double t = 0; t < 300; t += 7.3)
 		near(boost_equations_time(R, TB, boost_equations_work(R, TB, t)), t, 1e-9);
 }
 
-static void impossible_values_give_no_number(void **state)
+TEST(impossible_values_give_no_number)
 {
-	(void)state;
 	assert_true(isnan(boost_equations_speedup(2, 0.9)));
 	assert_true(isnan(boost_equations_speedup(0.5, R)));
 	assert_true(isnan(boost_equations_steady(R, TB, 0)));
@@ -105,19 +94,4 @@ static void impossible_values_give_no_number(void **state)
 	assert_true(isnan(boost_equations_time(R, TB, -1)));
 	assert_true(isnan(boost_equations_length(R, TB, -0.1)));
 	assert_true(isnan(boost_equations_observed(R, TB, 1, 0)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equation_3_gives_what_the_paper_says),
-		cmocka_unit_test(a_true_2x_is_observed_as_2125),
-		cmocka_unit_test(long_runs_are_as_wrong_as_figure_5_has_it),
-		cmocka_unit_test(slowdown_grows_as_figure_4_has_it),
-		cmocka_unit_test(six_runs_are_as_figure_6_on_this_profile),
-		cmocka_unit_test(time_is_the_inverse_of_work),
-		cmocka_unit_test(impossible_values_give_no_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,10 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 #include "analysis/boost/budget.h"
 #include "tests/support/transitions.h"
+#include "tests/support/unit.h"
 
 /* The Core i7-4500U of the paper: 3, 17, 15 W and 55 s. */
 #define TAU	28.3
@@ -39,9 +35,8 @@ static void make(enum budget_kind kind, double tau, double full, double part, ui
 	}
 }
 
-static void the_paper_s_machine_boosts_for_55_s(void **state)
+TEST(the_paper_s_machine_boosts_for_55_s)
 {
-	(void)state;
 	near(budget_full(TAU, 3, 17, 15), 55.07, 0.01);
 	assert_true(isnan(budget_full(TAU, 3, 14, 15)));	/* it never reaches the limit */
 	assert_true(isnan(budget_full(TAU, 16, 17, 15)));
@@ -60,11 +55,10 @@ static double followed(double tau, double idle_s)
 	return t;
 }
 
-static void a_weighted_budget_is_what_its_mean_does(void **state)
+TEST(a_weighted_budget_is_what_its_mean_does)
 {
 	double full = budget_full(TAU, 3, 17, 15);
 
-	(void)state;
 	for (size_t i = 0; i < POINTS; i++)
 		near(budget_boost(BUDGET_WEIGHTED, TAU, full, idles[i]), followed(TAU, idles[i]),
 		     0.01);
@@ -74,9 +68,8 @@ static void a_weighted_budget_is_what_its_mean_does(void **state)
 	near(budget_window(BUDGET_WEIGHTED, TAU, full), 107.5, 0.5);
 }
 
-static void a_box_spends_what_idleness_saved(void **state)
+TEST(a_box_spends_what_idleness_saved)
 {
-	(void)state;
 	/*
 	 * 120 s at 15 W on the average, 3 W idle and 17 W boosting: six seconds for each second,
 	 * 102.9 s in all
@@ -114,25 +107,22 @@ static void check_kind(enum budget_kind kind, double tau, double full)
 	assert_true(right >= 0.99 * SETS);
 }
 
-static void a_weighted_budget_is_found(void **state)
+TEST(a_weighted_budget_is_found)
 {
-	(void)state;
 	check_kind(BUDGET_WEIGHTED, TAU, budget_full(TAU, 3, 17, 15));
 }
 
-static void a_box_is_found(void **state)
+TEST(a_box_is_found)
 {
-	(void)state;
 	check_kind(BUDGET_BOX, 120, 55);
 }
 
-static void uninformative_traces_are_not_fitted(void **state)
+TEST(uninformative_traces_are_not_fitted)
 {
 	struct budget_point points[POINTS];
 	struct budget b;
 	uint64_t seed = 3;
 
-	(void)state;
 	make(BUDGET_WEIGHTED, TAU, 55, 0.001, &seed, points);
 	assert_int_equal(budget_fit(BUDGET_WEIGHTED, points, BUDGET_LEAST - 1, &b), -ENODATA);
 	assert_true(isnan(b.tau.v) && isnan(b.rms));
@@ -143,18 +133,4 @@ static void uninformative_traces_are_not_fitted(void **state)
 	assert_int_equal(budget_fit(BUDGET_WEIGHTED, points, POINTS, &b), -EINVAL);
 	points[3] = (struct budget_point){ NAN, 1, 1 };
 	assert_int_equal(budget_fit(BUDGET_WEIGHTED, points, POINTS, &b), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_paper_s_machine_boosts_for_55_s),
-		cmocka_unit_test(a_weighted_budget_is_what_its_mean_does),
-		cmocka_unit_test(a_box_spends_what_idleness_saved),
-		cmocka_unit_test(a_weighted_budget_is_found),
-		cmocka_unit_test(a_box_is_found),
-		cmocka_unit_test(uninformative_traces_are_not_fitted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,12 @@
  * the constant power model, on simulated recordings of known truth.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "analysis/profile/profile.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define SETS		30		/* for the mean of what is off */
 #define LENGTH_S	20.0
@@ -180,14 +176,13 @@ static const uint8_t ignorant[] = { [OTHERS] = CPM_IDLE, [IDLE] = CPM_IDLE,
  * What bystanders draw when they have a window for themselves says nothing of what they draw for a
  * moment.
  */
-static void long_visits_do_not_explain_short_ones(void **state)
+TEST(long_visits_do_not_explain_short_ones)
 {
 	static const struct visit visits[] = { { OTHERS, 15, 1.5e-3, 2.7 },
 					       { OTHERS, 0.5, 60e-3, 4.0 } };
 	double off = program_off(visits, 2, kinds, NAN),
 		before = program_off(visits, 2, ignorant, NAN);
 
-	(void)state;
 	print_message("%+.3f %%, as silence %+.3f %%\n", off, before);
 	assert_true(quick() || fabs(off) < 0.15);
 	assert_true(quick() || fabs(before) > 2 * fabs(off));
@@ -196,14 +191,13 @@ static void long_visits_do_not_explain_short_ones(void **state)
 /*
  * No window has only an idle moment: its power is known from elsewhere, or the program pays for it.
  */
-static void idle_moments_are_at_the_power_of_sleep(void **state)
+TEST(idle_moments_are_at_the_power_of_sleep)
 {
 	static const struct visit visits[] = { { OTHERS, 10, 1.5e-3, 2.5 },
 					       { IDLE, 30, 0.3e-3, 0.5 } };
 	double off = program_off(visits, 2, kinds, 0.5),
 		unknown = program_off(visits, 2, kinds, NAN);
 
-	(void)state;
 	print_message("%+.3f %%, not known %+.3f %%\n", off, unknown);
 	assert_true(quick() || fabs(off) < 0.15);
 	assert_true(quick() || fabs(unknown) > 2 * fabs(off));
@@ -213,13 +207,12 @@ static void idle_moments_are_at_the_power_of_sleep(void **state)
  * The recorder has the program's CPU: all but what an idle machine draws is because of it, whatever
  * bystanders do.
  */
-static void the_recorder_pays_for_its_moments(void **state)
+TEST(the_recorder_pays_for_its_moments)
 {
 	static const struct visit visits[] = { { RECORDER, 10, 3e-3, 2.4 },
 					       { OTHERS, 2, 20e-3, 3.0 }, { IDLE, 2, 20e-3, 0.5 } };
 	double worst = 0, paid = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= sets(); seed++) {
 		struct profile_group g[BLOCKS];
 		struct made m;
@@ -240,7 +233,7 @@ static void the_recorder_pays_for_its_moments(void **state)
 }
 
 /* On two CPUs at once they are one, and none while the program runs. */
-static void bystanders_count_only_when_no_target_runs(void **state)
+TEST(bystanders_count_only_when_no_target_runs)
 {
 	static const struct cpm_tick one[] = { { .tick = 0, .more = 9, .block = LOW },
 					       { .tick = 10, .more = 9, .block = OTHERS },
@@ -259,7 +252,6 @@ static void bystanders_count_only_when_no_target_runs(void **state)
 	struct cpm_events e;
 	size_t n = 0;
 
-	(void)state;
 	assert_int_equal(cpm_vectors_new(streams, 2, kinds, &v), 0);
 	assert_int_equal(v.ticks, 20);
 	assert_int_equal(v.bystanders, 10);
@@ -275,16 +267,4 @@ static void bystanders_count_only_when_no_target_runs(void **state)
 	assert_int_equal(n, 3);
 	cpm_events_end(&e);
 	cpm_vectors_free(&v);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_visits_do_not_explain_short_ones),
-		cmocka_unit_test(idle_moments_are_at_the_power_of_sleep),
-		cmocka_unit_test(the_recorder_pays_for_its_moments),
-		cmocka_unit_test(bystanders_count_only_when_no_target_runs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

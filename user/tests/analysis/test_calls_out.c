@@ -4,13 +4,9 @@
  * known.
  */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "analysis/mixture/calls_out.h"
+#include "tests/support/unit.h"
 
 #define AT	0x1000
 
@@ -42,9 +38,8 @@ static int leaves(const char *code, size_t len, bool returns, uint64_t *at)
 #define JE_BACK(n)	"\x74" n
 #define UD2	"\x0f\x0b"
 
-static void what_runs_its_own_code_alone_is_a_leaf(void **state)
+TEST(what_runs_its_own_code_alone_is_a_leaf)
 {
-	(void)state;
 	CHECK(NOP NOP RET, true, CALLS_OUT_NOT, 0);
 	/* a loop, and two ways to return */
 	CHECK(NOP "\x48\xff\xcf" JE_BACK("\xfb") RET RET, true, CALLS_OUT_NOT, 0);
@@ -55,9 +50,8 @@ static void what_runs_its_own_code_alone_is_a_leaf(void **state)
 	assert_int_equal(calls_out_find(NULL, 0, true, &(uint64_t){ 1 }), CALLS_OUT_NOT);
 }
 
-static void other_code_is_found(void **state)
+TEST(other_code_is_found)
 {
-	(void)state;
 	CHECK(NOP CALL RET, true, CALLS_OUT_CALL, AT + 1);
 	CHECK(NOP CALL_PLT_TABLE RET, true, CALLS_OUT_CALL, AT + 1);
 	CHECK(NOP "\xff\xd0" RET, true, CALLS_OUT_CALL, AT + 1);		/* call *%rax */
@@ -76,23 +70,11 @@ static void other_code_is_found(void **state)
 	CHECK("\x74\x07" SYSCALL NOP "\xeb\x02" NOP NOP CALL RET, true, CALLS_OUT_SYSTEM, AT + 2);
 }
 
-static void a_block_ends_behind_its_last_instruction(void **state)
+TEST(a_block_ends_behind_its_last_instruction)
 {
-	(void)state;
 	CHECK(NOP NOP, false, CALLS_OUT_NOT, 0);
 	CHECK(NOP "\x74\x01" NOP, false, CALLS_OUT_NOT, 0);		/* to the very end */
 	CHECK(NOP "\x74\x02" NOP, false, CALLS_OUT_JUMP, AT + 1);		/* past it */
 	CHECK(NOP "\x74\x01" RET, false, CALLS_OUT_RETURN, AT + 3);
 	CHECK(NOP CALL, false, CALLS_OUT_CALL, AT + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_runs_its_own_code_alone_is_a_leaf),
-		cmocka_unit_test(other_code_is_found),
-		cmocka_unit_test(a_block_ends_behind_its_last_instruction),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,12 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "tests/support/calls.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 /* The worst error of a block's energy in runs of some seeds. */
 static double worst_of(struct calls r)
@@ -38,11 +34,10 @@ static double worst_of(struct calls r)
  * that is updated more often: where the code changes in the same interval, part of its energy is in
  * the next window.
  */
-static void a_window_has_some_of_the_next_block(void **state)
+TEST(a_window_has_some_of_the_next_block)
 {
 	static const double ratios[] = { 0.1, 0.3, 0.5, 0.99, 3 };	/* of periods to ticks */
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++) {
 		struct calls r = calls_coarse();
 		double with, without;
@@ -59,11 +54,10 @@ static void a_window_has_some_of_the_next_block(void **state)
 	}
 }
 
-static void coarse_blocks_are_right_within_half_a_percent(void **state)
+TEST(coarse_blocks_are_right_within_half_a_percent)
 {
 	double worst = 0, worst_total = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct calls r = calls_coarse();
 		struct profile_group g[CALLS_BLOCKS];
@@ -85,11 +79,10 @@ static void coarse_blocks_are_right_within_half_a_percent(void **state)
 	assert_true(worst_total < 0.002);
 }
 
-static void refinement_takes_the_bias_out(void **state)
+TEST(refinement_takes_the_bias_out)
 {
 	double plain[2] = { 0 }, refined[2] = { 0 };
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		/* calls of 4 periods: the plain model is off by about U / 3L of the difference */
 		struct calls r = { .T = 1e-3, .U = 10e-3, .lo = 0.03, .hi = 0.05, .total = 20,
@@ -116,14 +109,13 @@ static void refinement_takes_the_bias_out(void **state)
  * Lines of one loop, inseparable in windows, have the loop's power: that of code in another loop,
  * never alone either, is not theirs.
  */
-static void lines_of_a_loop_have_its_power(void **state)
+TEST(lines_of_a_loop_have_its_power)
 {
 	struct calls r = { .T = 1e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 30,
 			   .n_blocks = 2, .power = { 4.2, 1.4 } };
 	struct profile_group g[CALLS_BLOCKS];
 	uint64_t seed = 1;
 
-	(void)state;
 	calls_run(&r, seed);
 	for (size_t i = 0; i < r.n_ticks; i++)
 		if (rnd_unit(&seed) < 0.1)
@@ -138,14 +130,13 @@ static void lines_of_a_loop_have_its_power(void **state)
 	calls_free(&r);
 }
 
-static void short_blocks_are_marked_as_mixed(void **state)
+TEST(short_blocks_are_marked_as_mixed)
 {
 	struct calls r = { .T = 1e-3, .U = 10e-3, .lo = 2e-3, .hi = 4e-3, .total = 20,
 			   .n_blocks = 2, .power = { 1.0, 2.0 } };
 	struct calls c = calls_coarse();
 	struct profile_group g[CALLS_BLOCKS];
 
-	(void)state;
 	calls_run(&r, 1);
 	calls_solve(&r, CPM_STEPS, 0, g);
 	assert_true(g[0].energy[0].share < 0.8);
@@ -158,13 +149,12 @@ static void short_blocks_are_marked_as_mixed(void **state)
 	calls_free(&c);
 }
 
-static void the_cost_of_ticks_is_taken_out(void **state)
+TEST(the_cost_of_ticks_is_taken_out)
 {
 	struct calls r = calls_coarse();
 	struct profile_group g[CALLS_BLOCKS];
 	double gross = 0, worst = 0;
 
-	(void)state;
 	r.T = 1e-3;
 	r.cost = 30e-6;		/* 3 % */
 	calls_run(&r, 5);
@@ -191,14 +181,13 @@ static void the_cost_of_ticks_is_taken_out(void **state)
 /*
  * Where ticks follow more callers they take longer: of each block what its own took is taken out.
  */
-static void ticks_that_take_longer_are_taken_out_where_they_fell(void **state)
+TEST(ticks_that_take_longer_are_taken_out_where_they_fell)
 {
 	static const float longer[CALLS_BLOCKS] = { 0.4, 1.6, 0.7, 1.3, 1 };
 	struct calls r = calls_coarse();
 	struct profile_group g[CALLS_BLOCKS], alike[CALLS_BLOCKS];
 	double worst = 0, without = 0;
 
-	(void)state;
 	r.cost = 60e-6;
 	r.irq_w = 4;
 	r.longer = longer;
@@ -228,7 +217,7 @@ static void ticks_that_take_longer_are_taken_out_where_they_fell(void **state)
  * Half of the ticks at 25 MHz, half at 100. A tick takes 50 us at their harmonic mean of
  * 40 MHz, so 80 and 20 us: what is left of each millisecond is 0.92 and 0.98 of it.
  */
-static void mean_frequency_is_over_the_time_that_is_left(void **state)
+TEST(mean_frequency_is_over_the_time_that_is_left)
 {
 	struct cpm_tick ticks[1000];
 	uint32_t freq[1000];
@@ -236,7 +225,6 @@ static void mean_frequency_is_over_the_time_that_is_left(void **state)
 	struct cpm_reading readings[] = { { 0, 0 }, { 500, 1000 }, { 1000, 2000 } };
 	struct profile_group g[CALLS_BLOCKS];
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		ticks[i] = (struct cpm_tick){ .tick = i };
 		freq[i] = i % 2 ? 25000 : 100000;
@@ -276,7 +264,7 @@ static struct profile_group streams_of_two(const struct cpm_tick *a, size_t na,
 	return g[block];
 }
 
-static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
+TEST(busy_cpus_share_and_idle_ones_pay_nothing)
 {
 	/* ticks:   0    1    2    3    4    5    6    7
 	 * CPU 0:   A    A    A    A    i    i    A    A
@@ -293,7 +281,6 @@ static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
 		{ 8, 17000000 }, { 10, 18000000 }, { 12, 21000000 } };
 	double sum = 0;
 
-	(void)state;
 	for (int i = 0; i < 8; i++)
 		shifted[0][i] = RAN(a[i].tick + 4, a[i].block);
 	for (int i = 0; i < 6; i++)
@@ -312,14 +299,13 @@ static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
 }
 
 /* A block's figures must not depend on whether ticks come one by one or as runs. */
-static void skipped_ticks_count_as_idle_samples(void **state)
+TEST(skipped_ticks_count_as_idle_samples)
 {
 	enum { LONG = 1000 };
 	static struct cpm_tick one[LONG], single[LONG], run[3];
 	struct cpm_reading readings[12];
 	size_t n_one = 0;
 
-	(void)state;
 	/* CPU 0 is busy now and then, CPU 1 idle for 600 ticks, busy for 100, idle again */
 	for (uint32_t i = 0; i < LONG; i++) {
 		if (i % 50 < 20)
@@ -384,12 +370,11 @@ static struct profile_group idle_second(bool skipped, double *left_out)
 	return g[CALLS_IDLE];
 }
 
-static void skipped_ticks_cost_nothing(void **state)
+TEST(skipped_ticks_cost_nothing)
 {
 	double ticks_s;
 	struct profile_group g = idle_second(false, &ticks_s);
 
-	(void)state;
 	/* woken a thousand times: 0.1 s and 1 J of the 2 J are the ticks' */
 	assert_true(fabs(ticks_s - 0.1) < 1e-9);
 	assert_true(fabs(g.time_s.v - 0.9) < 1e-9);
@@ -401,7 +386,7 @@ static void skipped_ticks_cost_nothing(void **state)
 }
 
 /* Two packages with a counter each, and one for the whole machine in another domain. */
-static void counters_charge_only_the_cpus_that_they_count(void **state)
+TEST(counters_charge_only_the_cpus_that_they_count)
 {
 	static struct cpm_tick a[100], b[100];
 	static const struct cpm_reading first[] = { { 0, 0 }, { 50, 5000000 }, { 100, 10000000 } };
@@ -428,7 +413,6 @@ static void counters_charge_only_the_cpus_that_they_count(void **state)
 	struct profile_group g[CALLS_BLOCKS];
 	struct profile *p;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
 		a[i] = RAN(i, 0);
 		b[i] = RAN(i, 1);
@@ -443,14 +427,13 @@ static void counters_charge_only_the_cpus_that_they_count(void **state)
 }
 
 /* Unseen work between two ticks: its energy is not dropped. */
-static void readings_without_a_tick_between_lose_no_energy(void **state)
+TEST(readings_without_a_tick_between_lose_no_energy)
 {
 	static struct cpm_tick a[40];
 	static const struct cpm_reading readings[] = { { 0, 0 }, { 10, 1000000 }, { 10, 1500000 },
 		{ 10, 2000000 }, { 30, 4000000 }, { 30, 6000000 }, { 40, 7000000 } };
 	double sum = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 40; i++)
 		a[i] = RAN(i, i < 10 ? 0 : 1);
 	for (uint32_t i = 0; i < CALLS_BLOCKS; i++)
@@ -461,12 +444,11 @@ static void readings_without_a_tick_between_lose_no_energy(void **state)
 		    1e-6);
 }
 
-static void too_few_readings_give_no_figure(void **state)
+TEST(too_few_readings_give_no_figure)
 {
 	struct calls r = calls_coarse();
 	struct profile_group g[CALLS_BLOCKS];
 
-	(void)state;
 	r.total = 1;
 	calls_run(&r, 1);
 	r.n_readings = 1;
@@ -479,26 +461,4 @@ static void too_few_readings_give_no_figure(void **state)
 	calls_solve(&r, CPM_STEPS, 0, g);
 	assert_true(isnan(g[0].energy[0].j.v));
 	calls_free(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_window_has_some_of_the_next_block),
-		cmocka_unit_test(coarse_blocks_are_right_within_half_a_percent),
-		cmocka_unit_test(refinement_takes_the_bias_out),
-		cmocka_unit_test(lines_of_a_loop_have_its_power),
-		cmocka_unit_test(short_blocks_are_marked_as_mixed),
-		cmocka_unit_test(the_cost_of_ticks_is_taken_out),
-		cmocka_unit_test(ticks_that_take_longer_are_taken_out_where_they_fell),
-		cmocka_unit_test(mean_frequency_is_over_the_time_that_is_left),
-		cmocka_unit_test(busy_cpus_share_and_idle_ones_pay_nothing),
-		cmocka_unit_test(skipped_ticks_count_as_idle_samples),
-		cmocka_unit_test(skipped_ticks_cost_nothing),
-		cmocka_unit_test(counters_charge_only_the_cpus_that_they_count),
-		cmocka_unit_test(readings_without_a_tick_between_lose_no_energy),
-		cmocka_unit_test(too_few_readings_give_no_figure),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

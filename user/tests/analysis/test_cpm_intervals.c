@@ -2,25 +2,20 @@
 /* Intervals of the constant power model, on simulated runs of known truth: coverage and width. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "tests/support/calls.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 /* How far off what interrupts took of a block may be is in its interval, whatever its frequency. */
-static void unsure_costs_widen_intervals(void **state)
+TEST(unsure_costs_widen_intervals)
 {
 	static const float longer[CALLS_BLOCKS] = { 1, 1, 1, 1, 1 };
 	struct profile_group sure[CALLS_BLOCKS], unsure[CALLS_BLOCKS];
 	struct calls r = calls_coarse();
 
-	(void)state;
 	r.longer = longer;
 	calls_run(&r, 3);
 	calls_solve(&r, CPM_STEPS, 1e-5, sure);
@@ -38,13 +33,12 @@ static void unsure_costs_widen_intervals(void **state)
 	calls_free(&r);
 }
 
-static void intervals_cover_the_truth_often_enough(void **state)
+TEST(intervals_cover_the_truth_often_enough)
 {
 	unsigned int in_time = 0, in_energy = 0, in_power = 0, in_freq = 0, n = 0;
 	bool quick = getenv("KJOULE_TEST_QUICK");
 	double least = quick ? 0.75 : 0.92;	/* of 50 or of 500 */
 
-	(void)state;
 	for (uint64_t seed = 100; seed < (quick ? 110 : 200); seed++) {
 		struct calls r = calls_coarse();
 		struct profile_group g[CALLS_BLOCKS];
@@ -139,9 +133,8 @@ static void check_short(double seconds, unsigned int n_blocks, double period, un
 }
 
 /* In half a second a block of six has some forty windows: few batches, and short. */
-static void intervals_of_short_recordings_cover_and_are_not_too_wide(void **state)
+TEST(intervals_of_short_recordings_cover_and_are_not_too_wide)
 {
-	(void)state;
 	check_short(0.5, 6, 0, 2000, 2);
 	check_short(1, 3, 0, 1000, 1.5);
 	check_short(4, 6, 0, 500, 1.5);
@@ -152,11 +145,10 @@ static void intervals_of_short_recordings_cover_and_are_not_too_wide(void **stat
 /*
  * A block that draws as its neighbours moves little at first, and no less later: that is no bias.
  */
-static void no_block_has_a_bias_by_chance(void **state)
+TEST(no_block_has_a_bias_by_chance)
 {
 	double most = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct calls r = { .T = 2e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 10,
 				   .n_blocks = 6, .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
@@ -229,12 +221,11 @@ static struct paused interrupt_now_and_then(double part, double piece)
 }
 
 /* What is met by chance is binomial, however rare; pieces of a few ticks have edges. */
-static void short_gaps_are_pieces_or_chance(void **state)
+TEST(short_gaps_are_pieces_or_chance)
 {
 	static const double rare[] = { 0.003, 0.01, 0.03, 0.1, 0.3 };
 	struct paused paused;
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
 		paused = interrupt_now_and_then(rare[i], 0);
 		print_message("%g of the ticks: %u and %u, %.2f spreads wide\n", rare[i],
@@ -248,11 +239,10 @@ static void short_gaps_are_pieces_or_chance(void **state)
 	assert_true(paused.width < 1.3);
 }
 
-static void fine_blocks_have_binomial_times(void **state)
+TEST(fine_blocks_have_binomial_times)
 {
 	unsigned int in_time = 0, n = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct calls r = { .T = 1e-3, .U = 10e-3, .lo = 1e-5, .hi = 1e-4, .total = 2,
 				 .n_blocks = 3, .power = { 1, 2, 3 } };
@@ -304,19 +294,17 @@ static void solve_with_calibration_off(double said, double most)
 	assert_true(time >= 0.93 * n && energy >= 0.93 * n && power >= 0.93 * n);
 }
 
-static void intervals_cover_with_a_wrong_calibration(void **state)
+TEST(intervals_cover_with_a_wrong_calibration)
 {
-	(void)state;
 	solve_with_calibration_off(0.15, 0.14);
 	solve_with_calibration_off(0, 0.93 * PROFILE_CALIBRATION_ERROR);
 }
 
-static void distinct_readings_not_samples_make_the_interval(void **state)
+TEST(distinct_readings_not_samples_make_the_interval)
 {
 	struct calls few = calls_coarse(), many;
 	struct profile_group g[CALLS_BLOCKS], h[CALLS_BLOCKS];
 
-	(void)state;
 	few.total = 10;
 	calls_run(&few, 9);
 	calls_solve(&few, CPM_STEPS, 0, g);
@@ -333,7 +321,7 @@ static void distinct_readings_not_samples_make_the_interval(void **state)
 	calls_free(&many);
 }
 
-static void interpolated_ticks_widen_and_cost_nothing(void **state)
+TEST(interpolated_ticks_widen_and_cost_nothing)
 {
 	struct cpm_tick t[40], u[40];
 	struct cpm_stream stream = { .ticks = t, .n = 40 };
@@ -341,7 +329,6 @@ static void interpolated_ticks_widen_and_cost_nothing(void **state)
 	struct time_sum sums[CALLS_BLOCKS];
 	double before;
 
-	(void)state;
 	for (int i = 0; i < 40; i++)
 		t[i] = RAN(i, i >= 20);
 	interval_times(&stream, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
@@ -360,21 +347,4 @@ static void interpolated_ticks_widen_and_cost_nothing(void **state)
 					  i < 15 };
 	interval_times(&stream, 1, 40, 0, group_of, CALLS_BLOCKS, sums);
 	assert_true(fabs(sums[0].variance - before) < 1e-9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unsure_costs_widen_intervals),
-		cmocka_unit_test(intervals_cover_the_truth_often_enough),
-		cmocka_unit_test(intervals_of_short_recordings_cover_and_are_not_too_wide),
-		cmocka_unit_test(no_block_has_a_bias_by_chance),
-		cmocka_unit_test(fine_blocks_have_binomial_times),
-		cmocka_unit_test(short_gaps_are_pieces_or_chance),
-		cmocka_unit_test(intervals_cover_with_a_wrong_calibration),
-		cmocka_unit_test(distinct_readings_not_samples_make_the_interval),
-		cmocka_unit_test(interpolated_ticks_widen_and_cost_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

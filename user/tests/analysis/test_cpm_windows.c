@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Co-running sets and their windows, compared with counting tick by tick. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "analysis/cpm/cpm.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define STREAMS	12
 #define BLOCKS	6
@@ -116,11 +112,10 @@ static void check_events(size_t streams, uint64_t seed)
 	free(t);
 }
 
-static void events_are_what_runs_at_each_tick(void **state)
+TEST(events_are_what_runs_at_each_tick)
 {
 	static const size_t streams[] = { 1, 2, 3, 8, 9, STREAMS };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
 		check_events(streams[i], 20 + i);
 }
@@ -130,7 +125,7 @@ static void events_are_what_runs_at_each_tick(void **state)
 #define WINDOWS	400
 
 /* Vectors by numbers of up to three bytes, counts from a tick to days, in each window. */
-static void windows_have_what_ran_in_them(void **state)
+TEST(windows_have_what_ran_in_them)
 {
 	static const uint32_t lengths[] = { 1, 2, 200, 256, 257, 300, 65536, 65537, 70000,
 					    1u << 29 };
@@ -145,7 +140,6 @@ static void windows_have_what_ran_in_them(void **state)
 	struct cpm_events e;
 	bool more;
 
-	(void)state;
 	for (size_t i = 0; i < RUNS; i++) {
 		uint32_t n = rnd(&seed) % 50 ?
 			     1 : lengths[rnd(&seed) % (sizeof(lengths) / sizeof(lengths[0]))];
@@ -203,14 +197,4 @@ static void windows_have_what_ran_in_them(void **state)
 	tick_stream_free(&packed);
 	free(kinds);
 	free(counts);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_are_what_runs_at_each_tick),
-		cmocka_unit_test(windows_have_what_ran_in_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,19 +4,15 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "analysis/edge/edge.h"
 #include "analysis/edge/edge_groups.h"
 #include "analysis/ticks/timeline.h"
 #include "lib/control/control.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define BLOCKS	3
 #define UPDATE	1e-3
@@ -212,9 +208,8 @@ static struct run of_lengths(struct run r, double a, double b, double c)
 	return r;
 }
 
-static void alternating_blocks(void **state)
+TEST(alternating_blocks)
 {
-	(void)state;
 	check("0.4", of_lengths(alternating, 0.4, 0.4, 0), 0.002, 1.5);
 	/* under valgrind one is enough: the code is the same */
 	if (getenv("KJOULE_TEST_QUICK"))
@@ -223,11 +218,10 @@ static void alternating_blocks(void **state)
 	check("0.1", of_lengths(alternating, 0.1, 0.1, 0), 0.005, 1.5);
 }
 
-static void unequal_blocks(void **state)
+TEST(unequal_blocks)
 {
 	struct run r = alternating;
 
-	(void)state;
 	r.n_blocks = 3;
 	r.power[2] = 2.0;
 	if (!getenv("KJOULE_TEST_QUICK"))
@@ -236,18 +230,17 @@ static void unequal_blocks(void **state)
 }
 
 /* Ticks that take a sixth of the time, at another power than the blocks. */
-static void costly_ticks(void **state)
+TEST(costly_ticks)
 {
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
 
-	(void)state;
 	r.cost = r.T / 6;
 	r.irq_w = 3;
 	check("costly ticks", r, 0.002, 1.5);
 }
 
 /* Disturbed windows would bias the power of paused CPUs and of all other code. */
-static void disturbed_windows(void **state)
+TEST(disturbed_windows)
 {
 	struct run r = of_lengths(alternating, 0.2, 0.2, 0);
 	double rms[BLOCKS], width;
@@ -255,7 +248,6 @@ static void disturbed_windows(void **state)
 	struct cpm_vectors v;
 	unsigned int inside;
 
-	(void)state;
 	r.disturbed = 0.1;
 	/* 2 % with all of them; the smallest disturbances stay, and all are of one sign */
 	repeat(r, RUNS, rms, &inside, &width);
@@ -276,22 +268,20 @@ static void disturbed_windows(void **state)
 }
 
 /* By the middles between ticks this is off by 10 %, and its interval says that it is hard. */
-static void coarse_ticks(void **state)
+TEST(coarse_ticks)
 {
 	struct run r = of_lengths(alternating, 0.2, 0.2, 0);
 
-	(void)state;
 	r.T = UPDATE / 18;
 	check("3.6 ticks a block", r, 0.005, 6);
 }
 
-static void short_blocks_are_refused(void **state)
+TEST(short_blocks_are_refused)
 {
 	struct run r = of_lengths(alternating, 0.1, 0.1, 0);
 	struct edge_result result;
 	struct cpm_vectors v;
 
-	(void)state;
 	r.T = UPDATE / 15;
 	simulate(&r, 5);
 	assert_int_equal(solve(&r, &v, &result), 0);
@@ -304,13 +294,12 @@ static void short_blocks_are_refused(void **state)
 	run_free(&r);
 }
 
-static void too_few_windows(void **state)
+TEST(too_few_windows)
 {
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
 	struct edge_result result;
 	struct cpm_vectors v;
 
-	(void)state;
 	r.n_windows = 24;
 	simulate(&r, 5);
 	assert_int_equal(solve(&r, &v, &result), -ENODATA);
@@ -327,7 +316,7 @@ static void too_few_windows(void **state)
 }
 
 /* What is beyond the bound is not looked at, and that is no lack of windows. */
-static void too_many_ticks(void **state)
+TEST(too_many_ticks)
 {
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
 	struct cpm_stream stream;
@@ -335,7 +324,6 @@ static void too_many_ticks(void **state)
 	struct edge_input in;
 	struct cpm_vectors v;
 
-	(void)state;
 	simulate(&r, 5);
 	stream = (struct cpm_stream){ .ticks = r.ticks, .n = r.n_ticks };
 	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows,
@@ -391,13 +379,12 @@ static void groups_of(struct run *r, const uint32_t *group_of, double spin_off,
 }
 
 /* Of two blocks of 1.5 ticks, one slightly longer, only the joint power is known. */
-static void short_blocks_have_no_energy_each(void **state)
+TEST(short_blocks_have_no_energy_each)
 {
 	static const uint32_t each[BLOCKS] = { 0, 1, 2 }, both[BLOCKS] = { 0, 0, 2 };
 	struct run r = of_lengths(alternating, 0.104, 0.096, 0);
 	struct cpm_group groups[4];
 
-	(void)state;
 	r.T = UPDATE / 15;
 	simulate(&r, 5);
 	groups_of(&r, each, 0, groups);
@@ -420,13 +407,12 @@ static void short_blocks_have_no_energy_each(void **state)
 }
 
 /* What is off the same way for all of them does not average out. */
-static void common_errors_add_up(void **state)
+TEST(common_errors_add_up)
 {
 	static const uint32_t each[BLOCKS] = { 0, 1, 2 }, both[BLOCKS] = { 0, 0, 2 };
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
 	double off[3];
 
-	(void)state;
 	/* neither, spinning, interrupts */
 	for (int what = 0; what < 3; what++) {
 		struct cpm_group one[4], all[4];
@@ -456,7 +442,7 @@ static void common_errors_add_up(void **state)
  * and there is room for none: all other sets have one power, and both CPUs' blocks their part of
  * it.
  */
-static void all_other_sets_have_a_power(void **state)
+TEST(all_other_sets_have_a_power)
 {
 	static const uint8_t all_busy[2 + NEIGHBOURS + 1];
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
@@ -472,7 +458,6 @@ static void all_other_sets_have_a_power(void **state)
 	uint64_t seed = 5, n = 0;
 	struct cpm_tick *beside;
 
-	(void)state;
 	simulate(&r, 3);
 	beside = calloc(r.n_ticks, sizeof(*beside));
 	for (size_t i = 0; i < r.n_ticks; i++)
@@ -511,23 +496,4 @@ static void all_other_sets_have_a_power(void **state)
 	cpm_vectors_free(&v);
 	free(beside);
 	run_free(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alternating_blocks),
-		cmocka_unit_test(unequal_blocks),
-		cmocka_unit_test(costly_ticks),
-		cmocka_unit_test(disturbed_windows),
-		cmocka_unit_test(all_other_sets_have_a_power),
-		cmocka_unit_test(coarse_ticks),
-		cmocka_unit_test(short_blocks_are_refused),
-		cmocka_unit_test(short_blocks_have_no_energy_each),
-		cmocka_unit_test(common_errors_add_up),
-		cmocka_unit_test(too_few_windows),
-		cmocka_unit_test(too_many_ticks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

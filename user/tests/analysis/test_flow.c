@@ -5,15 +5,11 @@
  */
 #include <elf.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "analysis/flow/flow.h"
+#include "tests/support/unit.h"
 
 #define MOST	24
 
@@ -24,13 +20,12 @@ static struct kjoule_insn at(unsigned int i, enum kjoule_insn_kind kind, unsigne
 				     .target = 0x1000 + target };
 }
 
-static void straight_code_is_one_block(void **state)
+TEST(straight_code_is_one_block)
 {
 	struct kjoule_insn insns[] = { at(0, KJOULE_INSN_PLAIN, 0), at(1, KJOULE_INSN_PLAIN, 0),
 				       at(2, KJOULE_INSN_END, 0) };
 	struct flow f;
 
-	(void)state;
 	assert_int_equal(flow_new(insns, 3, &f), 0);
 	assert_int_equal(f.n_blocks, 1);
 	assert_int_equal(f.blocks[0].start, 0x1000);
@@ -45,7 +40,7 @@ static void straight_code_is_one_block(void **state)
 	flow_free(&f);
 }
 
-static void loops_are_nested(void **state)
+TEST(loops_are_nested)
 {
 	/* 0; 1: outer; 2: inner, to itself; 3 back to 1; 4: the end */
 	struct kjoule_insn insns[] = { at(0, KJOULE_INSN_PLAIN, 0), at(1, KJOULE_INSN_PLAIN, 0),
@@ -53,7 +48,6 @@ static void loops_are_nested(void **state)
 				       at(4, KJOULE_INSN_END, 0) };
 	struct flow f;
 
-	(void)state;
 	assert_int_equal(flow_new(insns, 5, &f), 0);
 	assert_int_equal(f.n_blocks, 5);
 	assert_int_equal(f.n_loops, 2);
@@ -76,14 +70,13 @@ static void loops_are_nested(void **state)
 }
 
 /* An interpreter: 0 enters; 1 jumps by table; 2, 3, 4 handle and go back; 5 returns. */
-static void a_jump_by_table_closes_a_loop(void **state)
+TEST(a_jump_by_table_closes_a_loop)
 {
 	struct kjoule_insn insns[] = { at(0, KJOULE_INSN_PLAIN, 0), at(1, KJOULE_INSN_INDIRECT, 0),
 				       at(2, KJOULE_INSN_JUMP, 1), at(3, KJOULE_INSN_JUMP, 1),
 				       at(4, KJOULE_INSN_JUMP, 1), at(5, KJOULE_INSN_END, 0) };
 	struct flow f;
 
-	(void)state;
 	assert_int_equal(flow_new(insns, 6, &f), 0);
 	assert_int_equal(f.n_loops, 1);
 	assert_int_equal(f.loops[0].header, 1);
@@ -102,14 +95,13 @@ static void a_jump_by_table_closes_a_loop(void **state)
 	flow_free(&f);
 }
 
-static void what_has_two_entries_is_no_loop(void **state)
+TEST(what_has_two_entries_is_no_loop)
 {
 	/* 0 goes to 2 or on to 1; 1 and 2 go round */
 	struct kjoule_insn insns[] = { at(0, KJOULE_INSN_BRANCH, 2), at(1, KJOULE_INSN_PLAIN, 0),
 				       at(2, KJOULE_INSN_BRANCH, 1), at(3, KJOULE_INSN_END, 0) };
 	struct flow f;
 
-	(void)state;
 	assert_int_equal(flow_new(insns, 4, &f), 0);
 	assert_int_equal(f.n_loops, 0);
 	flow_free(&f);
@@ -183,11 +175,10 @@ static void check(const struct brute *g, const struct flow *f)
 }
 
 /* Any control flow at all, as long as all of it is reached from the entry. */
-static void loops_are_those_that_brute_force_finds(void **state)
+TEST(loops_are_those_that_brute_force_finds)
 {
 	unsigned int judged = 0, with_loops = 0, r = 12345;
 
-	(void)state;
 	while (judged < 4000) {
 		struct kjoule_insn insns[MOST];
 		bool reached[MOST] = { false }, all = true;
@@ -224,13 +215,12 @@ static void loops_are_those_that_brute_force_finds(void **state)
 	assert_true(with_loops > 1000);
 }
 
-static void deep_nests_are_no_trouble(void **state)
+TEST(deep_nests_are_no_trouble)
 {
 	size_t n = 400000;
 	struct kjoule_insn *insns = calloc(n, sizeof(*insns));
 	struct flow f;
 
-	(void)state;
 	/*
 	 * loops inside loops inside loops, 200,000 deep: block i goes on, its partner goes back to
 	 * it
@@ -263,7 +253,7 @@ static const uint8_t code[] = {
 	0x0f, 0x0b,			/* 1f ud2 */
 };
 
-static void machine_code_becomes_blocks(void **state)
+TEST(machine_code_becomes_blocks)
 {
 	static const struct { uint8_t size, kind; uint64_t target; } want[] = {
 		{ 2, KJOULE_INSN_PLAIN, 0 }, { 2, KJOULE_INSN_PLAIN, 0 },
@@ -279,7 +269,6 @@ static void machine_code_becomes_blocks(void **state)
 	struct flow f;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(kjoule_disassemble(code, sizeof(code), EM_X86_64, 0x400, &insns, &n), 0);
 	assert_int_equal(n, sizeof(want) / sizeof(want[0]));
 	for (size_t i = 0; i < n; i++) {
@@ -301,19 +290,4 @@ static void machine_code_becomes_blocks(void **state)
 	assert_int_equal(kjoule_disassemble(code, sizeof(code), EM_S390, 0, &insns, &n),
 			 -EOPNOTSUPP);
 	assert_null(insns);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(straight_code_is_one_block),
-		cmocka_unit_test(loops_are_nested),
-		cmocka_unit_test(a_jump_by_table_closes_a_loop),
-		cmocka_unit_test(what_has_two_entries_is_no_loop),
-		cmocka_unit_test(loops_are_those_that_brute_force_finds),
-		cmocka_unit_test(deep_nests_are_no_trouble),
-		cmocka_unit_test(machine_code_becomes_blocks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

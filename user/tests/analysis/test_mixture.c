@@ -5,19 +5,15 @@
  * line.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "analysis/mixture/mixture_runs.h"
 #include "analysis/profile/model.h"
 #include "analysis/profile/separability.h"
 #include "tests/support/alternating.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define TRIES	40000
 
@@ -99,11 +95,10 @@ static bool quick(void)
 	return getenv("KJOULE_TEST_QUICK");
 }
 
-static void alternating_blocks_are_right_within_5_percent(void **state)
+TEST(alternating_blocks_are_right_within_5_percent)
 {
 	double worst = 0, cpm = 1, by_chance = 0;
 
-	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		for (int jitter = 0; jitter <= 1; jitter++) {
 			struct errors e = runs_of(program(i, 10, jitter, 60), quick() ? 1 : 20,
@@ -125,11 +120,10 @@ static void alternating_blocks_are_right_within_5_percent(void **state)
 }
 
 /* Least squares without the correction is off by 4 to 40 % here. */
-static void sampling_does_not_pull_powers_together(void **state)
+TEST(sampling_does_not_pull_powers_together)
 {
 	double worst = 0;
 
-	(void)state;
 	for (size_t i = 0; i < PROGRAMS && !quick(); i++) {
 		for (int jitter = 0; jitter <= 1; jitter++) {
 			struct errors e = runs_of(program(i, 10, jitter, 60), 30,
@@ -147,12 +141,11 @@ static void sampling_does_not_pull_powers_together(void **state)
  * 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against
  * energies' spread.
  */
-static void intervals_cover_and_are_not_too_wide(void **state)
+TEST(intervals_cover_and_are_not_too_wide)
 {
 	unsigned int n = 0, inside = 0, recordings = 0, runs = quick() ? 1 : 84;
 	double width = 0, widest = 0;
 
-	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		for (int k = 0; k < 4; k++) {
 			struct errors e = runs_of(program(i, k & 1 ? 20 : 10, k / 2, 30), runs,
@@ -180,9 +173,8 @@ static void intervals_cover_and_are_not_too_wide(void **state)
 }
 
 /* The energies of all blocks add up to the counter's. */
-static void energies_add_up_to_what_was_measured(void **state)
+TEST(energies_add_up_to_what_was_measured)
 {
-	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		struct alternating a = program(i, 10, 0, 10);
 		struct profile_group g[2][ALTERNATING_BLOCKS + 1];
@@ -221,13 +213,12 @@ static void energies_add_up_to_what_was_measured(void **state)
  * Counts of ticks in runs of one length, and in two that follow each other: the formula against
  * dice.
  */
-static void errors_of_edges_have_the_reported_covariance(void **state)
+TEST(errors_of_edges_have_the_reported_covariance)
 {
 	static const double lengths[] = { 3, 3.25, 4.5, 7.9 };
 	static const double jitters[] = { 0, 0.5, 1 };
 	uint64_t dice = 7;
 
-	(void)state;
 	for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
 		for (size_t j = 0; j < sizeof(jitters) / sizeof(jitters[0]); j++) {
 			double sum = 0, squares = 0, variance, told;
@@ -273,9 +264,8 @@ static struct separation separate(const struct alternating *a)
 	return s;
 }
 
-static void separable_blocks_are_separated(void **state)
+TEST(separable_blocks_are_separated)
 {
-	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		struct alternating a = program(i, 10, 1, 60);
 		struct separation s;
@@ -293,14 +283,13 @@ static void separable_blocks_are_separated(void **state)
 }
 
 /* 0 and 1 run for little more than a tick, one after the other, 2 is long: 0 and 1 are one. */
-static void blocks_too_short_for_the_ticks_are_merged_by_name(void **state)
+TEST(blocks_too_short_for_the_ticks_are_merged_by_name)
 {
 	struct alternating a = { .n_blocks = 3, .length = { 0.11, 0.12, 0.5 }, .varies = 0.3,
 				 .power_w = { 1, 4, 2 }, .period_s = 10e-3, .ticks = 10,
 				 .jitter = 1, .total_s = 60 };
 	struct separation s;
 
-	(void)state;
 	alternating_run(&a, 5);
 	s = separate(&a);
 	assert_int_equal(s.why, SEPARABILITY_DONE);
@@ -315,11 +304,10 @@ static void blocks_too_short_for_the_ticks_are_merged_by_name(void **state)
  * Blocks of up to a tick and a half, ticks delayed at random: what is seen of them is half dice,
  * and never believed.
  */
-static void runs_of_about_a_tick_are_never_separated(void **state)
+TEST(runs_of_about_a_tick_are_never_separated)
 {
 	static const double lengths[] = { 0.05, 0.08, 0.1, 0.12, 0.2, 0.3 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		for (uint64_t seed = 1; seed <= (quick() ? 1 : 5); seed++) {
 			struct alternating a =
@@ -341,14 +329,13 @@ static void runs_of_about_a_tick_are_never_separated(void **state)
  * The pattern comes ten times in each window: each has as much of both blocks, which are
  * inseparable.
  */
-static void blocks_with_equal_shares_of_windows_are_merged_by_name(void **state)
+TEST(blocks_with_equal_shares_of_windows_are_merged_by_name)
 {
 	struct alternating a = { .n_blocks = 2, .length = { 0.06, 0.04 }, .varies = 0.01,
 				 .power_w = { 1, 3 }, .period_s = 10e-3, .ticks = 50, .jitter = 1,
 				 .total_s = 20 };
 	struct separation s;
 
-	(void)state;
 	alternating_run(&a, 5);
 	s = separate(&a);
 	assert_int_equal(s.why, SEPARABILITY_DONE);
@@ -358,12 +345,11 @@ static void blocks_with_equal_shares_of_windows_are_merged_by_name(void **state)
 	alternating_free(&a);
 }
 
-static void blocks_of_little_time_are_others(void **state)
+TEST(blocks_of_little_time_are_others)
 {
 	struct alternating a = program(3, 10, 1, 60);
 	struct separation s;
 
-	(void)state;
 	alternating_run(&a, 5);
 	/* one tick in two hundred is another block's, and one in a thousand a fourth's */
 	a.n_blocks = 5;
@@ -381,7 +367,7 @@ static void blocks_of_little_time_are_others(void **state)
 	alternating_free(&a);
 }
 
-static void unusable_windows_are_reported(void **state)
+TEST(unusable_windows_are_reported)
 {
 	static const struct mixture_range everywhere = { 0, UINT64_MAX };
 	struct alternating a = program(0, 10, 0, 1.5), b = program(0, 2, 0, 60);
@@ -391,7 +377,6 @@ static void unusable_windows_are_reported(void **state)
 	struct separation s;
 	struct profile *p;
 
-	(void)state;
 	/* 150 windows */
 	alternating_run(&a, 1);
 	s = separate(&a);
@@ -439,7 +424,7 @@ static void unusable_windows_are_reported(void **state)
 }
 
 /* Every tenth tick is said to be known, and is wrong: left out, the answer is right as before. */
-static void windows_with_unknown_ticks_are_left_out(void **state)
+TEST(windows_with_unknown_ticks_are_left_out)
 {
 	struct alternating a = program(0, 10, 1, 60);
 	struct mixture_range *unknown;
@@ -449,7 +434,6 @@ static void windows_with_unknown_ticks_are_left_out(void **state)
 	struct profile *p;
 	size_t n = 0;
 
-	(void)state;
 	alternating_run(&a, 8);
 	unknown = calloc(a.n_ticks, sizeof(*unknown));
 	for (size_t i = 50; i + 50 < a.n_ticks; i += 50) {
@@ -479,7 +463,7 @@ static void windows_with_unknown_ticks_are_left_out(void **state)
 /*
  * Two CPUs at once: CPU 1 runs a block of 1 W now and then, which comes on top of what CPU 0 draws.
  */
-static void other_cpus_do_not_matter(void **state)
+TEST(other_cpus_do_not_matter)
 {
 	struct alternating a = program(0, 10, 1, 60);
 	struct cpm_tick *other;
@@ -491,7 +475,6 @@ static void other_cpus_do_not_matter(void **state)
 	struct profile *p;
 	size_t n = 0, at = 0;
 
-	(void)state;
 	alternating_run(&a, 9);
 	per_tick = 1e6 * a.interval_s;
 	other = calloc(a.n_ticks, sizeof(*other));
@@ -551,12 +534,11 @@ static struct model_choice choose(struct alternating a, double ticks, double tot
 	return c;
 }
 
-static void the_model_is_chosen_by_latency_rate_and_counter(void **state)
+TEST(the_model_is_chosen_by_latency_rate_and_counter)
 {
 	struct alternating coarse = { .n_blocks = 2, .length = { 12, 20 }, .power_w = { 1, 2 } };
 	struct model_choice c = choose(programs[0], 10, 20);
 
-	(void)state;
 	assert_true(c.model == PROFILE_MIXTURE && c.reason == MODEL_FINE);
 	assert_true(c.run_ticks > 3.8 && c.run_ticks < 4.1);
 	assert_true(c.period_ticks == 10);
@@ -638,26 +620,9 @@ static void table(unsigned int runs)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alternating_blocks_are_right_within_5_percent),
-		cmocka_unit_test(sampling_does_not_pull_powers_together),
-		cmocka_unit_test(intervals_cover_and_are_not_too_wide),
-		cmocka_unit_test(energies_add_up_to_what_was_measured),
-		cmocka_unit_test(errors_of_edges_have_the_reported_covariance),
-		cmocka_unit_test(separable_blocks_are_separated),
-		cmocka_unit_test(blocks_too_short_for_the_ticks_are_merged_by_name),
-		cmocka_unit_test(runs_of_about_a_tick_are_never_separated),
-		cmocka_unit_test(blocks_with_equal_shares_of_windows_are_merged_by_name),
-		cmocka_unit_test(blocks_of_little_time_are_others),
-		cmocka_unit_test(unusable_windows_are_reported),
-		cmocka_unit_test(windows_with_unknown_ticks_are_left_out),
-		cmocka_unit_test(other_cpus_do_not_matter),
-		cmocka_unit_test(the_model_is_chosen_by_latency_rate_and_counter),
-	};
-
 	if (getenv("KJOULE_MIXTURE_TABLE")) {
 		table(atoi(getenv("KJOULE_MIXTURE_TABLE")));
 		return 0;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

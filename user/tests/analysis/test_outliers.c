@@ -3,14 +3,10 @@
  * Which of several runs differs: how often a good one is named, and whether a bad one is.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include "analysis/stats/outliers.h"
+#include "tests/support/unit.h"
 
 #define SETS	20000
 
@@ -37,11 +33,10 @@ static double named(size_t n, double sd, double wild)
 	return (double)sets / SETS;
 }
 
-static void a_good_run_is_named_in_one_set_of_sixty(void **state)
+TEST(a_good_run_is_named_in_one_set_of_sixty)
 {
 	static const size_t sizes[] = { 3, 4, 5, 6, 7, 8, 10, 11, 15, 20, 30, 40 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		double p = named(sizes[i], 0, 0);
 
@@ -51,9 +46,8 @@ static void a_good_run_is_named_in_one_set_of_sixty(void **state)
 	}
 }
 
-static void a_run_that_is_far_off_is_named(void **state)
+TEST(a_run_that_is_far_off_is_named)
 {
-	(void)state;
 	assert_true(named(5, 0, 40) > 0.95);
 	assert_true(named(10, 0, 12) > 0.95);
 	assert_true(named(30, 0, 8) > 0.95);
@@ -63,14 +57,13 @@ static void a_run_that_is_far_off_is_named(void **state)
  * What is known to one part in ten cannot differ by one in a hundred, however well the others
  * agree.
  */
-static void too_few_runs_name_no_outlier(void **state)
+TEST(too_few_runs_name_no_outlier)
 {
 	static const double x[] = { 10, 10, 10, 10, 10, 10.1 }, vague[] = { 1, 1, 1, 1, 1, 1 };
 	static const double sure[] = { 0.01, 0.01, 0.01, 0.01, 0.01, NAN };
 	struct outlier out[6];
 	double median;
 
-	(void)state;
 	assert_int_equal(outliers_find(x, vague, 6, out, &median), 0);
 	assert_false(out[5].differs);
 	assert_int_equal(outliers_find(x, sure, 6, out, &median), 0);
@@ -82,13 +75,12 @@ static void too_few_runs_name_no_outlier(void **state)
 	assert_true(named(6, 0.5, 0) < 0.01);
 }
 
-static void two_runs_cannot_be_separated(void **state)
+TEST(two_runs_cannot_be_separated)
 {
 	static const double x[] = { 1, 100 }, sd[] = { 0.1, 0.1 };
 	struct outlier out[2];
 	double median;
 
-	(void)state;
 	assert_int_equal(outliers_find(x, sd, 2, out, &median), 0);
 	assert_false(out[0].differs || out[1].differs);
 	assert_int_equal(outliers_find(x, sd, 0, out, &median), 0);
@@ -98,16 +90,10 @@ static void two_runs_cannot_be_separated(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_run_is_named_in_one_set_of_sixty),
-		cmocka_unit_test(a_run_that_is_far_off_is_named),
-		cmocka_unit_test(too_few_runs_name_no_outlier),
-		cmocka_unit_test(two_runs_cannot_be_separated),
-	};
 	int failed;
 
 	rng = gsl_rng_alloc(gsl_rng_mt19937);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = tests_run(NULL, NULL);
 	gsl_rng_free(rng);
 	return failed;
 }

@@ -2,25 +2,21 @@
 /* Cost of sampling, the interval that keeps it below a bound, and how report and record show it. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/profile/overhead.h"
 #include "cli/args.h"
 #include "record/record.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MS	1000000ull
 
 /* 100 s of which 40 are idle; 1 s of ticks: what took 59 s took 60. */
-static void it_is_a_part_of_what_ran(void **state)
+TEST(it_is_a_part_of_what_ran)
 {
 	const struct overhead_cpu cpus[] = {
 		{ .cpu = 0, .time_s = 100, .idle_s = 40, .taken_s = 1 },
@@ -29,7 +25,6 @@ static void it_is_a_part_of_what_ran(void **state)
 		{ .cpu = 3, .time_s = 100, .idle_s = 100, .taken_s = 0 },
 	};
 
-	(void)state;
 	assert_true(near(overhead_part(&cpus[0]), 1 / 59.0, 1e-12));
 	assert_true(isnan(overhead_part(&cpus[3])));
 	assert_true(near(overhead_all(cpus, 4), 4.03 / (160.05 - 4.03), 1e-9));
@@ -40,14 +35,13 @@ static void it_is_a_part_of_what_ran(void **state)
 }
 
 /* The recorder on a CPU of its own takes nothing; on one that is always busy all its wakeups. */
-static void who_records_counts_where_others_would_run(void **state)
+TEST(who_records_counts_where_others_would_run)
 {
 	const struct overhead_cpu own = { .time_s = 100, .idle_s = 90, .awake_s = 10 };
 	const struct overhead_cpu shared = { .time_s = 100, .taken_s = 2, .awake_s = 8 };
 	const struct overhead_cpu half = { .time_s = 100, .idle_s = 45, .awake_s = 10 };
 	const struct overhead_cpu both[] = { own, shared };
 
-	(void)state;
 	assert_true(isnan(overhead_part(&own)));
 	assert_null(overhead_most(&own, 1));
 	assert_true(near(overhead_all(&shared, 1), 10 / 90.0, 1e-12));
@@ -59,11 +53,10 @@ static void who_records_counts_where_others_would_run(void **state)
 }
 
 /* Ticks of the chosen interval take the requested part, to a nanosecond; of a shorter one more. */
-static void the_interval_keeps_the_bound(void **state)
+TEST(the_interval_keeps_the_bound)
 {
 	uint64_t ns;
 
-	(void)state;
 	for (double bound = 0.0001; bound <= 0.25; bound *= 1.7) {
 		for (double tick = 300; tick < 1e6; tick *= 3.1) {
 			assert_int_equal(overhead_interval(tick, bound, 1000, UINT64_MAX, &ns), 0);
@@ -80,12 +73,11 @@ static void the_interval_keeps_the_bound(void **state)
 	assert_int_equal(overhead_interval(1000, 0.3, 0, MS, &ns), -EINVAL);
 }
 
-static void uncertainty_is_allowed_for(void **state)
+TEST(uncertainty_is_allowed_for)
 {
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 3000, .tick_error_ns = 30,
 					  .handler_spread_ns = 40 };
 
-	(void)state;
 	assert_true(near(overhead_tick_ns(&cal), 1.25 * 3100, 1e-9));
 	cal.handler_spread_ns = NAN;
 	assert_true(near(overhead_tick_ns(&cal), 1.25 * 3060, 1e-9));
@@ -93,7 +85,7 @@ static void uncertainty_is_allowed_for(void **state)
 	assert_true(isnan(overhead_tick_ns(&cal)));
 }
 
-static void record_chooses_within_its_limits(void **state)
+TEST(record_chooses_within_its_limits)
 {
 	const struct kjoule_info info = { .min_interval_ns = 50000, .max_interval_ns = 1000 * MS };
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 10000 };
@@ -101,7 +93,6 @@ static void record_chooses_within_its_limits(void **state)
 	struct kjoule_error why;
 	uint64_t ns;
 
-	(void)state;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
 	/*
 	 * 10 us in 1.343 ms: three quarters of the bound, a quarter more, and one part in 126.618
@@ -124,11 +115,10 @@ static void record_chooses_within_its_limits(void **state)
 }
 
 /* A quarter of the bound is the recorder's: it sleeps to keep its wakeups within that. */
-static void the_recorder_keeps_its_part(void **state)
+TEST(the_recorder_keeps_its_part)
 {
 	struct record_options opt = { .overhead = 0.01 };
 
-	(void)state;
 	/* two CPUs: 5 ms a second */
 	assert_int_equal(record_bounded_sleep(&opt, 2, 0.002, 0.1, 200, 2000), 300);
 	assert_int_equal(record_bounded_sleep(&opt, 2, 0.004, 10, 200, 2000), 200);
@@ -137,7 +127,7 @@ static void the_recorder_keeps_its_part(void **state)
 	assert_int_equal(record_bounded_sleep(&opt, 2, 0.050, 0.1, 200, 2000), 200);
 }
 
-static void contradictions_are_refused(void **state)
+TEST(contradictions_are_refused)
 {
 	static const struct {
 		const char *options, *words;
@@ -156,7 +146,6 @@ static void contradictions_are_refused(void **state)
 	};
 	double percent;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(kjoule("record %s -- true", cases[i].options), 2);
 		assert_true(says(err, cases[i].words));
@@ -203,11 +192,10 @@ static struct json_object *overhead_in(const char *name)
 	return o;
 }
 
-static void a_report_prints_it_with_the_bound(void **state)
+TEST(a_report_prints_it_with_the_bound)
 {
 	struct json_object *o;
 
-	(void)state;
 	write_one("met", 10000, 5000, 0);
 	o = overhead_in("met");
 	assert_true(near(number(o, "part"), 5.0 / 995, 1e-5));
@@ -245,20 +233,4 @@ static void a_report_prints_it_with_the_bound(void **state)
 	/* without costs none is reported */
 	assert_int_equal(kjoule("report -v --raw %s", temp_path("met")), 0);
 	assert_null(strstr(out, "# overhead"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_a_part_of_what_ran),
-		cmocka_unit_test(who_records_counts_where_others_would_run),
-		cmocka_unit_test(the_interval_keeps_the_bound),
-		cmocka_unit_test(the_recorder_keeps_its_part),
-		cmocka_unit_test(uncertainty_is_allowed_for),
-		cmocka_unit_test(record_chooses_within_its_limits),
-		cmocka_unit_test(contradictions_are_refused),
-		cmocka_unit_test(a_report_prints_it_with_the_bound),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

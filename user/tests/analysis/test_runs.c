@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The average run: coverage of its intervals, whatever runs differ by. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include "analysis/runs/runs.h"
+#include "tests/support/unit.h"
 
 #define SETS	4000
 #define MOST	30
@@ -71,12 +67,11 @@ static void coverage(size_t n, double between, double *covered, double *width)
 	*width = half / (1.96 * within * sqrt((1 + between * between) / n));
 }
 
-static void intervals_cover_the_truth_whatever_runs_differ_by(void **state)
+TEST(intervals_cover_the_truth_whatever_runs_differ_by)
 {
 	static const double betweens[] = { 0, 0.5, 1, 2, 4, 10 };
 	static const size_t sizes[] = { 3, 5, 10, 30 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		for (size_t k = 0; k < sizeof(betweens) / sizeof(betweens[0]); k++) {
 			double covered[3], width;
@@ -93,11 +88,10 @@ static void intervals_cover_the_truth_whatever_runs_differ_by(void **state)
 }
 
 /* What two runs know of themselves is not what a third would do: the report says so. */
-static void of_two_runs_that_differ_the_interval_is_too_narrow(void **state)
+TEST(of_two_runs_that_differ_the_interval_is_too_narrow)
 {
 	double covered[3], width;
 
-	(void)state;
 	coverage(2, 0, covered, &width);
 	assert_in_range(1000 * covered[0], 935, 970);
 	coverage(2, 1, covered, &width);
@@ -109,13 +103,12 @@ static void of_two_runs_that_differ_the_interval_is_too_narrow(void **state)
 }
 
 /* Two runs say nothing of what lies between runs; each is as sure as it is. */
-static void of_two_runs_only_the_sampling_counts(void **state)
+TEST(of_two_runs_only_the_sampling_counts)
 {
 	struct profile_group g[2], out;
 	const struct profile_group *of[2] = { &g[0], &g[1] };
 	struct runs_between between;
 
-	(void)state;
 	make(&g[0], 1, 2, 0.01, 0.02);
 	make(&g[1], 3, 6, 0.01, 0.02);
 	assert_int_equal(runs_average(of, 2, 1, &out, &between), 0);
@@ -129,12 +122,11 @@ static void of_two_runs_only_the_sampling_counts(void **state)
 }
 
 /* One run is what it was. */
-static void an_average_of_one_is_the_run_itself(void **state)
+TEST(an_average_of_one_is_the_run_itself)
 {
 	const struct profile_group *of[1];
 	struct profile_group g, out;
 
-	(void)state;
 	make(&g, 1, 2, 0.01, 0.02);
 	of[0] = &g;
 	assert_int_equal(runs_average(of, 1, 1, &out, NULL), 0);
@@ -149,13 +141,12 @@ static void an_average_of_one_is_the_run_itself(void **state)
  * Blocks with a window or two in each run have no interval there, but there is one in how runs
  * differ.
  */
-static void what_no_run_shows_the_runs_do(void **state)
+TEST(what_no_run_shows_the_runs_do)
 {
 	struct profile_group g[4], out;
 	const struct profile_group *of[4];
 	struct runs_between between;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		make(&g[i], 1, 2 + 0.1 * (i % 2 ? 1 : -1), 0.01, NAN);
 		of[i] = &g[i];
@@ -170,13 +161,12 @@ static void what_no_run_shows_the_runs_do(void **state)
 }
 
 /* What the calibration may be off by is the same in every run. */
-static void more_runs_make_no_calibration_better(void **state)
+TEST(more_runs_make_no_calibration_better)
 {
 	static struct profile_group g[MOST];
 	const struct profile_group *of[MOST];
 	struct profile_group out;
 
-	(void)state;
 	for (size_t i = 0; i < MOST; i++) {
 		make(&g[i], 1, 2, 1e-6, 1e-6);
 		g[i].off_s = 0.05;
@@ -192,13 +182,12 @@ static void more_runs_make_no_calibration_better(void **state)
 }
 
 /* One sample in each of many runs: Poisson's, of all of them together. */
-static void rare_blocks_are_counted_over_all_runs(void **state)
+TEST(rare_blocks_are_counted_over_all_runs)
 {
 	static struct profile_group g[MOST];
 	const struct profile_group *of[MOST];
 	struct profile_group out;
 
-	(void)state;
 	memset(g, 0, sizeof(g));
 	for (size_t i = 0; i < MOST; i++) {
 		g[i].khz = (struct value){ NAN, NAN, NAN };
@@ -218,19 +207,10 @@ static void rare_blocks_are_counted_over_all_runs(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intervals_cover_the_truth_whatever_runs_differ_by),
-		cmocka_unit_test(of_two_runs_that_differ_the_interval_is_too_narrow),
-		cmocka_unit_test(of_two_runs_only_the_sampling_counts),
-		cmocka_unit_test(an_average_of_one_is_the_run_itself),
-		cmocka_unit_test(what_no_run_shows_the_runs_do),
-		cmocka_unit_test(more_runs_make_no_calibration_better),
-		cmocka_unit_test(rare_blocks_are_counted_over_all_runs),
-	};
 	int failed;
 
 	rng = gsl_rng_alloc(gsl_rng_mt19937);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = tests_run(NULL, NULL);
 	gsl_rng_free(rng);
 	return failed;
 }

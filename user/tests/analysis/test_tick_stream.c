@@ -2,15 +2,11 @@
 /*
  * Ticks that were packed are what they were.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "analysis/ticks/tick_stream.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define N	200000
 
@@ -40,7 +36,7 @@ static struct entry make_entry(uint64_t *state, uint64_t next)
 	return e;
 }
 
-static void what_is_packed_comes_out_again(void **state)
+TEST(what_is_packed_comes_out_again)
 {
 	struct entry *all = calloc(N, sizeof(*all));
 	struct tick_stream packed = { 0 };
@@ -49,7 +45,6 @@ static void what_is_packed_comes_out_again(void **state)
 	uint64_t seed = 5, next = 0;
 	size_t i = 0;
 
-	(void)state;
 	for (size_t k = 0; k < N; k++) {
 		all[k] = make_entry(&seed, next);
 		next = all[k].t.tick + all[k].t.more + 1;
@@ -90,7 +85,7 @@ static void put(struct tick_stream *l, uint64_t tick, uint32_t block, uint32_t v
 					 value), 0);
 }
 
-static void samples_that_are_alike_are_one_entry(void **state)
+TEST(samples_that_are_alike_are_one_entry)
 {
 	struct tick_stream packed = { 0 };
 	struct cpm_stream stream = { .packed = &packed };
@@ -98,7 +93,6 @@ static void samples_that_are_alike_are_one_entry(void **state)
 	uint64_t ticks = 0;
 	size_t n = 0;
 
-	(void)state;
 	for (uint64_t k = 0; k < 1000; k++)
 		put(&packed, k, 7, 100);
 	put(&packed, 1000, 7, 101);
@@ -128,13 +122,12 @@ static void samples_that_are_alike_are_one_entry(void **state)
 }
 
 /* What was counted while it was written is what there is, whatever became one entry. */
-static void blocks_are_counted_as_they_are_written(void **state)
+TEST(blocks_are_counted_as_they_are_written)
 {
 	struct tick_stream_counts counts = { 0 };
 	struct stream_count found[2000] = { { 0 } };
 	uint64_t seed = 8, next = 0, unseen = 0;
 
-	(void)state;
 	for (int k = 0; k < 2; k++) {
 		struct tick_stream packed = { .counts = &counts };
 		struct cpm_stream stream = { .packed = &packed };
@@ -169,14 +162,13 @@ static void blocks_are_counted_as_they_are_written(void **state)
 	free(counts.of);
 }
 
-static void a_cut_stream_ends_where_it_is_cut(void **state)
+TEST(a_cut_stream_ends_where_it_is_cut)
 {
 	static const struct cpm_tick ticks[] = { { .tick = 2, .block = 1 },
 						 { .tick = 5, .block = 2, .more = 9, .skipped = 1 },
 						 { .tick = 20, .block = 3 } };
 	struct tick_stream packed = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(tick_stream_put(&packed, &ticks[i], 0), 0);
 	assert_int_equal(tick_stream_seal(&packed), 0);
@@ -201,16 +193,4 @@ static void a_cut_stream_ends_where_it_is_cut(void **state)
 		}
 	}
 	tick_stream_free(&packed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_packed_comes_out_again),
-		cmocka_unit_test(samples_that_are_alike_are_one_entry),
-		cmocka_unit_test(blocks_are_counted_as_they_are_written),
-		cmocka_unit_test(a_cut_stream_ends_where_it_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,25 +2,20 @@
 /*
  * From records to samples: tick numbers, gaps, losses, readings, skew.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "analysis/ticks/timeline.h"
 #include "lib/control/control.h"
 #include "lib/control/ring.h"
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
-static void ticks_go_on_past_32_bits(void **state)
+TEST(ticks_go_on_past_32_bits)
 {
 	struct timeline tl = { 0 };
 	struct buffer b = { 0 };
 
-	(void)state;
 	put_task(&b, 1, 1);
 	put_sample(&b, 5, 0, 0, 0, 0);
 	put_sample(&b, 0xfffffff0u, 0, 0, 0, 0);
@@ -40,12 +35,11 @@ static void ticks_go_on_past_32_bits(void **state)
 	free(b.data);
 }
 
-static void impossible_ticks_are_left_out(void **state)
+TEST(impossible_ticks_are_left_out)
 {
 	struct timeline tl = { 0 };
 	struct buffer b = { 0 };
 
-	(void)state;
 	put_task(&b, 1, 1);
 	put_sample(&b, 100, 0, 0, 0, 0);
 	put_sample(&b, 99, 0, 0, 0, 0);	/* back in time: would be 2^32 - 1 ticks later */
@@ -60,14 +54,13 @@ static void impossible_ticks_are_left_out(void **state)
 	free(b.data);
 }
 
-static void samples_have_the_task_before_them(void **state)
+TEST(samples_have_the_task_before_them)
 {
 	struct timeline tl = { 0 };
 	struct buffer b = { 0 };
 	struct kjoule_lost lost = { .rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE,
 					     sizeof(lost) } };
 
-	(void)state;
 	put_sample(&b, 0, 0, 0, 0, 0);
 	put_task(&b, 11, 10);
 	put_sample(&b, 1, 0, 0, 0, 0);
@@ -95,12 +88,11 @@ static void samples_have_the_task_before_them(void **state)
 	free(b.data);
 }
 
-static void readings_of_a_package_are_put_in_order(void **state)
+TEST(readings_of_a_package_are_put_in_order)
 {
 	struct timeline tl = { 0 };
 	struct buffer a = { 0 }, b = { 0 };
 
-	(void)state;
 	put_energy(&a, 0, 3, (uint64_t[]){ 10, 1 });
 	put_energy(&a, 10, 1, (uint64_t[]){ 20 });
 	put_energy(&b, 5, 5, (uint64_t[]){ 15, 700 });
@@ -133,13 +125,12 @@ static struct kjoule_meta session_of_two(void)
 	return meta;
 }
 
-static void a_reading_divides_the_ticks_before_it_from_those_after(void **state)
+TEST(a_reading_divides_the_ticks_before_it_from_those_after)
 {
 	struct kjoule_meta meta = session_of_two();
 	struct timeline tl = { .session = &meta.session };
 	struct buffer a = { 0 }, b = { 0 };
 
-	(void)state;
 	/* at tick 3, before its sample; then on going idle, and on waking; then at tick 20 */
 	put_energy_of(&a, 0, 0, 3, 20000, 1, (uint64_t[]){ 10 });
 	put_sample(&a, 3, 0, 0, 0, 20000);
@@ -175,13 +166,12 @@ static void a_reading_divides_the_ticks_before_it_from_those_after(void **state)
 	free(b.data);
 }
 
-static void sources_and_scopes_are_kept_apart(void **state)
+TEST(sources_and_scopes_are_kept_apart)
 {
 	struct kjoule_meta meta = session_of_two();
 	struct timeline tl = { .session = &meta.session };
 	struct buffer a = { 0 };
 
-	(void)state;
 	put_energy_of(&a, 0, 0, 1, 0, 1, (uint64_t[]){ 10 });
 	put_energy_of(&a, 0, 1, 1, 0, 1, (uint64_t[]){ 5 });
 	put_energy_of(&a, 0, 0, 2, 0, 3, (uint64_t[]){ 20, 7 });
@@ -202,13 +192,12 @@ static void sources_and_scopes_are_kept_apart(void **state)
 	free(a.data);
 }
 
-static void slow_values_have_their_own_time(void **state)
+TEST(slow_values_have_their_own_time)
 {
 	struct kjoule_meta meta = session_of_two();
 	struct timeline tl = { .session = &meta.session };
 	struct buffer a = { 0 }, b = { 0 };
 
-	(void)state;
 	meta.session.sources[0].domains[0].quantity = KJOULE_QUANTITY_TEMPERATURE;
 	put_sample(&a, 100, 0, 0, 0, 0);
 	put_value(&a, 0, 1050000000, 40000);	/* older than the record before it */
@@ -236,14 +225,13 @@ static void slow_values_have_their_own_time(void **state)
 	free(b.data);
 }
 
-static void offline_ticks_are_separate_from_missed_ones(void **state)
+TEST(offline_ticks_are_separate_from_missed_ones)
 {
 	struct timeline tl = { 0 };
 	struct buffer a = { 0 };
 	struct kjoule_gap gap = { .rec = { KJOULE_RECORD_GAP, KJOULE_GAP_OFFLINE, sizeof(gap) },
 				  .tick = 10, .count = 90 };
 
-	(void)state;
 	put_gap(&a, 5, 2);
 	put_bytes(&a, &gap, sizeof(gap));
 	put_skipped(&a, 200, 1ull << 40, 0, 1);	/* cannot be */
@@ -258,12 +246,11 @@ static void offline_ticks_are_separate_from_missed_ones(void **state)
 	free(a.data);
 }
 
-static void skew_is_between_cpus_at_one_tick(void **state)
+TEST(skew_is_between_cpus_at_one_tick)
 {
 	struct timeline tl = { 0 };
 	struct buffer a = { 0 }, b = { 0 };
 
-	(void)state;
 	for (uint32_t k = 0; k < 10; k++) {
 		put_sample(&a, k, 0, 0, 0, 1000 + k);
 		if (k != 5)
@@ -287,12 +274,11 @@ static void skew_is_between_cpus_at_one_tick(void **state)
 	free(b.data);
 }
 
-static void any_content_ends_without_a_crash(void **state)
+TEST(any_content_ends_without_a_crash)
 {
 	struct kjoule_meta meta = session_of_two();
 	uint64_t seed = 3, v;
 
-	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		struct timeline tl = { .session = round % 2 ? &meta.session : NULL };
 		struct buffer b = { 0 };
@@ -309,11 +295,10 @@ static void any_content_ends_without_a_crash(void **state)
 	}
 }
 
-static void jitter_is_below_its_limit_and_repeats(void **state)
+TEST(jitter_is_below_its_limit_and_repeats)
 {
 	double sum = 0;
 
-	(void)state;
 	assert_int_equal(kjoule_jitter(1, 2, 0), 0);
 	/* as worked out from Documentation/abi/device.rst */
 	assert_int_equal(kjoule_jitter(42, 7, 1000000), 382097);
@@ -330,13 +315,12 @@ static void jitter_is_below_its_limit_and_repeats(void **state)
 }
 
 /* Impossible times, of a forged file. */
-static void the_end_of_all_times_is_after_all_ticks(void **state)
+TEST(the_end_of_all_times_is_after_all_ticks)
 {
 	struct kjoule_session_info s = { .t0_ns = 1000, .interval_ns = 1000000, .jitter_ns = 999999,
 					 .seed = 7 };
 	uint64_t tick;
 
-	(void)state;
 	for (int jitter = 0; jitter < 2; jitter++) {
 		assert_true(timeline_first(&s, UINT64_MAX - 10) == UINT64_MAX);
 		assert_true(timeline_first(&s, UINT64_MAX - s.interval_ns) == UINT64_MAX);
@@ -346,24 +330,4 @@ static void the_end_of_all_times_is_after_all_ticks(void **state)
 		assert_int_equal(timeline_first(&s, 0), 0);
 		s.jitter_ns = 0;
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ticks_go_on_past_32_bits),
-		cmocka_unit_test(impossible_ticks_are_left_out),
-		cmocka_unit_test(samples_have_the_task_before_them),
-		cmocka_unit_test(readings_of_a_package_are_put_in_order),
-		cmocka_unit_test(a_reading_divides_the_ticks_before_it_from_those_after),
-		cmocka_unit_test(sources_and_scopes_are_kept_apart),
-		cmocka_unit_test(slow_values_have_their_own_time),
-		cmocka_unit_test(offline_ticks_are_separate_from_missed_ones),
-		cmocka_unit_test(skew_is_between_cpus_at_one_tick),
-		cmocka_unit_test(any_content_ends_without_a_crash),
-		cmocka_unit_test(jitter_is_below_its_limit_and_repeats),
-		cmocka_unit_test(the_end_of_all_times_is_after_all_ticks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,12 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "tests/support/synthetic.h"
 #include "tests/support/transitions.h"
+#include "tests/support/unit.h"
 
 #define CALIBRATION	10000
 
@@ -25,7 +21,7 @@ static size_t runs_of(size_t n)
 
 /* --- levels --- */
 
-static void test_level_covers_the_truth(void **state)
+TEST(test_level_covers_the_truth)
 {
 	static double loops[CALIBRATION];
 	const size_t runs = runs_of(400);
@@ -34,7 +30,6 @@ static void test_level_covers_the_truth(void **state)
 	uint64_t seed = 7;
 	size_t inside = 0;
 
-	(void)state;
 	c.resolution = 30;
 	for (size_t i = 0; i < runs; i++) {
 		made_loops(&c, c.from, &seed, loops, CALIBRATION);
@@ -54,13 +49,12 @@ static void test_level_covers_the_truth(void **state)
 }
 
 /* A level that drifts is not as sure as so many loops would be. */
-static void test_drift_makes_a_level_unsure(void **state)
+TEST(test_drift_makes_a_level_unsure)
 {
 	static double loops[CALIBRATION];
 	struct transition_level still, drifting;
 	uint64_t seed = 7;
 
-	(void)state;
 	made_loops(&made_slow, 50e3, &seed, loops, CALIBRATION);
 	assert_int_equal(transition_level(loops, CALIBRATION, 0, &still), 0);
 	for (size_t i = 0; i < CALIBRATION; i++)
@@ -70,14 +64,13 @@ static void test_drift_makes_a_level_unsure(void **state)
 }
 
 /* Six of ten have one length, two are shorter, two longer: the middle half does not show that. */
-static void test_loops_of_three_lengths_are_one_level(void **state)
+TEST(test_loops_of_three_lengths_are_one_level)
 {
 	static const double steps[10] = { 0, 0, -1700, 0, 1700, 0, 1700, 0, -1700, 0 };
 	static double loops[CALIBRATION];
 	struct transition_level l;
 	uint64_t seed = 7;
 
-	(void)state;
 	for (size_t i = 0; i < CALIBRATION; i++)
 		loops[i] = 27500 + steps[(size_t)(10 * rnd_unit(&seed))] + 50 * made_normal(&seed);
 	assert_int_equal(transition_level(loops, CALIBRATION, 0, &l), 0);
@@ -91,12 +84,11 @@ static void test_loops_of_three_lengths_are_one_level(void **state)
 	assert_int_equal(transition_level(loops, CALIBRATION, 0, &l), -ENODATA);
 }
 
-static void test_level_needs_times(void **state)
+TEST(test_level_needs_times)
 {
 	static double loops[CALIBRATION];
 	struct transition_level l;
 
-	(void)state;
 	for (size_t i = 0; i < CALIBRATION; i++)
 		loops[i] = 1000;
 	assert_int_equal(transition_level(loops, 0, 1, &l), -ENODATA);
@@ -126,7 +118,7 @@ static void test_level_needs_times(void **state)
 	assert_int_equal(transition_level(loops, CALIBRATION, NAN, &l), -EINVAL);
 }
 
-static void test_levels_that_differ_by_noise_are_not_apart(void **state)
+TEST(test_levels_that_differ_by_noise_are_not_apart)
 {
 	struct transition_level a, same, twin, other,
 		none = { .mean_ns = { NAN, NAN, NAN }, .mean_sd = NAN, .sd_ns = NAN };
@@ -134,7 +126,6 @@ static void test_levels_that_differ_by_noise_are_not_apart(void **state)
 	uint64_t seed = 7;
 	size_t told = 0;
 
-	(void)state;
 	made_level(&made_slow, 60e3, &seed, &a);
 	made_level(&made_slow, 60e3 * 1.005, &seed, &twin);
 	made_level(&made_slow, 60e3 * 1.04, &seed, &other);
@@ -154,7 +145,7 @@ static void test_levels_that_differ_by_noise_are_not_apart(void **state)
 	assert_true(told <= 0.08 * runs_of(400) + 1);
 }
 
-static void test_welch_is_as_in_the_books(void **state)
+TEST(test_welch_is_as_in_the_books)
 {
 	/*
 	 * equal variances and sizes: twice the degrees of freedom; one that is exact: those of the
@@ -162,7 +153,6 @@ static void test_welch_is_as_in_the_books(void **state)
 	 */
 	struct transition_difference d = transition_welch(10, 1, 9, 7, 1, 9);
 
-	(void)state;
 	assert_float_equal(d.dof, 18, 1e-9);
 	assert_float_equal(d.t, 3 / sqrt(2), 1e-9);
 	assert_float_equal(d.ns.hi - 3, 2.1009 * sqrt(2), 1e-3);
@@ -257,11 +247,10 @@ static void check_interval(const char *what, const struct made_change *c, double
 	assert_true(fabs(mean / good) <= (3 * 0.29 / sqrt(good) + 0.02) * loop);
 }
 
-static void test_change_is_between_what_is_certain(void **state)
+TEST(test_change_is_between_what_is_certain)
 {
 	struct made_change near = made_slow, no_pause = made_slow, joined = made_slow;
 
-	(void)state;
 	/* one loop's end is the next one's start, but for where interrupts are let in */
 	joined.gap = 0;
 	check_interval("60 to 30 us, loops without gaps", &joined, 0.98);
@@ -285,13 +274,12 @@ static void test_change_is_between_what_is_certain(void **state)
 	check_interval("60 to 57 us, 1 % noise, no pause", &near, 0.98);
 }
 
-static void test_steps_have_a_first_and_a_last_change(void **state)
+TEST(test_steps_have_a_first_and_a_last_change)
 {
 	struct made_change c = made_slow;
 	double off_first = 0, off_last = 0, off_pause = 0;
 	struct trying of;
 
-	(void)state;
 	c.n_steps = 2;
 	c.step[0] = 50e3;
 	c.step[1] = 40e3;
@@ -320,13 +308,12 @@ static void test_steps_have_a_first_and_a_last_change(void **state)
 }
 
 /* Single long loops away from the change, many of them. */
-static void test_stray_loops_are_no_change(void **state)
+TEST(test_stray_loops_are_no_change)
 {
 	struct made_change c = made_slow;
 	size_t good = 0, clean = 0, runs = runs_of(500);
 	struct trying of;
 
-	(void)state;
 	c.stray = 0.05;
 	c.stray_ns = 1000e3;
 	of = trying(&c);
@@ -345,23 +332,21 @@ static void test_stray_loops_are_no_change(void **state)
 	assert_true(good >= 0.95 * clean);
 }
 
-static void test_levels_that_are_not_apart_have_no_number(void **state)
+TEST(test_levels_that_are_not_apart_have_no_number)
 {
 	struct made_change c = made_slow;
 	struct trying of;
 
-	(void)state;
 	c.to = 0.985 * c.from;
 	of = trying(&c);
 	all_end(&of, TRANSITION_TOO_NEAR);
 }
 
-static void test_never_reached_has_no_number(void **state)
+TEST(test_never_reached_has_no_number)
 {
 	struct made_change c = made_slow;
 	struct trying of;
 
-	(void)state;
 	c.latency = INFINITY;
 	c.timeout = 10e6;
 	of = trying(&c);
@@ -373,12 +358,11 @@ static void test_never_reached_has_no_number(void **state)
 	all_end(&of, TRANSITION_NEVER);
 }
 
-static void test_too_slow_has_no_number(void **state)
+TEST(test_too_slow_has_no_number)
 {
 	struct made_change c = made_slow;
 	struct trying of;
 
-	(void)state;
 	c.latency = 12e6;
 	c.timeout = 10e6;
 	of = trying(&c);
@@ -399,13 +383,12 @@ static void test_too_slow_has_no_number(void **state)
 }
 
 /* Another frequency than the requested one: a little off, in the middle, beyond. */
-static void test_elsewhere_has_no_number_but_its_speed(void **state)
+TEST(test_elsewhere_has_no_number_but_its_speed)
 {
 	static const double settled[] = { 0.95, 1.05, 1.5, 0.75, 1.03, 0.6 };
 	struct made_change c = made_slow;
 	struct trying of = trying(&c);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(settled) / sizeof(settled[0]); i++) {
 		of.c.to = c.to * settled[i];
 		all_end(&of, TRANSITION_ELSEWHERE);
@@ -416,18 +399,17 @@ static void test_elsewhere_has_no_number_but_its_speed(void **state)
 	assert_int_equal(try_once(&of, NULL).verdict, TRANSITION_GOOD);
 }
 
-static void test_began_elsewhere_has_no_number(void **state)
+TEST(test_began_elsewhere_has_no_number)
 {
 	struct trying of = trying(&made_slow);
 
-	(void)state;
 	of.c.from = 1.1 * made_slow.from;
 	all_end(&of, TRANSITION_NOT_FROM);
 	of.c.from = made_slow.to;
 	all_end(&of, TRANSITION_NOT_FROM);
 }
 
-static void test_gap_that_hides_a_change_has_no_number(void **state)
+TEST(test_gap_that_hides_a_change_has_no_number)
 {
 	struct trying of = trying(&made_fast);
 	struct transition_series cut;
@@ -435,7 +417,6 @@ static void test_gap_that_hides_a_change_has_no_number(void **state)
 	struct made_series m;
 	size_t n = 0;
 
-	(void)state;
 	made_new(&of.c, &of.seed, &m);
 	/* the loop with the change and two besides are not there */
 	for (size_t i = 0; i < m.s.n; i++)
@@ -453,7 +434,7 @@ static void test_gap_that_hides_a_change_has_no_number(void **state)
  * The next two loops after a change take a little more than those of their level do. The change is
  * not in them.
  */
-static void test_slow_loops_after_a_change_are_after_it(void **state)
+TEST(test_slow_loops_after_a_change_are_after_it)
 {
 	struct made_change c = made_slow;
 	struct transition_loop loops[200];
@@ -461,7 +442,6 @@ static void test_slow_loops_after_a_change_are_after_it(void **state)
 	struct transition_try try;
 	uint64_t seed = 7;
 
-	(void)state;
 	c.noise = 0.0005;
 	made_level(&c, c.from, &seed, &from);
 	made_level(&c, c.to, &seed, &to);
@@ -490,7 +470,7 @@ static void test_slow_loops_after_a_change_are_after_it(void **state)
 }
 
 /* Interrupts were on for 100 us, and the CPU stopped for a part of that. */
-static void test_change_between_loops_has_no_pause(void **state)
+TEST(test_change_between_loops_has_no_pause)
 {
 	struct trying of = trying(&made_slow);
 	struct transition_loop loops[300];
@@ -498,7 +478,6 @@ static void test_change_between_loops_has_no_pause(void **state)
 	struct transition_try tries[31];
 	struct transition_pair pair;
 
-	(void)state;
 	for (size_t i = 0; i < 31; i++) {
 		double t = -20.5 * of.c.from;
 		struct transition_series s = { loops, 0, of.c.request };
@@ -541,14 +520,13 @@ static void test_change_between_loops_has_no_pause(void **state)
  * The CPU was stopped between the note of when it was asked and the request: all of the change is
  * later.
  */
-static void test_call_that_was_stopped_does_not_count(void **state)
+TEST(test_call_that_was_stopped_does_not_count)
 {
 	struct trying of = trying(&made_slow);
 	enum transition_verdict verdicts[31];
 	struct transition_try tries[31];
 	struct transition_pair pair;
 
-	(void)state;
 	for (size_t i = 0; i < 31; i++) {
 		of.c.request = i == 7 ? 2240e3 : 40e3 + 100 * i;
 		of.c.latency = made_slow.latency + of.c.request;
@@ -566,23 +544,21 @@ static void test_call_that_was_stopped_does_not_count(void **state)
 	assert_true(pair.verdicts[TRANSITION_GOOD] >= 29 && !verdicts[7]);
 }
 
-static void test_change_within_the_call_has_no_number(void **state)
+TEST(test_change_within_the_call_has_no_number)
 {
 	struct trying of = trying(&made_fast);
 
-	(void)state;
 	of.c.request = 100e3;
 	all_end(&of, TRANSITION_IN_CALL);
 	assert_float_equal(try_once(&of, NULL).request_ns, 100e3, 1e-9);
 }
 
 /* Noise that makes the levels overlap: within three loops, or unknown. */
-static void test_noise_is_no_change(void **state)
+TEST(test_noise_is_no_change)
 {
 	struct made_change c = made_slow;
 	struct trying of;
 
-	(void)state;
 	c.to = 0.93 * c.from;
 	c.noise = 0.01;
 	of = trying(&c);
@@ -613,14 +589,13 @@ static enum transition_verdict verdict_of(const struct transition_loop *loops, s
 	return t.verdict;
 }
 
-static void test_bad_series_are_reported_as_bad(void **state)
+TEST(test_bad_series_are_reported_as_bad)
 {
 	struct trying of = trying(&made_fast);
 	struct transition_loop kept;
 	struct made_series m;
 	size_t at = 60;
 
-	(void)state;
 	assert_int_equal(verdict_of(NULL, 0, 0), TRANSITION_NOT_FROM);
 	made_new(&of.c, &of.seed, &m);
 	kept = m.loops[at];
@@ -646,12 +621,11 @@ static void test_bad_series_are_reported_as_bad(void **state)
 }
 
 /* Anything at all in a series, and levels of anything: a verdict, and no NAN in what is good. */
-static void test_any_series_has_a_verdict(void **state)
+TEST(test_any_series_has_a_verdict)
 {
 	struct transition_loop loops[300];
 	uint64_t seed = 3;
 
-	(void)state;
 	for (size_t run = 0; run < runs_of(2000); run++) {
 		double t = -3000 * rnd_unit(&seed),
 		kinds[4] = { 500, 1063, 3000 * rnd_unit(&seed), 1e9 * rnd_unit(&seed) };
@@ -690,42 +664,10 @@ static void test_any_series_has_a_verdict(void **state)
 	}
 }
 
-static void test_all_verdicts_have_names(void **state)
+TEST(test_all_verdicts_have_names)
 {
-	(void)state;
 	for (enum transition_verdict v = 0; v < TRANSITION_VERDICTS; v++)
 		assert_true(transition_verdict_name(v)[0] != '?');
 	for (enum transition_shape s = 0; s < TRANSITION_SHAPES; s++)
 		assert_true(transition_shape_name(s)[0] != '?');
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_level_covers_the_truth),
-		cmocka_unit_test(test_drift_makes_a_level_unsure),
-		cmocka_unit_test(test_loops_of_three_lengths_are_one_level),
-		cmocka_unit_test(test_level_needs_times),
-		cmocka_unit_test(test_levels_that_differ_by_noise_are_not_apart),
-		cmocka_unit_test(test_welch_is_as_in_the_books),
-		cmocka_unit_test(test_change_is_between_what_is_certain),
-		cmocka_unit_test(test_steps_have_a_first_and_a_last_change),
-		cmocka_unit_test(test_stray_loops_are_no_change),
-		cmocka_unit_test(test_levels_that_are_not_apart_have_no_number),
-		cmocka_unit_test(test_never_reached_has_no_number),
-		cmocka_unit_test(test_too_slow_has_no_number),
-		cmocka_unit_test(test_elsewhere_has_no_number_but_its_speed),
-		cmocka_unit_test(test_began_elsewhere_has_no_number),
-		cmocka_unit_test(test_gap_that_hides_a_change_has_no_number),
-		cmocka_unit_test(test_slow_loops_after_a_change_are_after_it),
-		cmocka_unit_test(test_change_between_loops_has_no_pause),
-		cmocka_unit_test(test_call_that_was_stopped_does_not_count),
-		cmocka_unit_test(test_change_within_the_call_has_no_number),
-		cmocka_unit_test(test_noise_is_no_change),
-		cmocka_unit_test(test_bad_series_are_reported_as_bad),
-		cmocka_unit_test(test_any_series_has_a_verdict),
-		cmocka_unit_test(test_all_verdicts_have_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,13 @@
  * disturbed tries do not pass; and the error of the paper's own ways on the same series.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
-#include <cmocka.h>
 #include "tests/support/synthetic.h"
 #include "tests/support/transitions.h"
+#include "tests/support/unit.h"
 
 #define N	TRANSITION_REPEATS
 
@@ -100,12 +96,11 @@ static void check_pairs(const struct made_change *c, size_t pairs, const char *w
 	assert_true(tries <= N / 0.9);
 }
 
-static void test_emulated_pairs_cover_the_truth(void **state)
+TEST(test_emulated_pairs_cover_the_truth)
 {
 	static const double latencies[] = { 680e3, 884e3, 1496e3, 2108e3 };
 	static const double noises[] = { 0.005, 0.01, 0.02, 0.03 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct made_change up = varied(&made_slow, latencies[i], noises[i], 100, true);
 		struct made_change down = varied(&made_slow, 680e3, noises[i], 100, false);
@@ -119,12 +114,11 @@ static void test_emulated_pairs_cover_the_truth(void **state)
 	}
 }
 
-static void test_real_pairs_cover_the_truth(void **state)
+TEST(test_real_pairs_cover_the_truth)
 {
 	static const double latencies[] = { 20e3, 26e3, 44e3, 62e3 };
 	static const double resolutions[] = { 1, 10, 20, 30 };
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct made_change up = varied(&made_fast, latencies[i], 0.005,
 					       resolutions[i], true);
@@ -140,11 +134,10 @@ static void test_real_pairs_cover_the_truth(void **state)
 }
 
 /* Delays of their own in each repeat, no pause, and neighbours. */
-static void test_other_pairs_cover_the_truth(void **state)
+TEST(test_other_pairs_cover_the_truth)
 {
 	struct made_change c = made_fast;
 
-	(void)state;
 	c.spread = 0.3 * c.latency;
 	check_pairs(&c, pairs_of(500), "44 us and up to 30 % more or less");
 	c = made_slow;
@@ -165,11 +158,10 @@ static void test_other_pairs_cover_the_truth(void **state)
  * Loops that begin equally long after the request each time: the change is always at the same place
  * of one.
  */
-static void test_loops_in_step_with_the_request_are_not_trusted(void **state)
+TEST(test_loops_in_step_with_the_request_are_not_trusted)
 {
 	size_t pairs = 0, inside = 0, inside_pause = 0;
 
-	(void)state;
 	for (double latency = 40e3; latency < 42e3; latency += getenv("KJOULE_TEST_QUICK") ?
 	     500 : 20) {
 		struct made_change c = made_fast;
@@ -262,11 +254,10 @@ static void check_disturbed(const char *what, const struct made_change *of, doub
 	assert_true(stolen > 0.1 || o.good > o.tries / 2);
 }
 
-static void test_disturbed_tries_do_not_pass(void **state)
+TEST(test_disturbed_tries_do_not_pass)
 {
 	struct made_change c = made_slow;
 
-	(void)state;
 	check_disturbed("60 to 30 us, a pause of 323 us", &c, 0.05, 0.25);
 	c.pause = 0;
 	check_disturbed("60 to 30 us, no pause", &c, 0.05, 0.25);
@@ -306,12 +297,11 @@ static struct transition_pair failing(const struct made_change *c, const struct 
 	return p;
 }
 
-static void test_failure_has_a_reason_and_no_number(void **state)
+TEST(test_failure_has_a_reason_and_no_number)
 {
 	struct made_change c = made_slow, as = made_slow;
 	struct transition_pair p;
 
-	(void)state;
 	as.latency = INFINITY;
 	as.timeout = 10e6;
 	p = failing(&c, &as);
@@ -387,11 +377,10 @@ static struct transition_pair standing(double at, double spread)
  * A CPU that stops some loops before the loops look changed, in each try, has changed then: the
  * later step is something else. One that stops there by chance has not.
  */
-static void test_a_pause_next_to_the_change_is_no_chance(void **state)
+TEST(test_a_pause_next_to_the_change_is_no_chance)
 {
 	struct transition_pair p = standing(660e3, 10e3);
 
-	(void)state;
 	assert_int_equal(p.verdicts[TRANSITION_GOOD], 0);
 	assert_int_equal(p.state, TRANSITION_FAILED);
 	assert_int_equal(p.why, TRANSITION_DISTURBED);
@@ -439,9 +428,8 @@ static void a_little_longer_call(struct transition_try *t)
 	t->request_ns += 0.1 * t->first.from_ns;
 }
 
-static void test_a_try_unlike_the_others_was_disturbed(void **state)
+TEST(test_a_try_unlike_the_others_was_disturbed)
 {
-	(void)state;
 	assert_int_equal(unlike_the_others(another_step, 31), TRANSITION_DISTURBED);
 	/* of so few it is unknown which are the usual ones */
 	assert_int_equal(unlike_the_others(another_step, 4), TRANSITION_GOOD);
@@ -450,14 +438,13 @@ static void test_a_try_unlike_the_others_was_disturbed(void **state)
 }
 
 /* A few good ones among all that were tried are no answer either. */
-static void test_few_good_tries_are_a_failure(void **state)
+TEST(test_few_good_tries_are_a_failure)
 {
 	struct transition_try tries[TRANSITION_TRIES_MOST];
 	struct transition_level from, to;
 	struct transition_pair p;
 	uint64_t seed = 5;
 
-	(void)state;
 	made_level(&made_fast, made_fast.from, &seed, &from);
 	made_level(&made_fast, made_fast.to, &seed, &to);
 	made_tries(&made_fast, &from, &to, &seed, tries, NULL, TRANSITION_TRIES_MOST);
@@ -478,24 +465,22 @@ static void test_few_good_tries_are_a_failure(void **state)
 	assert_int_equal(p.why, TRANSITION_GOOD);
 }
 
-static void test_no_tries_ask_for_more(void **state)
+TEST(test_no_tries_ask_for_more)
 {
 	struct transition_pair p;
 
-	(void)state;
 	assert_int_equal(transition_pair(NULL, 0, 0, NULL, &p), 0);
 	assert_int_equal(p.state, TRANSITION_MORE);
 	assert_true(isnan(p.first_ns.v) && isnan(p.request_ns.v));
 }
 
 /* With the ranks that tables have: 10 of 31, 1 of 6, 2 of 9, none of 5. */
-static void test_median_has_the_ranks_of_the_tables(void **state)
+TEST(test_median_has_the_ranks_of_the_tables)
 {
 	static const struct { size_t n, rank; } known[] = { { 31, 10 }, { 6, 1 }, { 8, 1 },
 							    { 9, 2 }, { 20, 6 }, { 100, 40 } };
 	double values[100], room[100];
 
-	(void)state;
 	for (size_t i = 0; i < 100; i++)
 		values[i] = i + 1;
 	for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
@@ -586,12 +571,11 @@ static void compare_peers(const struct made_change *c, const char *what, double 
 	       transition_median(e.interval, e.n[2], room).v / loop, e.n[2]);
 }
 
-static void test_nearer_to_the_truth_than_the_paper(void **state)
+TEST(test_nearer_to_the_truth_than_the_paper)
 {
 	struct made_change c = made_slow;
 	double ours, theirs;
 
-	(void)state;
 	compare_peers(&c, "60 to 30 us, 1 % noise", &ours, &theirs);
 	assert_true(ours < theirs);
 	c.noise = 0.03;
@@ -608,24 +592,4 @@ static void test_nearer_to_the_truth_than_the_paper(void **state)
 	c.noise = 0.01;
 	compare_peers(&c, "1063 to 1030 ns, 1 % noise", &ours, &theirs);
 	assert_true(ours < theirs);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_emulated_pairs_cover_the_truth),
-		cmocka_unit_test(test_real_pairs_cover_the_truth),
-		cmocka_unit_test(test_other_pairs_cover_the_truth),
-		cmocka_unit_test(test_loops_in_step_with_the_request_are_not_trusted),
-		cmocka_unit_test(test_disturbed_tries_do_not_pass),
-		cmocka_unit_test(test_failure_has_a_reason_and_no_number),
-		cmocka_unit_test(test_a_pause_next_to_the_change_is_no_chance),
-		cmocka_unit_test(test_a_try_unlike_the_others_was_disturbed),
-		cmocka_unit_test(test_few_good_tries_are_a_failure),
-		cmocka_unit_test(test_no_tries_ask_for_more),
-		cmocka_unit_test(test_median_has_the_ranks_of_the_tables),
-		cmocka_unit_test(test_nearer_to_the_truth_than_the_paper),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

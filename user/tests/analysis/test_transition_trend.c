@@ -4,15 +4,11 @@
  * of the FTaLaT paper.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "tests/support/synthetic.h"
 #include "tests/support/transitions.h"
+#include "tests/support/unit.h"
 
 #define MOST		16
 #define RUNS		100
@@ -124,45 +120,39 @@ static void check_errors(const char *what, double (*delay)(size_t, size_t, size_
 	}
 }
 
-static void test_steps_are_named(void **state)
+TEST(test_steps_are_named)
 {
-	(void)state;
 	check_errors("steps", steps_up, TRANSITION_STEPS, 3);
 }
 
-static void test_line_is_named(void **state)
+TEST(test_line_is_named)
 {
-	(void)state;
 	check_errors("line", linear_up, TRANSITION_LINEAR, 0);
 }
 
-static void test_flat_is_named(void **state)
+TEST(test_flat_is_named)
 {
-	(void)state;
 	check_errors("flat", flat, TRANSITION_FLAT, 1);
 }
 
-static void test_two_levels_are_no_steps(void **state)
+TEST(test_two_levels_are_no_steps)
 {
-	(void)state;
 	check_errors("two levels", two, TRANSITION_JUMP, 2);
 }
 
-static void test_steps_that_depend_on_the_first_frequency_too(void **state)
+TEST(test_steps_that_depend_on_the_first_frequency_too)
 {
 	const struct machine m = { .delay = from_too, .error = 0.01 };
 
-	(void)state;
 	check("steps, a little from the first frequency", &m, TRANSITION_STEPS, 3);
 }
 
 /* Pairs that are off are not the machine's shape. */
-static void test_wild_pairs_do_not_change_it(void **state)
+TEST(test_wild_pairs_do_not_change_it)
 {
 	struct machine m = { .n = 10, .delay = linear_up, .error = 0.01, .wild = 0.05 };
 	size_t right = 0;
 
-	(void)state;
 	for (int i = 0; i < RUNS; i++)
 		right += trend_of(&m, true, 100 + i).shape == TRANSITION_LINEAR;
 	m.delay = steps_up;
@@ -173,22 +163,20 @@ static void test_wild_pairs_do_not_change_it(void **state)
 }
 
 /* A shape that is none of them gets no name of theirs. */
-static void test_others_have_no_name(void **state)
+TEST(test_others_have_no_name)
 {
 	const struct machine m = { .n = 10, .delay = zigzag, .error = 0.01 };
 
-	(void)state;
 	for (int i = 0; i < RUNS; i++)
 		assert_int_equal(trend_of(&m, true, 100 + i).shape, TRANSITION_OTHER);
 }
 
-static void test_slope_and_levels_are_right(void **state)
+TEST(test_slope_and_levels_are_right)
 {
 	struct machine m = { .n = 10, .delay = linear_up, .error = 0.01 };
 	struct transition_trend t;
 	size_t inside = 0;
 
-	(void)state;
 	for (int i = 0; i < RUNS; i++) {
 		double truth = 40e3 / 9 / 200000;
 
@@ -217,15 +205,14 @@ static double nearly(size_t from, size_t to, size_t n)
 	return 20 + 1.0 * to / n;
 }
 
-static void test_small_differences_are_flat(void **state)
+TEST(test_small_differences_are_flat)
 {
 	const struct machine m = { .n = 10, .delay = nearly, .error = 0.0005 };
 
-	(void)state;
 	assert_int_equal(trend_of(&m, true, 1).shape, TRANSITION_FLAT);
 }
 
-static void test_too_few_have_no_shape(void **state)
+TEST(test_too_few_have_no_shape)
 {
 	struct machine m = { .delay = linear_up, .error = 0.01 };
 	struct transition_point points[3] = {
@@ -234,7 +221,6 @@ static void test_too_few_have_no_shape(void **state)
 	};
 	struct transition_trend t;
 
-	(void)state;
 	for (m.n = 2; m.n <= 5; m.n++) {
 		t = trend_of(&m, true, 1);
 		assert_int_equal(t.shape, TRANSITION_UNKNOWN);
@@ -250,12 +236,11 @@ static void test_too_few_have_no_shape(void **state)
 }
 
 /* All delays equal, and all of them 0. */
-static void test_no_spread_at_all(void **state)
+TEST(test_no_spread_at_all)
 {
 	struct transition_point points[10];
 	struct transition_trend t;
 
-	(void)state;
 	for (double ns = 0; ns <= 20e3; ns += 20e3) {
 		for (size_t i = 0; i < 10; i++)
 			points[i] = (struct transition_point){ 1600000, 1800000 + 200000 * i,
@@ -266,23 +251,4 @@ static void test_no_spread_at_all(void **state)
 		assert_true(isfinite(t.chi2) && isfinite(t.better) &&
 			    isfinite(t.bic[TRANSITION_FLAT]));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps_are_named),
-		cmocka_unit_test(test_line_is_named),
-		cmocka_unit_test(test_flat_is_named),
-		cmocka_unit_test(test_two_levels_are_no_steps),
-		cmocka_unit_test(test_steps_that_depend_on_the_first_frequency_too),
-		cmocka_unit_test(test_wild_pairs_do_not_change_it),
-		cmocka_unit_test(test_others_have_no_name),
-		cmocka_unit_test(test_slope_and_levels_are_right),
-		cmocka_unit_test(test_small_differences_are_flat),
-		cmocka_unit_test(test_too_few_have_no_shape),
-		cmocka_unit_test(test_no_spread_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,11 @@
  * 1/110 of the sensing interval, limits, and disturbed readings.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "analysis/vpm/vpm.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define INTERVAL	20e-3
 #define IDLE_W		0.6
@@ -111,11 +107,10 @@ static void check(const struct made *m, double most, const char *what)
 	assert_in_range(inside, 182, 198);
 }
 
-static void test_alternating(void **state)
+TEST(test_alternating)
 {
 	struct made low = usual, high = usual;
 
-	(void)state;
 	low.latency = high.latency = 0.36 * INTERVAL;
 	low.power = 1.66;
 	high.power = 2.47;
@@ -125,11 +120,10 @@ static void test_alternating(void **state)
 	check(&high, 1.0, "2.47 W, 0.36 of the interval");
 }
 
-static void test_fine(void **state)
+TEST(test_fine)
 {
 	struct made m = usual;
 
-	(void)state;
 	m.latency = INTERVAL / 110;
 	m.power = 2.47;
 	m.noise = 0.001;
@@ -137,13 +131,12 @@ static void test_fine(void **state)
 }
 
 /* Whatever the program's own part is, it is in both halves. */
-static void test_own_part_cancels(void **state)
+TEST(test_own_part_cancels)
 {
 	struct made m = usual;
 	double half, off;
 	int inside;
 
-	(void)state;
 	m.latency = 1e-3;
 	m.power = 1.2;
 	m.n = 3000;
@@ -158,7 +151,7 @@ static void test_own_part_cancels(void **state)
  * Another CPU wakes up, in two of three delayed readings and in one of four others, and draws power
  * for longer than its busy time. Uncorrected the power is far too high.
  */
-static void test_busy_others(void **state)
+TEST(test_busy_others)
 {
 	static struct vpm_reading readings[600];
 	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
@@ -169,7 +162,6 @@ static void test_busy_others(void **state)
 	struct made m = usual;
 	int inside = 0;
 
-	(void)state;
 	m.latency = 4e-3;
 	m.power = 1.97;
 	m.noise = 0.001;
@@ -207,7 +199,7 @@ static void test_busy_others(void **state)
 }
 
 /* Interrupts take a part of a long block, and their power is not the block's. */
-static void test_interrupts(void **state)
+TEST(test_interrupts)
 {
 	struct vpm_reading readings[600];
 	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
@@ -217,7 +209,6 @@ static void test_interrupts(void **state)
 	struct made m = usual;
 	uint64_t seed = 9;
 
-	(void)state;
 	/* 7 ms at 1.65 W, and 3 % of the time interrupts besides */
 	m.latency = 7e-3 / 0.97;
 	m.power = 0.97 * 1.65 + 0.03 * 2.45;
@@ -307,12 +298,11 @@ static void interrupt(const struct made *m, bool left, double most)
 /*
  * Runs have one interrupt more or less. For any length of the block they are no part of its power.
  */
-static void test_some_interrupted(void **state)
+TEST(test_some_interrupted)
 {
 	static const double ms[] = { 0.3, 0.7, 2, 3.9, 7.2 };
 	struct made m = usual;
 
-	(void)state;
 	m.power = 1.66;
 	m.noise = 0;
 	m.lsb = 1e-6;
@@ -334,14 +324,13 @@ static void test_some_interrupted(void **state)
  * The power of blocks under a meter without noise whose steps are coarse: all undelayed readings
  * are off by the same.
  */
-static void test_steps(void **state)
+TEST(test_steps)
 {
 	const double runs = 400;
 	struct made m = usual;
 	double off = 0, half = 0;
 	int inside = 0;
 
-	(void)state;
 	m.latency = INTERVAL / 110;
 	m.power = 2.47;
 	m.noise = 0;
@@ -370,7 +359,7 @@ static void test_steps(void **state)
  * Readings that are all alike but for a few with an interrupt: the middle half of them does not
  * differ at all.
  */
-static void test_alike(void **state)
+TEST(test_alike)
 {
 	struct vpm_reading readings[600];
 	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL,
@@ -379,7 +368,6 @@ static void test_alike(void **state)
 	struct vpm_result r;
 	uint64_t seed = 3;
 
-	(void)state;
 	m.latency = INTERVAL / 110;
 	m.power = 1.66;
 	m.noise = 0;
@@ -441,22 +429,20 @@ static void check_calibration(double block_w, double irq_w)
 	assert_in_range(inside[2], 370, irq_w > block_w ? 392 : 400);
 }
 
-static void test_calibration_error(void **state)
+TEST(test_calibration_error)
 {
-	(void)state;
 	check_calibration(1.2, 4.0);
 	check_calibration(4.0, 1.2);
 }
 
 /* Readings in which something else has happened are left out, and counted. */
-static void test_left_out(void **state)
+TEST(test_left_out)
 {
 	struct made m = usual;
 	struct vpm_result r;
 	double half, off;
 	int inside;
 
-	(void)state;
 	m.latency = 4e-3;
 	m.power = 2.47;
 	m.stalls = 0.03;
@@ -519,9 +505,8 @@ static void scatter(enum vpm_kind kind, size_t each, size_t far, bool both)
  * Where many of them are, more than a tenth and more than three, what is left may be no fair
  * choice: the interval has both.
  */
-static void test_scattered(void **state)
+TEST(test_scattered)
 {
-	(void)state;
 	for (enum vpm_kind kind = 0; kind < VPM_KINDS; kind++) {
 		scatter(kind, 200, 20, false);
 		scatter(kind, 200, 21, true);
@@ -532,13 +517,12 @@ static void test_scattered(void **state)
 }
 
 /* A block that takes longer from time to time spends more then: that is no error of its power. */
-static void test_varying_latency(void **state)
+TEST(test_varying_latency)
 {
 	struct made m = usual, steady = usual;
 	double half, half_steady, off;
 	int inside;
 
-	(void)state;
 	m.latency = steady.latency = 5e-3;
 	m.power = steady.power = 2.47;
 	m.spread = 0.6;
@@ -551,11 +535,10 @@ static void test_varying_latency(void **state)
 	assert_true(half < 1.2 * half_steady);
 }
 
-static void test_too_few(void **state)
+TEST(test_too_few)
 {
 	struct made m = usual;
 
-	(void)state;
 	m.latency = 5e-3;
 	m.power = 2;
 	m.n = 16;
@@ -580,14 +563,13 @@ static void make_long(struct vpm_reading *readings, size_t n)
 		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
 }
 
-static void test_too_long(void **state)
+TEST(test_too_long)
 {
 	struct vpm_reading readings[100];
 	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL,
 				.idle_w = NAN, .peak_w = NAN };
 	struct vpm_result r;
 
-	(void)state;
 	make_long(readings, in.n);
 	in.late = 1;
 	assert_int_equal(vpm_solve(&in, &r), 0);
@@ -600,7 +582,7 @@ static void test_too_long(void **state)
 }
 
 /* Runs that sleep or change their CPU are the longer ones as well, and show nothing else. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
 	static const struct { size_t late, moved; enum vpm_why why; } cases[] = {
 		/* of 34 that are of use; a few are so by chance */
@@ -612,7 +594,6 @@ static void test_lost(void **state)
 	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL,
 				.idle_w = NAN, .peak_w = NAN };
 
-	(void)state;
 	make_long(readings, in.n);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct vpm_result r;
@@ -625,11 +606,10 @@ static void test_lost(void **state)
 	}
 }
 
-static void test_too_short(void **state)
+TEST(test_too_short)
 {
 	struct made m = usual;
 
-	(void)state;
 	m.latency = 0.05e-6;
 	m.power = 2;
 	assert_int_equal(model(&m, 3).why, VPM_SHORT);
@@ -637,11 +617,10 @@ static void test_too_short(void **state)
 }
 
 /* A block of a microsecond: the readings show nothing, and there is no figure. */
-static void test_vague(void **state)
+TEST(test_vague)
 {
 	struct made m = usual;
 
-	(void)state;
 	m.latency = 5e-6;
 	m.own = 20e-6;
 	m.power = 2;
@@ -651,13 +630,12 @@ static void test_vague(void **state)
 }
 
 /* Bounds: no less than at rest, no more than the peak, and it is said. */
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
 	int outside = 0, bounded = 0, inside = 0;
 	struct made m = usual;
 	struct vpm_result r;
 
-	(void)state;
 	m.latency = 5e-3;
 	m.power = 2;
 	assert_false(model(&m, 3).bounded);
@@ -693,30 +671,4 @@ static void test_bounds(void **state)
 	assert_in_range(bounded, 50, 110);
 	assert_in_range(outside, 0, 8);
 	assert_in_range(inside, 184, 200);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alternating),
-		cmocka_unit_test(test_fine),
-		cmocka_unit_test(test_own_part_cancels),
-		cmocka_unit_test(test_busy_others),
-		cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_some_interrupted),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_alike),
-		cmocka_unit_test(test_calibration_error),
-		cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_scattered),
-		cmocka_unit_test(test_varying_latency),
-		cmocka_unit_test(test_too_few),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_too_short),
-		cmocka_unit_test(test_vague),
-		cmocka_unit_test(test_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

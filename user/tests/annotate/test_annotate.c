@@ -3,21 +3,17 @@
  * kjoule annotate: blocks, lines and instructions of the function of looped.c, and what there is to
  * be said where there is no code, no source and no sample.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "lib/region/mark_ring.h"
 #include "tests/support/looped.h"
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static struct json_object *annotate(const char *how, const char *name)
 {
@@ -48,13 +44,12 @@ static struct json_object *next(struct json_object *doc, const char *kind, size_
 	return NULL;
 }
 
-static void blocks_have_their_figures(void **state)
+TEST(blocks_have_their_figures)
 {
 	struct json_object *doc = annotate("", "precise"), *row;
 	unsigned int sampled = 0, looping = 0;
 	size_t i = 0;
 
-	(void)state;
 	row = next(doc, "function", &i);
 	assert_string_equal(word(row, "function"), "a_loop_and_more");
 	assert_int_equal(number(row, "samples"), 6000);
@@ -77,14 +72,13 @@ static void blocks_have_their_figures(void **state)
 }
 
 /* The first of three seconds is a region of the program. */
-static void a_region_cuts_figures_and_samples(void **state)
+TEST(a_region_cuts_figures_and_samples)
 {
 	struct buffer units = { 0 }, batches = { 0 };
 	struct json_object *doc, *row;
 	double samples = 0;
 	size_t i = 0;
 
-	(void)state;
 	put_region_start(&units, 999000000, 100, 100);
 	put_region_define(&units, 1, 0, "first");
 	put_region_mark(&units, KJOULE_REGION_BEGIN, 999500000, 1);
@@ -153,13 +147,12 @@ static void record_in_two_halves(const char *name, uint32_t stops, uint32_t late
 }
 
 /* A third of the time is a third of the function, and not so many seconds against joules. */
-static void what_has_no_energy_stands_by_its_time(void **state)
+TEST(what_has_no_energy_stands_by_its_time)
 {
 	struct json_object *doc, *row;
 	bool seen = false;
 	size_t at = 0;
 
-	(void)state;
 	record_in_two_halves("stopped", 6200, 0, false, true);
 	doc = annotate("", "stopped");
 	for (size_t i = 0; (row = next(doc, "block", &i));) {
@@ -185,9 +178,8 @@ static void what_has_no_energy_stands_by_its_time(void **state)
 }
 
 /* Without a word a table with "-" in it looks measured. */
-static void what_makes_figures_doubtful_is_said(void **state)
+TEST(what_makes_figures_doubtful_is_said)
 {
-	(void)state;
 	record_in_two_halves("stopped", 6200, 0, false, true);
 	assert_int_equal(kjoule("annotate %s", temp_path("stopped")), 0);
 	assert_true(says(out, "; warnings below; details: -v\n# unmeasured package, core: of 31."));
@@ -205,13 +197,12 @@ static void what_makes_figures_doubtful_is_said(void **state)
 }
 
 /* What lies where the function was is none of its instructions, nor of its time. */
-static void code_of_a_library_that_came_later_is_not_counted(void **state)
+TEST(code_of_a_library_that_came_later_is_not_counted)
 {
 	struct json_object *doc, *row;
 	double samples = 0;
 	size_t i = 0;
 
-	(void)state;
 	record_in_two_halves("later", 9000, 3000, false, true);
 	doc = annotate("", "later");
 	assert_int_equal(number(next(doc, "function", &i), "samples"), 3000);
@@ -229,14 +220,13 @@ static void code_of_a_library_that_came_later_is_not_counted(void **state)
 	json_object_put(doc);
 }
 
-static void instructions_have_their_samples(void **state)
+TEST(instructions_have_their_samples)
 {
 	struct json_object *doc = annotate("", "usual"), *row;
 	uint64_t last = 0, samples = 0;
 	bool loop = false, after = false, ret = false;
 	size_t i = 0;
 
-	(void)state;
 	while ((row = next(doc, "instruction", &i))) {
 		uint64_t at = number(row, "address");
 
@@ -252,13 +242,12 @@ static void instructions_have_their_samples(void **state)
 	json_object_put(doc);
 }
 
-static void lines_have_their_text(void **state)
+TEST(lines_have_their_text)
 {
 	struct json_object *doc = annotate("--by line", "usual"), *row;
 	unsigned int found = 0;
 	size_t i = 0;
 
-	(void)state;
 	while ((row = next(doc, "line", &i))) {
 		int line = number(row, "source_line");
 
@@ -281,9 +270,8 @@ static void lines_have_their_text(void **state)
 	json_object_put(doc);
 }
 
-static void hot_code_is_marked(void **state)
+TEST(hot_code_is_marked)
 {
-	(void)state;
 	assert_int_equal(kjoule("annotate %s", temp_path("precise")), 0);
 	assert_true(says(out, ">>"));
 	assert_true(says(out, "a_loop_and_more (test_annotate)"));
@@ -300,7 +288,7 @@ static void hot_code_is_marked(void **state)
  * Blocks of a function by turns of a few ticks, and the counter moves every ten: each one's power
  * is the other's, too.
  */
-static void power_that_is_mixed_is_marked(void **state)
+TEST(power_that_is_mixed_is_marked)
 {
 	uint64_t uj[2] = { 0, 0 }, noise = 1;
 	struct json_object *doc, *reported, *row;
@@ -309,7 +297,6 @@ static void power_that_is_mixed_is_marked(void **state)
 	unsigned int found = 0;
 	size_t i = 0;
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 9000; k++) {
@@ -364,7 +351,7 @@ static void power_that_is_mixed_is_marked(void **state)
  * Whose CPUs were held has figures of the constant power model, which is said, and no part of what
  * holding cost.
  */
-static void what_was_held_is_in_no_total(void **state)
+TEST(what_was_held_is_in_no_total)
 {
 	struct series_run run = { .name = "held", .ticks = 20000, .watt = 1, .exe = looped_path(),
 				  .offset = looped.loop_offset, .paused = true };
@@ -372,7 +359,6 @@ static void what_was_held_is_in_no_total(void **state)
 	double samples;
 	size_t i = 0;
 
-	(void)state;
 	series_record(&run);
 	/*
 	 * 96 ticks at 1 W next to as many at 2 W; with 4 each at which it was held it would be 32 %
@@ -396,11 +382,10 @@ static void what_was_held_is_in_no_total(void **state)
 	assert_null(strstr(err, "recorded with"));
 }
 
-static void what_is_not_there_is_told(void **state)
+TEST(what_is_not_there_is_told)
 {
 	struct json_object *doc, *missing;
 
-	(void)state;
 	assert_int_equal(kjoule("annotate -f nothing %s", temp_path("usual")), 1);
 	assert_true(says(err, "no sample fell into a function nothing"));
 	assert_string_equal(out, "");
@@ -426,7 +411,7 @@ static void what_is_not_there_is_told(void **state)
 	json_object_put(doc);
 }
 
-static void wrong_command_lines_are_2(void **state)
+TEST(wrong_command_lines_are_2)
 {
 	static const char *const lines[] = {
 		"annotate --by loop", "annotate --by line --no-source", "annotate a b",
@@ -434,7 +419,6 @@ static void wrong_command_lines_are_2(void **state)
 		"annotate --pid x", "annotate --source ''", "annotate --nonsense", "annotate -f",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(kjoule("%s", lines[i]), 2);
 		assert_string_equal(out, "");
@@ -446,20 +430,5 @@ static void wrong_command_lines_are_2(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_have_their_figures),
-		cmocka_unit_test(what_has_no_energy_stands_by_its_time),
-		cmocka_unit_test(what_makes_figures_doubtful_is_said),
-		cmocka_unit_test(code_of_a_library_that_came_later_is_not_counted),
-		cmocka_unit_test(instructions_have_their_samples),
-		cmocka_unit_test(a_region_cuts_figures_and_samples),
-		cmocka_unit_test(lines_have_their_text),
-		cmocka_unit_test(hot_code_is_marked),
-		cmocka_unit_test(power_that_is_mixed_is_marked),
-		cmocka_unit_test(what_was_held_is_in_no_total),
-		cmocka_unit_test(what_is_not_there_is_told),
-		cmocka_unit_test(wrong_command_lines_are_2),
-	};
-
-	return cmocka_run_group_tests(tests, looped_setup, tool_done);
+	return tests_run(looped_setup, NULL);
 }

@@ -3,14 +3,10 @@
  * Interrupts that delayed ticks, by simulated samples: their part of the time, and of which blocks.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "attribute/blocks_costs.h"
 #include "attribute/blocks_interrupts.h"
+#include "tests/support/unit.h"
 
 #define KHZ		100000
 #define USUAL_NS	13000
@@ -86,11 +82,10 @@ static void unmake(struct made *m)
 }
 
 /* The calibration is off by as much as it may be. */
-static void what_a_run_has_counts_more_than_the_calibration(void **state)
+TEST(what_a_run_has_counts_more_than_the_calibration)
 {
 	unsigned int paused = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct made *m = make(0.026, seed);
 
@@ -110,13 +105,12 @@ static void what_a_run_has_counts_more_than_the_calibration(void **state)
 	assert_true(paused >= 90);
 }
 
-static void interrupts_are_those_that_they_fall_on(void **state)
+TEST(interrupts_are_those_that_they_fall_on)
 {
 	struct made *m = make(0.015, 7);
 	const struct profile_cost *c;
 	double often, seldom;
 
-	(void)state;
 	for (unsigned int i = 0; i < 300; i++) {
 		sample(m, OFTEN, 15, 0.07, KHZ);
 		sample(m, SELDOM, 5, 0.01, KHZ);
@@ -142,11 +136,10 @@ static void interrupts_are_those_that_they_fall_on(void **state)
 }
 
 /* At a quarter of the frequency all takes four times as long, usual and other. */
-static void delay_is_cycles(void **state)
+TEST(delay_is_cycles)
 {
 	struct made *m = make(0.02, 3);
 
-	(void)state;
 	for (unsigned int i = 0; i < 300; i++) {
 		sample(m, OFTEN, 20, 0.01, KHZ);
 		sample(m, SELDOM, 20, 0.04, KHZ / 4);
@@ -158,11 +151,10 @@ static void delay_is_cycles(void **state)
 	unmake(m);
 }
 
-static void a_few_samples_leave_it_to_the_calibration(void **state)
+TEST(a_few_samples_leave_it_to_the_calibration)
 {
 	struct made *m = make(0.02, 5);
 
-	(void)state;
 	sample(m, OFTEN, 31, 1, KHZ);
 	seal(m);
 	assert_true(m->b.input.other == 0.02);
@@ -212,7 +204,7 @@ static struct made *meet_kernel_ticks(uint64_t interval_ns, uint64_t jitter_ns, 
 }
 
 /* However many of the ticks meet it, the kernel's tick takes the same part of the time. */
-static void ticks_in_step_do_not_count_as_such(void **state)
+TEST(ticks_in_step_do_not_count_as_such)
 {
 	static const struct {
 		uint64_t interval_ns, jitter_ns, phase_ns;
@@ -228,7 +220,6 @@ static void ticks_in_step_do_not_count_as_such(void **state)
 		{ 1500000, 0, 4000000 - 20000, 0.12, 0.13 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
 		for (unsigned int n = 2000; n <= 50000; n *= 25) {
 			struct made *m = meet_kernel_ticks(of[i].interval_ns, of[i].jitter_ns,
@@ -248,17 +239,4 @@ static void ticks_in_step_do_not_count_as_such(void **state)
 			unmake(m);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_run_has_counts_more_than_the_calibration),
-		cmocka_unit_test(interrupts_are_those_that_they_fall_on),
-		cmocka_unit_test(delay_is_cycles),
-		cmocka_unit_test(a_few_samples_leave_it_to_the_calibration),
-		cmocka_unit_test(ticks_in_step_do_not_count_as_such),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

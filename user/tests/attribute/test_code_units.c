@@ -4,20 +4,16 @@
  * looped.c, and how the names of blocks are parsed.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "attribute/code_units.h"
 #include "attribute/user_blocks.h"
 #include "tests/support/looped.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static struct json_object *report(const char *how, const char *name)
 {
@@ -53,11 +49,10 @@ static void is_3_s_at(struct json_object *row, double w)
 	assert_true(near(number(row, "power_package_w"), w, 0.01));
 }
 
-static void lines_are_separate(void **state)
+TEST(lines_are_separate)
 {
 	struct json_object *doc = report("--by line", "usual"), *row;
 
-	(void)state;
 	row = unit(doc, "line", "source_line", looped.loop_line);
 	is_3_s_at(row, 1);
 	assert_non_null(strstr(json_object_get_string(member(row, "source_file")), "looped.c"));
@@ -74,11 +69,10 @@ static void lines_are_separate(void **state)
 	assert_null(strstr(out, "imprecise"));
 }
 
-static void loops_and_blocks_are_separate(void **state)
+TEST(loops_and_blocks_are_separate)
 {
 	struct json_object *doc = report("--by loop", "precise"), *row;
 
-	(void)state;
 	row = unit(doc, "loop", "loop_depth", 1);
 	is_3_s_at(row, 1);
 	assert_true(number(row, "start") <= looped.loop && looped.loop < number(row, "end"));
@@ -105,11 +99,10 @@ static void loops_and_blocks_are_separate(void **state)
 	json_object_put(doc);
 }
 
-static void objects_and_processes_are_sums(void **state)
+TEST(objects_and_processes_are_sums)
 {
 	struct json_object *doc = report("--by object", "usual"), *row;
 
-	(void)state;
 	row = find_row(doc, "object", looped_path());
 	assert_non_null(row);
 	assert_int_equal(number(row, "samples"), 6000);
@@ -125,12 +118,11 @@ static void objects_and_processes_are_sums(void **state)
 	json_object_put(doc);
 }
 
-static void the_user_s_blocks_come_first(void **state)
+TEST(the_user_s_blocks_come_first)
 {
 	struct json_object *doc;
 	char how[512];
 
-	(void)state;
 	snprintf(how, sizeof(how), "--block hot=looped.c:%d", looped.loop_line);
 	doc = report(how, "usual");
 	is_3_s_at(find_row(doc, "named", NULL), 1);
@@ -150,9 +142,8 @@ static void the_user_s_blocks_come_first(void **state)
 	json_object_put(doc);
 }
 
-static void what_was_not_sampled_has_no_number(void **state)
+TEST(what_was_not_sampled_has_no_number)
 {
-	(void)state;
 	assert_int_equal(kjoule("report --block cold=looped.c:1-2 %s", temp_path("usual")), 1);
 	assert_true(says(err, "--block cold: no sample of what was asked for fell into it"));
 	assert_null(strstr(out, "cold"));
@@ -165,12 +156,11 @@ static void what_was_not_sampled_has_no_number(void **state)
 	assert_true(says(out, "hot"));
 }
 
-static void a_budget_names_who_breaks_it(void **state)
+TEST(a_budget_names_who_breaks_it)
 {
 	struct json_object *doc = report("--by line --power-budget 1.5W", "usual"), *row;
 	char how[64];
 
-	(void)state;
 	row = unit(doc, "line", "source_line", looped.loop_line);
 	assert_string_equal(json_object_get_string(member(row, "over_budget")), "no");
 	row = unit(doc, "line", "source_line", looped.after_line);
@@ -191,12 +181,11 @@ static void a_budget_names_who_breaks_it(void **state)
 }
 
 /* Who is below the limit breaks a budget all the same. */
-static void a_budget_counts_what_is_hidden(void **state)
+TEST(a_budget_counts_what_is_hidden)
 {
 	struct json_object *doc = report("--by line --power-budget 1.5W --percent-limit 60",
 					 "usual"), *hidden;
 
-	(void)state;
 	hidden = member(doc, "hidden_over_budget");
 	assert_int_equal(number(member(hidden, "yes"), "blocks"), 1);
 	assert_true(near(number(member(hidden, "yes"), "time_s"), 3, 0.02));
@@ -215,14 +204,13 @@ static void a_budget_counts_what_is_hidden(void **state)
  * The paper's own case: two blocks by turns, shorter than the counter's period. Their intervals
  * know nothing of each other.
  */
-static void a_budget_does_not_judge_what_is_mixed(void **state)
+TEST(a_budget_does_not_judge_what_is_mixed)
 {
 	struct json_object *doc, *row;
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 	uint64_t uj[2] = { 0, 0 };
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 9000; k++) {
@@ -262,14 +250,13 @@ static void a_budget_does_not_judge_what_is_mixed(void **state)
  * What was met in one reading has a power without an interval: that it is within a budget is not
  * known.
  */
-static void a_budget_does_not_judge_without_an_interval(void **state)
+TEST(a_budget_does_not_judge_without_an_interval)
 {
 	struct json_object *doc, *row;
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 	uint64_t uj[2] = { 0, 0 };
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 9000; k++) {
@@ -304,13 +291,12 @@ static void a_budget_does_not_judge_without_an_interval(void **state)
 	assert_true(says(out, "of what is below the limit and not shown: draws more: 0, for 0 s; perhaps: 0, for 0 s; not known: 1, for 0.00"));
 }
 
-static void the_worst_case_is_wider(void **state)
+TEST(the_worst_case_is_wider)
 {
 	struct json_object *docs[2] = { report("--interval combined", "usual"),
 					report("--interval worst-case", "usual") };
 	double width[2];
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct json_object *row = find_row(docs[i], "function", looped_path());
 
@@ -333,7 +319,7 @@ static void the_worst_case_is_wider(void **state)
  * Static functions and clones have one name at several places: whose code it is must not depend on
  * who came first.
  */
-static void functions_of_one_name_are_two(void **state)
+TEST(functions_of_one_name_are_two)
 {
 	struct view_place places[2] = {
 		{ .symbol = "helper", .object = looped_path(), .known = true,
@@ -344,7 +330,6 @@ static void functions_of_one_name_are_two(void **state)
 	static const enum code_unit_kind kinds[] = { CODE_UNIT_LOOP, CODE_UNIT_BLOCK,
 						     CODE_UNIT_LINE, CODE_UNIT_OBJECT };
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		const struct code_unit *unit[2];
 		struct user_blocks_part *part;
@@ -364,7 +349,7 @@ static void functions_of_one_name_are_two(void **state)
 	}
 }
 
-static void names_are_read(void **state)
+TEST(names_are_read)
 {
 	static const char *const wrong[] = {
 		"", "x", "x=", "=f", "x=,", "x=f,", "x=a.c:2-1", "x=a.c:0-1", "x=a.c:1-",
@@ -377,7 +362,6 @@ static void names_are_read(void **state)
 	struct user_blocks_part *part;
 	const char *why;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct user_blocks named = { 0 };
 
@@ -405,7 +389,7 @@ static void names_are_read(void **state)
 	}
 }
 
-static void wrong_command_lines_are_2(void **state)
+TEST(wrong_command_lines_are_2)
 {
 	static const char *const lines[] = {
 		"report --by word", "report --by", "report --block", "report --block hot",
@@ -420,7 +404,6 @@ static void wrong_command_lines_are_2(void **state)
 		"report --interval worst-case --vectors",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(kjoule("%s", lines[i]), 2);
 		assert_string_equal(out, "");
@@ -429,21 +412,5 @@ static void wrong_command_lines_are_2(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_are_separate),
-		cmocka_unit_test(loops_and_blocks_are_separate),
-		cmocka_unit_test(objects_and_processes_are_sums),
-		cmocka_unit_test(the_user_s_blocks_come_first),
-		cmocka_unit_test(what_was_not_sampled_has_no_number),
-		cmocka_unit_test(a_budget_names_who_breaks_it),
-		cmocka_unit_test(a_budget_counts_what_is_hidden),
-		cmocka_unit_test(a_budget_does_not_judge_what_is_mixed),
-		cmocka_unit_test(a_budget_does_not_judge_without_an_interval),
-		cmocka_unit_test(the_worst_case_is_wider),
-		cmocka_unit_test(functions_of_one_name_are_two),
-		cmocka_unit_test(names_are_read),
-		cmocka_unit_test(wrong_command_lines_are_2),
-	};
-
-	return cmocka_run_group_tests(tests, looped_setup, tool_done);
+	return tests_run(looped_setup, NULL);
 }

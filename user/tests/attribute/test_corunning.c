@@ -6,15 +6,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/profile/corunning.h"
 #include "analysis/profile/profile.h"
@@ -23,6 +18,7 @@
 #include "report/report.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define STREAMS_MOST	12
 #define BLOCKS		40	/* the last ones are the silence, and the recorder */
@@ -217,11 +213,10 @@ static uint32_t steady_vector(const struct machine *m, const struct cpm_vectors 
  * A few are kept, the frequent one among them though others were there before it, and all that a
  * block runs alone in.
  */
-static void frequent_sets_are_kept_and_the_others_counted(void **state)
+TEST(frequent_sets_are_kept_and_the_others_counted)
 {
 	static const size_t streams[] = { 2, 3, 8, 9, STREAMS_MOST };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		struct cpm_vectors all, few;
 		struct machine m;
@@ -257,12 +252,11 @@ static void frequent_sets_are_kept_and_the_others_counted(void **state)
 }
 
 /* No room at all, and room for one: what is kept then is what is always kept. */
-static void without_room_blocks_alone_are_left(void **state)
+TEST(without_room_blocks_alone_are_left)
 {
 	struct cpm_vectors v;
 	struct machine m;
 
-	(void)state;
 	machine_new(&m, 3, 5000, 1, 9);
 	for (size_t room = 1; room < 400; room += 300) {
 		assert_int_equal(cpm_vectors_collect(m.streams, m.n_streams, m.kinds, room, &v,
@@ -356,9 +350,8 @@ static struct apart compare(uint32_t stays, uint64_t seed)
 	return apart;
 }
 
-static void times_are_the_same_and_energies_nearly(void **state)
+TEST(times_are_the_same_and_energies_nearly)
 {
-	(void)state;
 	for (uint32_t stays = 1; stays <= PERIOD; stays += PERIOD - 1) {
 		struct apart worst = { 0 };
 
@@ -379,14 +372,13 @@ static void times_are_the_same_and_energies_nearly(void **state)
 }
 
 /* Which blocks have little time does not depend on what is kept. */
-static void blocks_of_little_time_are_the_same(void **state)
+TEST(blocks_of_little_time_are_the_same)
 {
 	const uint32_t pool_of[BLOCKS] = { 0 };
 	struct separation all, few;
 	struct machine m;
 	struct seen s[2];
 
-	(void)state;
 	machine_new(&m, 2, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_CPM, &s[0]);
 	see(&m, room_of_50(m.n_streams), PROFILE_CPM, &s[1]);
@@ -404,14 +396,13 @@ static void blocks_of_little_time_are_the_same(void **state)
 }
 
 /* A label for each block: what labels of a block's ticks get is what the block gets. */
-static void labels_of_all_other_sets_add_up_to_their_blocks(void **state)
+TEST(labels_of_all_other_sets_add_up_to_their_blocks)
 {
 	uint32_t *labels[STREAMS_MOST];
 	double uj[BLOCKS];
 	struct machine m;
 	struct seen s;
 
-	(void)state;
 	machine_new(&m, 4, 10000, 1, 3);
 	for (size_t i = 0; i < m.n_streams; i++) {
 		struct tick_stream_cursor c;
@@ -436,7 +427,7 @@ static void labels_of_all_other_sets_add_up_to_their_blocks(void **state)
 }
 
 /* Sets with a row have the figures of an unlimited table; the last row is the rest. */
-static void sets_that_were_not_kept_are_one_row(void **state)
+TEST(sets_that_were_not_kept_are_one_row)
 {
 	struct corunning all, few;
 	struct machine m;
@@ -444,7 +435,6 @@ static void sets_that_were_not_kept_are_one_row(void **state)
 	uint64_t ticks = 0;
 	double uj = 0;
 
-	(void)state;
 	machine_new(&m, 4, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_CPM, &s[0]);
 	see(&m, room_of_50(m.n_streams), PROFILE_CPM, &s[1]);
@@ -490,13 +480,12 @@ static void sets_that_were_not_kept_are_one_row(void **state)
 }
 
 /* The mixture model: all other sets are no class of blocks, and their blocks get their energy. */
-static void mixture_shares_all_other_sets(void **state)
+TEST(mixture_shares_all_other_sets)
 {
 	double apart = 0, narrow = 9;
 	struct machine m;
 	struct seen s[2];
 
-	(void)state;
 	machine_new(&m, 2, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_MIXTURE, &s[0]);
 	see(&m, room_of_50(m.n_streams), PROFILE_MIXTURE, &s[1]);
@@ -569,7 +558,7 @@ static char *printed(const struct view *v, const struct blocks *b, const struct 
 	return text;
 }
 
-static void the_report_counts_ticks_of_all_other_sets(void **state)
+TEST(the_report_counts_ticks_of_all_other_sets)
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	struct kjoule_error error;
@@ -579,7 +568,6 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
 	struct view v;
 	char expected[160], *text;
 
-	(void)state;
 	record("sets");
 	assert_int_equal(kjoule("report --json %s", temp_path("sets")), 0);
 	doc = json_tokener_parse(out);
@@ -612,14 +600,13 @@ static void the_report_counts_ticks_of_all_other_sets(void **state)
  * A counter used for both kinds of windows again is not counted twice: two domains, one half of the
  * other.
  */
-static void all_counters_begin_anew(void **state)
+TEST(all_counters_begin_anew)
 {
 	struct profile *p;
 	struct kjoule_error error;
 	struct blocks b;
 	struct view v;
 
-	(void)state;
 	record("counters");
 	assert_int_equal(view_open(temp_path("counters"), &v, &error), 0);
 	assert_int_equal(blocks_new(&v, NULL, false, &b), 0);
@@ -647,21 +634,4 @@ static void all_counters_begin_anew(void **state)
 	profile_free(p);
 	blocks_free(&b);
 	view_close(&v);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frequent_sets_are_kept_and_the_others_counted),
-		cmocka_unit_test(without_room_blocks_alone_are_left),
-		cmocka_unit_test(times_are_the_same_and_energies_nearly),
-		cmocka_unit_test(blocks_of_little_time_are_the_same),
-		cmocka_unit_test(labels_of_all_other_sets_add_up_to_their_blocks),
-		cmocka_unit_test(sets_that_were_not_kept_are_one_row),
-		cmocka_unit_test(mixture_shares_all_other_sets),
-		cmocka_unit_test(the_report_counts_ticks_of_all_other_sets),
-		cmocka_unit_test(all_counters_begin_anew),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* When a CPU was paused, by simulated edge windows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "attribute/edge_windows.h"
 #include "lib/control/control.h"
+#include "tests/support/unit.h"
 
 #define MS	1000000ull
 #define T0	(1000 * MS)
@@ -37,7 +33,7 @@ static struct edge_windows_pause hold_of(const struct timeline_window *window,
 /*
  * A CPU that has waited for an update in vain has run nothing from then until the end of the pause.
  */
-static void test_search_failed(void **state)
+TEST(test_search_failed)
 {
 	struct timeline_window window = {
 		.seek_ns = T0 + 5 * MS, .a_ns = T0 + 16 * MS, .from_ns = T0 + 16 * MS,
@@ -45,7 +41,6 @@ static void test_search_failed(void **state)
 		.flags = KJOULE_WINDOW_FAILED | KJOULE_WINDOW_LEADER };
 	struct edge_windows_pause pause = hold_of(&window, &free_of_cost);
 
-	(void)state;
 	assert_int_equal(pause.from_ns, window.seek_ns);
 	assert_int_equal(pause.to_ns, window.c_ns);
 	/* one that has not waited, or a module that did not report it */
@@ -66,14 +61,13 @@ static void test_search_failed(void **state)
  * Interrupts that are due in a hold come after it: a tick, and one of the others however long the
  * hold was.
  */
-static void test_interrupts_after_pause(void **state)
+TEST(test_interrupts_after_pause)
 {
 	static const struct { uint64_t paused_ns, others_ns; } pauses[] =
 		{ { 2 * MS, 30000 }, { 4 * MS, 60000 }, { 12 * MS, 60000 } };
 	struct edge_windows_cost cost = { .entry_ns = 20000, .tick_ns = 30000, .other = 0.015,
 					  .other_hz = 250 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
 		struct timeline_window window = {
 			.seek_ns = T0 + 5 * MS, .a_ns = T0 + 5 * MS, .from_ns = T0 + 5 * MS,
@@ -91,14 +85,4 @@ static void test_interrupts_after_pause(void **state)
 		.b_ns = T0 + 16 * MS,
 		.c_ns = T0 + 28 * MS, .flags = KJOULE_WINDOW_LEADER };
 	assert_int_equal(hold_of(&window, &cost).to_ns, window.c_ns + 10000 + 30000 + 180000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_search_failed),
-		cmocka_unit_test(test_interrupts_after_pause),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

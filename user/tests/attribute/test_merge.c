@@ -4,20 +4,16 @@
  * differences, are known.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/looped.h"
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static struct json_object *report(const char *args)
 {
@@ -54,13 +50,12 @@ static double half(struct json_object *row, const char *what)
  * The mean of each figure, samples of all, energy = power times time, and code joined wherever it
  * was loaded.
  */
-static void several_runs_are_an_average_run(void **unused)
+TEST(several_runs_are_an_average_run)
 {
 	static const uint32_t ticks[] = { 10000, 10200, 9800 };
 	static const double watt[] = { 1, 1, 1 };
 	struct json_object *doc, *row, *runs;
 
-	(void)unused;
 	series("avg", ticks, watt, 3);
 	doc = report(series_files("avg", 3));
 	assert_int_equal(number(doc, "average_of"), 3);
@@ -98,12 +93,11 @@ static void several_runs_are_an_average_run(void **unused)
 }
 
 /* Runs that do not differ: nine of them know three times as much as one. */
-static void more_runs_are_narrower(void **unused)
+TEST(more_runs_are_narrower)
 {
 	struct json_object *doc;
 	double one, nine;
 
-	(void)unused;
 	for (size_t i = 0; i < 9; i++) {
 		char name[16];
 
@@ -122,13 +116,12 @@ static void more_runs_are_narrower(void **unused)
 }
 
 /* Times of 9.5 to 10.5 s: no run knows that of itself. */
-static void the_spread_between_runs_is_in_the_interval(void **unused)
+TEST(the_spread_between_runs_is_in_the_interval)
 {
 	static const uint32_t ticks[] = { 9500, 10500, 10000, 9700, 10300 };
 	static const double watt[] = { 1, 1, 1, 1, 1 };
 	struct json_object *doc, *row;
 
-	(void)unused;
 	series("spread", ticks, watt, 5);
 	doc = report(series_files("spread", 1));
 	assert_true(half(find_row(doc, "total", NULL), "time") < 0.01);
@@ -150,13 +143,12 @@ static void the_spread_between_runs_is_in_the_interval(void **unused)
 	assert_true(says(out, "without how runs differ: that takes 3"));
 }
 
-static void a_run_that_differs_is_named_and_left_out_when_asked(void **unused)
+TEST(a_run_that_differs_is_named_and_left_out_when_asked)
 {
 	static const uint32_t ticks[] = { 10000, 10010, 9990, 10005, 9995, 13000 };
 	static const double watt[] = { 1, 1, 1, 1.6, 1, 1 };
 	struct json_object *doc, *runs;
 
-	(void)unused;
 	series("odd", ticks, watt, 6);
 	doc = report(series_files("odd", 6));
 	runs = member(doc, "runs");
@@ -183,11 +175,10 @@ static void a_run_that_differs_is_named_and_left_out_when_asked(void **unused)
 }
 
 /* Code that only some runs have met counts as 0 in the others. */
-static void code_missing_in_a_run_counts_as_zero(void **unused)
+TEST(code_missing_in_a_run_counts_as_zero)
 {
 	struct json_object *doc, *row;
 
-	(void)unused;
 	series_record(&(struct series_run){ .name = "met.1", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "met.2", .ticks = 100, .watt = 1 });
 	series_record(&(struct series_run){ .name = "met.3", .ticks = 100, .watt = 1 });
@@ -204,11 +195,10 @@ static void code_missing_in_a_run_counts_as_zero(void **unused)
 	json_object_put(doc);
 }
 
-static void different_measurements_are_not_averaged(void **unused)
+TEST(different_measurements_are_not_averaged)
 {
 	char a[300], link[320];
 
-	(void)unused;
 	snprintf(a, sizeof(a), "%s",
 		 series_record(&(struct series_run){ .name = "a", .ticks = 1000, .watt = 1 }));
 	series_record(&(struct series_run){ .name = "other", .ticks = 1000, .watt = 1,
@@ -228,11 +218,10 @@ static void different_measurements_are_not_averaged(void **unused)
 	assert_int_equal(kjoule("report %s %s", a, a), 1);
 }
 
-static void acceptable_differences_are_reported(void **unused)
+TEST(acceptable_differences_are_reported)
 {
 	char a[300];
 
-	(void)unused;
 	snprintf(a, sizeof(a), "%s",
 		 series_record(&(struct series_run){ .name = "note.1", .ticks = 1000, .watt = 1 }));
 	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1,
@@ -251,11 +240,10 @@ static void acceptable_differences_are_reported(void **unused)
 }
 
 /* A stuck counter in one run: that run has a time, and the others' energy. */
-static void a_run_without_energy_takes_none_from_the_others(void **unused)
+TEST(a_run_without_energy_takes_none_from_the_others)
 {
 	struct json_object *doc, *row;
 
-	(void)unused;
 	series_record(&(struct series_run){ .name = "dark.1", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "dark.2", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "dark.3", .ticks = 10000, .watt = 1,
@@ -285,12 +273,11 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
  * No source at all: times, and nothing that looks like an energy. With and without one are no one
  * measurement.
  */
-static void without_a_source_there_is_time(void **unused)
+TEST(without_a_source_there_is_time)
 {
 	char a[300], b[300];
 	struct json_object *doc, *row;
 
-	(void)unused;
 	snprintf(a, sizeof(a), "%s",
 		 series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000,
 						     .no_source = true }));
@@ -313,11 +300,10 @@ static void without_a_source_there_is_time(void **unused)
 }
 
 /* Where the whole machine is recorded only the command names a program. */
-static void of_the_machine_the_commands_are_compared(void **unused)
+TEST(of_the_machine_the_commands_are_compared)
 {
 	char a[300];
 
-	(void)unused;
 	snprintf(a, sizeof(a), "%s",
 		 series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1,
 						     .system = true, .argument = "1" }));
@@ -332,7 +318,7 @@ static void of_the_machine_the_commands_are_compared(void **unused)
 	assert_true(says(err, "they measure different things"));
 }
 
-static void what_is_of_one_recording_stays_so(void **unused)
+TEST(what_is_of_one_recording_stays_so)
 {
 	static const char *const lines[] = {
 		"report -g a b", "report --vectors a b", "report --pid 1 a b",
@@ -340,7 +326,6 @@ static void what_is_of_one_recording_stays_so(void **unused)
 		"report --without-outliers a", "report --without-outliers",
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(kjoule("%s", lines[i]), 2);
 		assert_string_equal(out, "");
@@ -357,9 +342,8 @@ static void series_with_codes(int first, int second)
 }
 
 /* Who failed is named, the first one as well; what always ends so is said once. */
-static void exit_codes_are_reported(void **unused)
+TEST(exit_codes_are_reported)
 {
-	(void)unused;
 	series_with_codes(3, 0);
 	assert_true(says(out, "code.1 ended with exit code 3") && !says(out, "code.2 ended"));
 	series_with_codes(3, 4);
@@ -372,14 +356,13 @@ static void exit_codes_are_reported(void **unused)
 	assert_false(says(out, "exit code"));
 }
 
-static void damaged_and_cut_files_are_reported(void **unused)
+TEST(damaged_and_cut_files_are_reported)
 {
 	char a[300], b[300];
 	struct json_object *doc, *run;
 	uint8_t *data;
 	size_t len;
 
-	(void)unused;
 	snprintf(a, sizeof(a), "%s",
 		 series_record(&(struct series_run){ .name = "whole", .ticks = 20000, .watt = 1 }));
 	series_record(&(struct series_run){ .name = "cut", .ticks = 20000, .watt = 1 });
@@ -421,13 +404,12 @@ static void damaged_and_cut_files_are_reported(void **unused)
 }
 
 /* Models that need the windows of one recording are of one; pauses for them are reported. */
-static void models_of_one_recording_stay_so(void **unused)
+TEST(models_of_one_recording_stay_so)
 {
 	static const char *const models[] = { "mixture", "edge" };
 	char plain[300], paused[300], text[1000];
 	struct json_object *doc, *model;
 
-	(void)unused;
 	snprintf(plain, sizeof(plain), "%s",
 		 series_record(&(struct series_run){ .name = "model.1", .ticks = 20000,
 						     .watt = 1 }));
@@ -476,12 +458,11 @@ static void models_of_one_recording_stay_so(void **unused)
 }
 
 /* The same instruction, loaded at another place in each run, at every granularity. */
-static void code_is_joined_wherever_it_was_loaded(void **unused)
+TEST(code_is_joined_wherever_it_was_loaded)
 {
 	static const char *const grains[] = { "object", "function", "line", "loop", "block" };
 	static const char *const kinds[] = { "object", "function", "line", "loop", "block" };
 
-	(void)unused;
 	for (size_t i = 0; i < 3; i++) {
 		char name[16];
 
@@ -527,23 +508,5 @@ static void code_is_joined_wherever_it_was_loaded(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_runs_are_an_average_run),
-		cmocka_unit_test(more_runs_are_narrower),
-		cmocka_unit_test(the_spread_between_runs_is_in_the_interval),
-		cmocka_unit_test(a_run_that_differs_is_named_and_left_out_when_asked),
-		cmocka_unit_test(code_missing_in_a_run_counts_as_zero),
-		cmocka_unit_test(different_measurements_are_not_averaged),
-		cmocka_unit_test(acceptable_differences_are_reported),
-		cmocka_unit_test(a_run_without_energy_takes_none_from_the_others),
-		cmocka_unit_test(without_a_source_there_is_time),
-		cmocka_unit_test(of_the_machine_the_commands_are_compared),
-		cmocka_unit_test(what_is_of_one_recording_stays_so),
-		cmocka_unit_test(models_of_one_recording_stay_so),
-		cmocka_unit_test(exit_codes_are_reported),
-		cmocka_unit_test(damaged_and_cut_files_are_reported),
-		cmocka_unit_test(code_is_joined_wherever_it_was_loaded),
-	};
-
-	return cmocka_run_group_tests(tests, looped_setup, tool_done);
+	return tests_run(looped_setup, NULL);
 }

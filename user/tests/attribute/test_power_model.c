@@ -4,18 +4,14 @@
  * period, and of long ones.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/alternating.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define PROGRAM	"/nonexistent/program"
 
@@ -107,11 +103,10 @@ static struct json_object *row_of(struct json_object *doc, unsigned int block)
  * Others have the CPU for a tick now and then: that is in no figure of the program, and made one
  * with none of its blocks.
  */
-static void bystanders_are_no_part_of_it(void **state)
+TEST(bystanders_are_no_part_of_it)
 {
 	static const char *const how[] = { "--model mixture", "--model auto", "--model cpm" };
 
-	(void)state;
 	visits = 20;
 	alternating_run(&fine, 1);
 	record("visited", &fine, UINT64_MAX);
@@ -137,12 +132,11 @@ static void bystanders_are_no_part_of_it(void **state)
 	}
 }
 
-static void mixture_separates_blocks_that_cpm_does_not(void **state)
+TEST(mixture_separates_blocks_that_cpm_does_not)
 {
 	struct json_object *doc = report("--model mixture", "fine"), *cpm = report("", "fine");
 	double sum = 0, sums[2] = { 0 };
 
-	(void)state;
 	assert_string_equal(text(member(doc, "model"), "name"), "mixture");
 	assert_string_equal(text(member(cpm, "model"), "name"), "cpm");
 	assert_int_equal(number(member(doc, "model"), "not_separable"), 0);
@@ -185,11 +179,10 @@ static void mixture_separates_blocks_that_cpm_does_not(void **state)
 	assert_true(says(out, ",mixture,"));
 }
 
-static void auto_reports_its_choice_and_why(void **state)
+TEST(auto_reports_its_choice_and_why)
 {
 	struct json_object *doc = report("--model auto", "fine");
 
-	(void)state;
 	assert_string_equal(text(member(doc, "model"), "name"), "mixture");
 	assert_string_equal(text(member(doc, "model"), "requested"), "auto");
 	assert_non_null(strstr(text(member(doc, "model"), "reason"), "ticks at a time"));
@@ -209,12 +202,11 @@ static void auto_reports_its_choice_and_why(void **state)
 	json_object_put(doc);
 }
 
-static void inseparable_blocks_have_one_row(void **state)
+TEST(inseparable_blocks_have_one_row)
 {
 	struct json_object *doc = report("--model mixture", "short"), *row, *merged;
 	double samples = 0;
 
-	(void)state;
 	row = find_named(doc, "[unknown] + [unknown] (not separable)");
 	assert_non_null(row);
 	assert_string_equal(text(row, "model_note"), "runs too short for the rate");
@@ -244,12 +236,11 @@ static void inseparable_blocks_have_one_row(void **state)
 /*
  * What alternates with another process within a tick is neither's; what has little time is others'.
  */
-static void shared_code_has_a_row_next_to_its_processes(void **state)
+TEST(shared_code_has_a_row_next_to_its_processes)
 {
 	struct json_object *doc = report("--model mixture", "shared"), *row;
 	double seconds = 0;
 
-	(void)state;
 	row = find_named(doc, "[unknown] of [unknown] + [unknown] of program (not separable)");
 	if (!row)
 		row = find_named(doc, "[unknown] of program + [unknown] of [unknown] (not separable)");
@@ -274,9 +265,8 @@ static void shared_code_has_a_row_next_to_its_processes(void **state)
 	assert_true(says(out, "[others] : blocks of less than 1 %"));
 }
 
-static void no_number_where_there_is_no_answer(void **state)
+TEST(no_number_where_there_is_no_answer)
 {
-	(void)state;
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("standing")), 1);
 	assert_string_equal(out, "");
 	assert_true(says(err, "--model mixture: the energy counter was not seen to move twice"));
@@ -293,11 +283,10 @@ static void no_number_where_there_is_no_answer(void **state)
 }
 
 /* What runs together has the model's powers, and all of it adds up to what was measured. */
-static void vectors_have_the_powers_of_the_model(void **state)
+TEST(vectors_have_the_powers_of_the_model)
 {
 	double sums[2] = { 0 }, off[2] = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct json_object *doc = report(i ? "--vectors" : "--vectors --model mixture",
 						 "fine"), *rows = member(doc, "rows");
@@ -336,11 +325,10 @@ static void vectors_have_the_powers_of_the_model(void **state)
  * Five thousand samples in the middle are lost: the windows around are left out, the powers as
  * right as before.
  */
-static void lost_samples_are_left_out(void **state)
+TEST(lost_samples_are_left_out)
 {
 	struct json_object *doc = report("--model mixture", "holed"), *row;
 
-	(void)state;
 	row = row_of(doc, 0);
 	assert_true(fabs(number(row, "power_package_w") - 1) < 0.03);
 	assert_true(number(member(doc, "model"), "windows_left_out") >= 1);
@@ -349,22 +337,20 @@ static void lost_samples_are_left_out(void **state)
 	json_object_put(doc);
 }
 
-static void an_even_grid_is_reported(void **state)
+TEST(an_even_grid_is_reported)
 {
 	struct json_object *doc = report("--model mixture", "even");
 
-	(void)state;
 	assert_true(json_object_get_boolean(member(member(doc, "model"), "even_grid")));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("even")), 0);
 	assert_true(says(out, "record with --jitter"));
 }
 
-static void callers_and_processes_go_with_it(void **state)
+TEST(callers_and_processes_go_with_it)
 {
 	struct json_object *doc = report("--model mixture --by process", "fine"), *row;
 
-	(void)state;
 	row = find_row(doc, "process", NULL);
 	assert_non_null(row);
 	assert_true(fabs(number(row, "energy_package_j") /
@@ -468,18 +454,5 @@ static int make_recordings(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mixture_separates_blocks_that_cpm_does_not),
-		cmocka_unit_test(bystanders_are_no_part_of_it),
-		cmocka_unit_test(auto_reports_its_choice_and_why),
-		cmocka_unit_test(inseparable_blocks_have_one_row),
-		cmocka_unit_test(shared_code_has_a_row_next_to_its_processes),
-		cmocka_unit_test(no_number_where_there_is_no_answer),
-		cmocka_unit_test(vectors_have_the_powers_of_the_model),
-		cmocka_unit_test(lost_samples_are_left_out),
-		cmocka_unit_test(an_even_grid_is_reported),
-		cmocka_unit_test(callers_and_processes_go_with_it),
-	};
-
-	return cmocka_run_group_tests(tests, make_recordings, tool_done);
+	return tests_run(make_recordings, NULL);
 }

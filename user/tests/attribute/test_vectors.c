@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Co-running sets: two CPUs with known turns, alone, in parallel and idle. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/alternating.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 /* Of 100 ticks each: one CPU at 1 W, both at 3 W, the other at 1.5 W, none at 0.5 W. 8 s, 12 J. */
 static const unsigned int power_mw[] = { 1000, 3000, 1500, 500 };
@@ -75,12 +71,11 @@ static void is_2_s_at(struct json_object *row, double w)
 	assert_true(near(number(row, "energy_package_percent"), 100 * 2 * w / 12, 0.2));
 }
 
-static void vectors_have_what_was_spent_meanwhile(void **state)
+TEST(vectors_have_what_was_spent_meanwhile)
 {
 	struct json_object *doc, *rows;
 	double total = 0;
 
-	(void)state;
 	record("process", KJOULE_TARGET_PROCESS);
 	assert_int_equal(kjoule("report --vectors --json %s", temp_path("process")), 0);
 	doc = json_tokener_parse(out);
@@ -99,11 +94,10 @@ static void vectors_have_what_was_spent_meanwhile(void **state)
 	assert_true(says(out, "[bystanders]"));
 }
 
-static void idle_cpus_of_a_machine_are_reported(void **state)
+TEST(idle_cpus_of_a_machine_are_reported)
 {
 	struct json_object *doc;
 
-	(void)state;
 	record("machine", KJOULE_TARGET_SYSTEM);
 	assert_int_equal(kjoule("report --vectors --json %s", temp_path("machine")), 0);
 	doc = json_tokener_parse(out);
@@ -158,11 +152,10 @@ static double half_width(unsigned int missed)
  * Where in eight missed ticks one followed the other is not known: 8^2 / 12 instead of 1 / 12 an
  * edge.
  */
-static void missed_ticks_widen_times(void **state)
+TEST(missed_ticks_widen_times)
 {
 	double sure = half_width(0), less = half_width(8);
 
-	(void)state;
 	assert_true(sure > 0);
 	assert_true(less > 6 * sure && less < 12 * sure);
 }
@@ -212,12 +205,11 @@ static double concurrency(const char *model, uint64_t seed)
 	return off;
 }
 
-static void mixture_separates_a_sequential_block_between_parallel_ones(void **state)
+TEST(mixture_separates_a_sequential_block_between_parallel_ones)
 {
 	uint64_t sets = getenv("KJOULE_TEST_QUICK") ? 2 : 20;
 	double mixture = 0, cpm = 1;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= sets; seed++) {
 		mixture = fmax(mixture, concurrency("mixture", seed));
 		cpm = fmin(cpm, concurrency("cpm", seed));
@@ -229,14 +221,13 @@ static void mixture_separates_a_sequential_block_between_parallel_ones(void **st
 }
 
 /* Two programs that draw 3 W together break a budget of 2 W, though neither share does. */
-static void a_budget_is_for_what_is_drawn_together(void **state)
+TEST(a_budget_is_for_what_is_drawn_together)
 {
 	struct buffer b[2] = { { 0 } };
 	struct kjoule_meta meta;
 	struct json_object *doc;
 	uint64_t uj[2] = { 0, 0 };
 
-	(void)state;
 	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
 	put_task(&b[0], 100, 100);
 	put_task(&b[1], 100, 100);
@@ -271,14 +262,13 @@ static void a_budget_is_for_what_is_drawn_together(void **state)
 	assert_true(says(out, "--vectors compares what they draw together with a budget"));
 }
 
-static void it_goes_with_what_is_of_all_that_ran(void **state)
+TEST(it_goes_with_what_is_of_all_that_ran)
 {
 	static const char *const lines[] = {
 		"report --vectors -g", "report --vectors --pid 1", "report --vectors --comm x",
 		"report --vectors --block x=f",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(kjoule("%s", lines[i]), 2);
 		assert_string_equal(out, "");
@@ -289,18 +279,4 @@ static void it_goes_with_what_is_of_all_that_ran(void **state)
 	assert_int_equal(kjoule("report --vectors --by process %s", temp_path("process")), 0);
 	assert_true(says(out, "program (pid 100) | program (pid 100)"));
 	assert_null(strstr(out, "[unknown]"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vectors_have_what_was_spent_meanwhile),
-		cmocka_unit_test(idle_cpus_of_a_machine_are_reported),
-		cmocka_unit_test(missed_ticks_widen_times),
-		cmocka_unit_test(mixture_separates_a_sequential_block_between_parallel_ones),
-		cmocka_unit_test(a_budget_is_for_what_is_drawn_together),
-		cmocka_unit_test(it_goes_with_what_is_of_all_that_ran),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -4,23 +4,18 @@
  * paper's, and what cannot be asked for is said.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <json-c/json.h>
-#include <cmocka.h>
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
-static void plan_has_the_paper_s_figures(void **state)
+TEST(plan_has_the_paper_s_figures)
 {
 	const double slower[] = { 0, 0, 0, 0.037037, 0.111111, 0.111111 };
 	struct json_object *doc, *runs, *row;
 
-	(void)state;
 	assert_int_equal(kjoule("boost plan --r 1.125 --boost 55s --window 2m --json"), 0);
 	doc = json_tokener_parse(out);
 	assert_non_null(doc);
@@ -41,9 +36,8 @@ static void plan_has_the_paper_s_figures(void **state)
 	json_object_put(doc);
 }
 
-static void plan_says_what_to_do(void **state)
+TEST(plan_says_what_to_do)
 {
-	(void)state;
 	assert_int_equal(kjoule("boost plan --r 3 --boost 55s --bound 5"), 0);
 	assert_true(says(out, "runs of 2200 s and longer"));
 	assert_true(says(out, "`kjoule boost window` measures"));
@@ -77,13 +71,12 @@ static double planned(const char *key)
 	return v;
 }
 
-static void plan_takes_what_was_measured(void **state)
+TEST(plan_takes_what_was_measured)
 {
 	static const char trace[] = "{ \"verdict\": \"ends\", \"boost_s\": 5.5, \"r\": 1.25, \"rows\": [ { \"r\": 7 } ] }\n";
 	static const char window[] = "{ \"boost_s\": 6, \"r\": null, \"window_s\": 12 }";
 	char other[300];
 
-	(void)state;
 	assert_int_equal(plan_from(trace, ""), 0);
 	assert_true(near(planned("r"), 1.25, 1e-9));
 	assert_true(near(planned("boost_s"), 5.5, 1e-9));
@@ -106,7 +99,7 @@ static void plan_takes_what_was_measured(void **state)
 	assert_true(near(planned("boost_s"), 6, 1e-9));
 }
 
-static void what_was_not_measured_is_said(void **state)
+TEST(what_was_not_measured_is_said)
 {
 	static const struct {
 		const char *text, *why;
@@ -131,7 +124,6 @@ static void what_was_not_measured_is_said(void **state)
 		{ "{ \"r\": \"1.25\", \"boost_s\": 5 }", "r is \"1.25\", which cannot be" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		int code = plan_from(bad[i].text, "");
 
@@ -145,7 +137,7 @@ static void what_was_not_measured_is_said(void **state)
 	assert_true(says(err, "--from /: Is a directory"));
 }
 
-static void what_can_not_be_asked_for_is_said(void **state)
+TEST(what_can_not_be_asked_for_is_said)
 {
 	static const struct {
 		const char *arguments, *why;
@@ -181,7 +173,6 @@ static void what_can_not_be_asked_for_is_said(void **state)
 		{ "boost cause --runs 0", "--runs '0'" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		int code = kjoule("%s", bad[i].arguments);
 
@@ -190,9 +181,8 @@ static void what_can_not_be_asked_for_is_said(void **state)
 	}
 }
 
-static void a_command_that_is_not_there_is_no_run(void **state)
+TEST(a_command_that_is_not_there_is_no_run)
 {
-	(void)state;
 	assert_int_equal(kjoule("boost run no-such-command-at-all"), 127);
 	assert_true(says(err, "no-such-command-at-all"));
 	assert_int_equal(kjoule("boost run /etc/passwd"), 126);
@@ -201,26 +191,10 @@ static void a_command_that_is_not_there_is_no_run(void **state)
 	assert_true(says(err, "/nowhere/pwm1"));
 }
 
-static void help_is_given(void **state)
+TEST(help_is_given)
 {
-	(void)state;
 	assert_int_equal(kjoule("boost --help"), 0);
 	assert_true(says(out, "  plan    what a boost does to benchmarks\n"));
 	assert_int_equal(kjoule("boost trace --help"), 0);
 	assert_int_equal(kjoule("help boost"), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plan_has_the_paper_s_figures),
-		cmocka_unit_test(plan_says_what_to_do),
-		cmocka_unit_test(plan_takes_what_was_measured),
-		cmocka_unit_test(what_was_not_measured_is_said),
-		cmocka_unit_test(what_can_not_be_asked_for_is_said),
-		cmocka_unit_test(a_command_that_is_not_there_is_no_run),
-		cmocka_unit_test(help_is_given),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

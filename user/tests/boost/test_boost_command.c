@@ -3,10 +3,6 @@
  * A command as a load: it runs as long as it is to, is started again when it ends, and nothing of
  * it is left behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,8 +11,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "boost/boost.h"
+#include "tests/support/unit.h"
 
 #define WAIT_MS	10000
 
@@ -39,7 +35,7 @@ static int tend_until(struct boost_command_load *l, unsigned int times, struct k
 	return ret;
 }
 
-static void it_is_started_again_and_ended(void **state)
+TEST(it_is_started_again_and_ended)
 {
 	char *shortly[] = { "true", NULL }, *all[] = { "sleep", "60", NULL };
 	struct boost_command_load l = { .command = shortly, .mask = &none };
@@ -47,7 +43,6 @@ static void it_is_started_again_and_ended(void **state)
 	struct kjoule_error err;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(tend_until(&l, 3, &err), 0);
 	assert_int_equal(l.times, 3);
 	assert_int_equal(boost_command_load_tend(&l, false, &err), 0);
@@ -78,7 +73,7 @@ static bool group_lives(pid_t group)
 	return true;
 }
 
-static void nothing_of_it_is_left(void **state)
+TEST(nothing_of_it_is_left)
 {
 	char deaf[] = "/tmp/kjoule-deaf-XXXXXX";
 	/* one that will not hear, and says when, and what it has started */
@@ -94,7 +89,6 @@ static void nothing_of_it_is_left(void **state)
 	pid_t group;
 	int fd;
 
-	(void)state;
 	fd = mkstemp(deaf);
 	assert_true(fd >= 0);
 	close(fd);
@@ -135,13 +129,12 @@ static _Noreturn void load_and_die(pid_t *group)
 	_exit(1);
 }
 
-static void it_does_not_outlive_a_process_that_was_killed(void **state)
+TEST(it_does_not_outlive_a_process_that_was_killed)
 {
 	pid_t *group = mmap(NULL, sizeof(*group), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0), pid;
 	int status;
 
-	(void)state;
 	assert_true(group != MAP_FAILED);
 	pid = fork();
 	if (!pid)
@@ -153,7 +146,7 @@ static void it_does_not_outlive_a_process_that_was_killed(void **state)
 	munmap(group, sizeof(*group));
 }
 
-static void a_load_that_has_ended_is_nobody_s_to_end(void **state)
+TEST(a_load_that_has_ended_is_nobody_s_to_end)
 {
 	char *all[] = { "sleep", "60", NULL }, *shortly[] = { "true", NULL };
 	char *missing[] = { "/nowhere/at/all", NULL };
@@ -161,7 +154,6 @@ static void a_load_that_has_ended_is_nobody_s_to_end(void **state)
 	struct kjoule_error err;
 	pid_t group, guardian;
 
-	(void)state;
 	assert_int_equal(boost_command_load_open(&l, &err), 0);
 	guardian = l.guard.pid;
 	assert_int_equal(*l.group, 0);
@@ -189,7 +181,7 @@ static void a_load_that_has_ended_is_nobody_s_to_end(void **state)
 	assert_false(group_lives(group));
 }
 
-static void one_that_was_killed_before_it_began_is_told(void **state)
+TEST(one_that_was_killed_before_it_began_is_told)
 {
 	char *command[] = { "true", NULL };
 	struct child child;
@@ -197,7 +189,6 @@ static void one_that_was_killed_before_it_began_is_told(void **state)
 	siginfo_t info;
 	int code = 0;
 
-	(void)state;
 	assert_int_equal(boost_command_start(&child, command, false, &none, NULL, &err), 0);
 	assert_int_equal(kill(child.pid, SIGKILL), 0);
 	assert_int_equal(waitid(P_PID, child.pid, &info, WEXITED | WNOWAIT), 0);
@@ -206,14 +197,13 @@ static void one_that_was_killed_before_it_began_is_told(void **state)
 	assert_int_equal(code, 128 + SIGKILL);
 }
 
-static void one_that_fails_is_told(void **state)
+TEST(one_that_fails_is_told)
 {
 	char *fails[] = { "sh", "-c", "exit 7", NULL }, *missing[] = { "/nowhere/at/all", NULL };
 	struct boost_command_load l = { .command = fails, .mask = &none };
 	struct boost_command_load gone = { .command = missing, .mask = &none };
 	struct kjoule_error err;
 
-	(void)state;
 	assert_int_equal(tend_until(&l, 2, &err), -ECHILD);
 	assert_int_equal(l.failed, 7);
 	assert_int_equal(l.times, 1);
@@ -224,14 +214,13 @@ static void one_that_fails_is_told(void **state)
 	assert_non_null(strstr(err.text, "/nowhere/at/all"));
 }
 
-static void it_stays_on_its_cpus(void **state)
+TEST(it_stays_on_its_cpus)
 {
 	char *asks[] = { "sh", "-c", "[ $(nproc) = 1 ]", NULL };
 	struct boost_command_load l = { .command = asks, .mask = &none };
 	struct kjoule_cpus cpus;
 	struct kjoule_error err;
 
-	(void)state;
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		skip();
 	assert_int_equal(kjoule_cpus_parse("1", &cpus), 0);
@@ -240,13 +229,12 @@ static void it_stays_on_its_cpus(void **state)
 	assert_int_equal(boost_command_load_tend(&l, false, &err), 0);
 }
 
-static void its_words_are_told(void **state)
+TEST(its_words_are_told)
 {
 	char *command[] = { "stress", "-c", "4", NULL }, text[64], little[10];
 	char *quoted[] = { "sh", "-c", "echo it's $1", "", "a@b%c+d=e:f,g./_-", "\xc3\xa4", NULL };
 	char *wide[] = { "xyzuv\xc3\xa4\xc3\xa4", NULL };
 
-	(void)state;
 	assert_string_equal(boost_command_text(command, text, sizeof(text)), "stress -c 4");
 	assert_string_equal(boost_command_text(command, text, sizeof("stress -c 4")),
 			    "stress -c 4");
@@ -259,17 +247,6 @@ static void its_words_are_told(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_started_again_and_ended),
-		cmocka_unit_test(nothing_of_it_is_left),
-		cmocka_unit_test(it_does_not_outlive_a_process_that_was_killed),
-		cmocka_unit_test(a_load_that_has_ended_is_nobody_s_to_end),
-		cmocka_unit_test(one_that_was_killed_before_it_began_is_told),
-		cmocka_unit_test(one_that_fails_is_told),
-		cmocka_unit_test(it_stays_on_its_cpus),
-		cmocka_unit_test(its_words_are_told),
-	};
-
 	sigemptyset(&none);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

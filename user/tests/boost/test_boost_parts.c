@@ -6,11 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +15,11 @@
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "boost/boost.h"
 #include "machine/cpu_load.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/sysfs.h"
+#include "tests/support/unit.h"
 
 static void sleep_ms(long ms)
 {
@@ -69,13 +65,12 @@ static bool has(const char *path, const char *text)
 	return !strcmp(found, text);
 }
 
-static void loads_work_when_they_are_told(void **state)
+TEST(loads_work_when_they_are_told)
 {
 	struct kjoule_cpus online;
 	struct kjoule_error err;
 	struct cpu_load *l;
 
-	(void)state;
 	assert_int_equal(kjoule_cpus_online(&online), 0);
 	for (unsigned int kind = 0; kind < CPU_LOAD_KINDS; kind++) {
 		uint64_t before = 0;
@@ -101,14 +96,13 @@ static void loads_work_when_they_are_told(void **state)
 	cpu_load_free(NULL);
 }
 
-static void a_load_of_half_the_time_rests_for_the_other_half(void **state)
+TEST(a_load_of_half_the_time_rests_for_the_other_half)
 {
 	struct kjoule_cpus online;
 	struct kjoule_error err;
 	double took, cpu;
 	struct cpu_load *l;
 
-	(void)state;
 	/* where programs run a hundred times slower a pass takes longer than a turn */
 	if (getenv("KJOULE_TEST_QUICK"))
 		skip();
@@ -126,11 +120,10 @@ static void a_load_of_half_the_time_rests_for_the_other_half(void **state)
 	assert_true(cpu < 0.8 * took);
 }
 
-static void limits_are_those_of_powercap(void **state)
+TEST(limits_are_those_of_powercap)
 {
 	struct boost_limits l = boost_limits_read(sysfs_root);
 
-	(void)state;
 	assert_true(isnan(l.pl1_w) && isnan(l.pl2_w) && isnan(l.tau_s));
 	put("class/powercap/intel-rapl:0/constraint_0_name", "long_term\n");
 	put("class/powercap/intel-rapl:0/constraint_0_power_limit_uw", "15000000\n");
@@ -156,11 +149,10 @@ static void put_limits(const char *zone, const char *name, const char *pl1, cons
 	sysfs_put(pl2, "class/powercap/%s/constraint_1_power_limit_uw", zone);
 }
 
-static void limits_of_all_packages_are_summed(void **state)
+TEST(limits_of_all_packages_are_summed)
 {
 	struct boost_limits l;
 
-	(void)state;
 	put_limits("intel-rapl:0", "package-0\n", "15000000\n", "25000000\n", "28000000\n");
 	put_limits("intel-rapl:1", "package-1\n", "20000000\n", "30000000\n", "28000000\n");
 	/* what has limits besides */
@@ -184,13 +176,12 @@ static void limits_of_all_packages_are_summed(void **state)
 	assert_true(l.pl1_w == 35 && isnan(l.pl2_w) && l.tau_s == 28);
 }
 
-static void a_fan_is_slowed_down_and_given_back(void **state)
+TEST(a_fan_is_slowed_down_and_given_back)
 {
 	const char *path = put("pwm1", "200");
 	struct kjoule_error err;
 	struct boost_fan fan;
 
-	(void)state;
 	assert_int_equal(boost_fan_open(path, &fan, &err), 0);
 	assert_int_equal(boost_fan_set(&fan, 85, &err), 0);
 	assert_true(has(path, "85"));
@@ -254,13 +245,12 @@ static void assert_written(const struct typed *t, const char *all)
 	assert_string_equal(text, all);
 }
 
-static void a_fan_that_does_as_it_likes_is_told(void **state)
+TEST(a_fan_that_does_as_it_likes_is_told)
 {
 	struct kjoule_error err;
 	struct boost_fan fan;
 	struct typed t;
 
-	(void)state;
 	if (!typed_open(&t))
 		skip();
 	type(&t, "200\n");
@@ -278,14 +268,13 @@ static void a_fan_that_does_as_it_likes_is_told(void **state)
 	close(t.master);
 }
 
-static void a_fan_that_can_not_be_given_back_is_left_to_the_guardian(void **state)
+TEST(a_fan_that_can_not_be_given_back_is_left_to_the_guardian)
 {
 	struct kjoule_error err;
 	struct boost_fan fan;
 	struct typed t;
 	char *told;
 
-	(void)state;
 	if (!typed_open(&t))
 		skip();
 	type(&t, "200\n");
@@ -304,7 +293,7 @@ static void a_fan_that_can_not_be_given_back_is_left_to_the_guardian(void **stat
 	close(t.master);
 }
 
-static void a_fan_that_was_not_touched_is_left_alone(void **state)
+TEST(a_fan_that_was_not_touched_is_left_alone)
 {
 	/* a number that not even root may write */
 	const char *fixed = "/proc/sys/kernel/ngroups_max", *path = put("pwm4", "200");
@@ -312,7 +301,6 @@ static void a_fan_that_was_not_touched_is_left_alone(void **state)
 	struct boost_fan fan;
 	char *told;
 
-	(void)state;
 	assert_int_equal(boost_fan_open(fixed, &fan, &err), 0);
 	assert_int_equal(boost_fan_set(&fan, 85, &err), -EACCES);
 	stderr_capture();
@@ -327,13 +315,12 @@ static void a_fan_that_was_not_touched_is_left_alone(void **state)
 	assert_true(has(path, "100"));
 }
 
-static void a_fan_is_given_back_for_a_process_that_was_killed(void **state)
+TEST(a_fan_is_given_back_for_a_process_that_was_killed)
 {
 	const char *path = put("pwm3", "200");
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	if (!pid) {
 		struct kjoule_error err;
 		struct boost_fan fan;
@@ -364,17 +351,5 @@ static int remove_sysfs(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loads_work_when_they_are_told),
-		cmocka_unit_test(a_load_of_half_the_time_rests_for_the_other_half),
-		cmocka_unit_test(limits_are_those_of_powercap),
-		cmocka_unit_test(limits_of_all_packages_are_summed),
-		cmocka_unit_test(a_fan_is_slowed_down_and_given_back),
-		cmocka_unit_test(a_fan_that_does_as_it_likes_is_told),
-		cmocka_unit_test(a_fan_that_can_not_be_given_back_is_left_to_the_guardian),
-		cmocka_unit_test(a_fan_that_was_not_touched_is_left_alone),
-		cmocka_unit_test(a_fan_is_given_back_for_a_process_that_was_killed),
-	};
-
-	return cmocka_run_group_tests(tests, make_sysfs, remove_sysfs);
+	return tests_run(make_sysfs, remove_sysfs);
 }

@@ -4,18 +4,14 @@
  * bars have whole numbers and a scale that no rounding fills.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "boost/bench.h"
 #include "tests/support/drawn.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define SLICES	1000
 
@@ -51,13 +47,12 @@ static char *draw(const struct boost_drawn *drawn, size_t n, double left_s)
 	return drawn_end();
 }
 
-static void panels_share_one_time_axis(void **state)
+TEST_WITH(panels_share_one_time_axis, make_slices, NULL)
 {
 	const struct boost_drawn one = { "load", 0, 5, 20, 5 };
 	char *script = draw(&one, 1, -1.5);
 	const char *axis = strstr(script, "set xlabel");
 
-	(void)state;
 	assert_true(drawn_count(script, "\nplot ") == 4 &&
 		    says(script, "set multiplot layout 4,1 margins screen"));
 	assert_true(drawn_count(script, "margin") == 1 && drawn_count(script, "set xrange") == 1 &&
@@ -84,14 +79,13 @@ static void panels_share_one_time_axis(void **state)
 }
 
 /* However often it was tried; nor is the key over the lines. */
-static void conditions_have_one_entry_each(void **state)
+TEST_WITH(conditions_have_one_entry_each, make_slices, NULL)
 {
 	const struct boost_drawn loads[] = { { "as it is", 5, 5, 10, 4 },
 					    { "weaker", 10, 10, 15, NAN },
 					    { "as it is", 15, 15, 20, 4 } };
 	char *script = draw(loads, 3, 0);
 
-	(void)state;
 	assert_true(drawn_count(script, "title 'as it is'") == 1 &&
 		    drawn_count(script, "title 'weaker'") == 1);
 	assert_true(says(script, "($1 == 3 ? $3 : NaN):4 with lines lw 1.5 lc 1 notitle") &&
@@ -130,12 +124,11 @@ static char *bench(size_t n_commands, size_t n, const double *slower, const doub
 	return drawn_end();
 }
 
-static void runs_have_whole_numbers(void **state)
+TEST(runs_have_whole_numbers)
 {
 	double slower[120] = { 0.05 };
 	char *script;
 
-	(void)state;
 	script = bench(2, 6, slower, NULL);
 	assert_true(says(script, "set xlabel 'run'\nset xrange [0.5:3.5]\nset xtics 1,1\nplot"));
 	assert_true(says(script, "title './work one'") && says(script, "title './work two'") &&
@@ -152,14 +145,13 @@ static void runs_have_whole_numbers(void **state)
 	free(script);
 }
 
-static void rounding_is_no_bar(void **state)
+TEST(rounding_is_no_bar)
 {
 	double noise[] = { 4e-7, 0, -3e-7, 1e-7 }, faster[] = { -0.1, 0.2, 0.1, 0 },
 	       some[] = { 0.1, NAN, 0.1, 0.1 };
 	double none[] = { NAN, NAN, NAN, NAN }, took[] = { 1, 2, 1, 1 };
 	char *script = bench(1, 4, noise, NULL);
 
-	(void)state;
 	assert_true(says(script, "set yrange [0:1.05]\n"));
 	free(script);
 	/* but what is faster has one */
@@ -178,11 +170,10 @@ static void rounding_is_no_bar(void **state)
 	free(script);
 }
 
-static void plan_says_of_which_chip(void **state)
+TEST(plan_says_of_which_chip)
 {
 	char svg[300], *script;
 
-	(void)state;
 	snprintf(svg, sizeof(svg), "%s", temp_path("plan.svg"));
 	drawn_begin();
 	assert_int_equal(kjoule("boost plan --r 1.125 --boost 55s --plot %s", svg), 0);
@@ -190,17 +181,4 @@ static void plan_says_of_which_chip(void **state)
 	assert_true(says(script, "title 'Runs from a clean history on a chip of r = 1.125 whose "
 				 "boost lasts 55 s (dashed)'"));
 	free(script);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(panels_share_one_time_axis, make_slices),
-		cmocka_unit_test_setup(conditions_have_one_entry_each, make_slices),
-		cmocka_unit_test(runs_have_whole_numbers),
-		cmocka_unit_test(rounding_is_no_bar),
-		cmocka_unit_test(plan_says_of_which_chip),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -10,14 +10,9 @@
 #include <linux/keyctl.h>
 #include <linux/securebits.h>
 #include <pwd.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,6 +21,7 @@
 #include "command/run_as.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define WHO	"nobody"
 
@@ -95,14 +91,13 @@ static void assert_status(const char *text)
 	}
 }
 
-static void a_command_has_the_rights_of_its_user_only(void **state)
+TEST(a_command_has_the_rights_of_its_user_only)
 {
 	gid_t before[64], more[] = { 0, 4, 27 };
 	int n = getgroups(64, before);
 	struct kjoule_user *user;
 	char *text;
 
-	(void)state;
 	need_root();
 	assert_int_equal(setgroups(3, more), 0);
 	user = find(WHO);
@@ -116,12 +111,11 @@ static void a_command_has_the_rights_of_its_user_only(void **state)
 }
 
 /* Who possesses a key may read it, whatever user he becomes. */
-static void a_command_has_no_key_of_the_recorders(void **state)
+TEST(a_command_has_no_key_of_the_recorders)
 {
 	struct kjoule_user *user;
 	char *text;
 
-	(void)state;
 	need_root();
 	if (access("/proc/keys", R_OK) ||
 	    syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
@@ -163,12 +157,11 @@ static _Noreturn void keep_capabilities_and_run(void)
 	_exit(0);
 }
 
-static void no_securebit_keeps_a_capability(void **state)
+TEST(no_securebit_keeps_a_capability)
 {
 	int status;
 	pid_t pid;
 
-	(void)state;
 	need_root();
 	pid = fork();
 	if (!pid)
@@ -177,14 +170,13 @@ static void no_securebit_keeps_a_capability(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void a_command_has_the_environment_of_its_user(void **state)
+TEST(a_command_has_the_environment_of_its_user)
 {
 	const struct passwd *account = getpwnam(WHO);
 	char number[16], wanted[1024];
 	struct kjoule_user *user;
 	char *text;
 
-	(void)state;
 	need_root();
 	setenv("KJOULE_TEST_KEPT", "kept", 1);
 	snprintf(number, sizeof(number), "%u", account->pw_uid);
@@ -198,13 +190,12 @@ static void a_command_has_the_environment_of_its_user(void **state)
 	kjoule_user_free(user);
 }
 
-static void a_command_has_no_descriptor_but_the_usual_ones(void **state)
+TEST(a_command_has_no_descriptor_but_the_usual_ones)
 {
 	int secret = open("/etc/shadow", O_RDONLY), low, high;
 	struct kjoule_user *user;
 	char *text;
 
-	(void)state;
 	need_root();
 	assert_true(secret >= 0);
 	low = fcntl(secret, F_DUPFD, 20);
@@ -225,13 +216,12 @@ static void a_command_has_no_descriptor_but_the_usual_ones(void **state)
 }
 
 /* As lib/region.c looks for it. */
-static void regions_can_be_marked_by_another_user(void **state)
+TEST(regions_can_be_marked_by_another_user)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_user *user;
 	char *text;
 
-	(void)state;
 	need_root();
 	user = find(WHO);
 	assert_int_equal(kjoule_region_area_new(&area), 0);
@@ -246,14 +236,13 @@ static void regions_can_be_marked_by_another_user(void **state)
 }
 
 /* As with file capabilities: the kernel shows our descriptors to no other process of our user. */
-static void regions_are_found_where_the_recorder_is_hidden(void **state)
+TEST(regions_are_found_where_the_recorder_is_hidden)
 {
 	static const char script[] = "IFS=: read fd inode pid other <<END\n$KJOULE_REGIONS\nEND\n"
 		"[ $pid = $$ ] && : <>/proc/$pid/fd/$other && echo opened";
 	struct kjoule_region_area *area;
 	char *text;
 
-	(void)state;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	assert_int_equal(prctl(PR_SET_DUMPABLE, 0), 0);
 	text = said_as(NULL, script, area);
@@ -263,12 +252,11 @@ static void regions_are_found_where_the_recorder_is_hidden(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void an_unknown_user_is_refused_before_anything(void **state)
+TEST(an_unknown_user_is_refused_before_anything)
 {
 	static const char *const names[] = { "no-such-user", "4294967295", "4294967294", "-1",
 					     "1000000000000" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		assert_int_equal(kjoule("record --user %s -o %s -- true", names[i],
 					temp_path("none")), 1);
@@ -287,9 +275,8 @@ static void an_unknown_user_is_refused_before_anything(void **state)
 	assert_true(says(err, "cannot run the command as 'no-such-user'"));
 }
 
-static void a_user_without_a_command_is_a_usage_error(void **state)
+TEST(a_user_without_a_command_is_a_usage_error)
 {
-	(void)state;
 	assert_int_equal(kjoule("record --user " WHO " -a"), 2);
 	assert_true(says(err, "--user needs a command"));
 	assert_int_equal(kjoule("record --user " WHO " -p 1"), 2);
@@ -299,7 +286,7 @@ static void a_user_without_a_command_is_a_usage_error(void **state)
 	assert_int_equal(kjoule("boost cause --user " WHO), 2);
 }
 
-static void who_may_not_become_another_user_hears_that_before(void **state)
+TEST(who_may_not_become_another_user_hears_that_before)
 {
 	static const char wanted[] = "cannot run the command as 'root': Operation not permitted; "
 		"run kjoule as root, with sudo";
@@ -308,7 +295,6 @@ static void who_may_not_become_another_user_hears_that_before(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(kjoule_user_find("root", &user, &error), 0);
 	pid = fork();
 	if (!pid) {
@@ -339,11 +325,10 @@ static char *noted(const char *sudo_user, const char *name, bool quiet)
 	return stderr_release();
 }
 
-static void sudo_is_noted(void **state)
+TEST(sudo_is_noted)
 {
 	char *text;
 
-	(void)state;
 	need_root();
 	text = noted("alice", NULL, false);
 	assert_string_equal(text, "kjoule: the command runs as root; run it as yourself with "
@@ -359,23 +344,4 @@ static void sudo_is_noted(void **state)
 	NOTHING("root", NULL, false);
 	NOTHING("", NULL, false);
 	NOTHING(NULL, NULL, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_has_the_rights_of_its_user_only),
-		cmocka_unit_test(a_command_has_no_key_of_the_recorders),
-		cmocka_unit_test(no_securebit_keeps_a_capability),
-		cmocka_unit_test(a_command_has_the_environment_of_its_user),
-		cmocka_unit_test(a_command_has_no_descriptor_but_the_usual_ones),
-		cmocka_unit_test(regions_can_be_marked_by_another_user),
-		cmocka_unit_test(regions_are_found_where_the_recorder_is_hidden),
-		cmocka_unit_test(an_unknown_user_is_refused_before_anything),
-		cmocka_unit_test(a_user_without_a_command_is_a_usage_error),
-		cmocka_unit_test(who_may_not_become_another_user_hears_that_before),
-		cmocka_unit_test(sudo_is_noted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -4,20 +4,16 @@
  * have none.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/runs/difference.h"
 #include "tests/support/looped.h"
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static char text[8192];
 
@@ -60,11 +56,10 @@ static const char *word(struct json_object *row, const char *key)
 }
 
 /* 5 s at 1 W and then at 1.3 W; the kernel's 5 s at 2 W are as they were. */
-static void differences_are_what_they_are(void **state)
+TEST(differences_are_what_they_are)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "a", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "b", .ticks = 10000, .watt = 1.3,
 					    .phase = 13 });
@@ -116,11 +111,10 @@ static void differences_are_what_they_are(void **state)
 }
 
 /* Pairs of runs of the same: one in twenty may seem to differ, and not more. */
-static void what_does_not_differ_seldom_seems_to(void **state)
+TEST(what_does_not_differ_seldom_seems_to)
 {
 	unsigned int told = 0, surely = 0, pairs = getenv("KJOULE_TEST_QUICK") ? 6 : 60;
 
-	(void)state;
 	for (unsigned int i = 0; i < pairs; i++) {
 		struct json_object *doc, *row;
 
@@ -143,12 +137,11 @@ static void what_does_not_differ_seldom_seems_to(void **state)
  * another one, and the kernel's seems to be, far beyond its interval. Neither is shown. Of turns of
  * a hundred it is.
  */
-static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
+TEST(what_is_mixed_with_its_neighbours_is_not_told)
 {
 	static const char *const objects[] = { "program", "[kernel]" };
 	struct json_object *doc, *row;
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "ma", .ticks = 10000, .turn = 2, .watt = 1 });
 	series_record(&(struct series_run){ .name = "mb", .ticks = 10000, .turn = 2, .watt = 1.3,
 					    .phase = 13 });
@@ -200,11 +193,10 @@ static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 }
 
 /* What one side has not met: none, or less than it takes to be met. */
-static void blocks_of_one_side_are_shown(void **state)
+TEST(blocks_of_one_side_are_shown)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "a", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "k", .ticks = 10000, .watt = 1,
 					    .kernel_only = true });
@@ -232,12 +224,11 @@ static void blocks_of_one_side_are_shown(void **state)
 /*
  * Several on a side: how much runs differ counts, and a difference that is less than that is none.
  */
-static void sides_of_several_have_what_runs_differ_by(void **state)
+TEST(sides_of_several_have_what_runs_differ_by)
 {
 	static const uint32_t ticks[] = { 9500, 10500, 10000, 9600, 10400 };
 	struct json_object *doc, *row;
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		char a[16], b[16];
 
@@ -271,11 +262,10 @@ static void sides_of_several_have_what_runs_differ_by(void **state)
 }
 
 /* Two builds at other places, one of which is called otherwise. */
-static void builds_are_joined_by_names(void **state)
+TEST(builds_are_joined_by_names)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "old", .ticks = 4000, .watt = 1,
 					    .exe = "/nonexistent/old/prog",
 					    .build_id = "1111111111111111" });
@@ -324,13 +314,12 @@ static void builds_are_joined_by_names(void **state)
 	json_object_put(doc);
 }
 
-static void grains_and_formats_work(void **state)
+TEST(grains_and_formats_work)
 {
 	static const char *const grains[] =
 		{ "process", "object", "function", "line", "loop", "block" };
 	struct json_object *doc, *row;
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "l1", .ticks = 4000, .watt = 1,
 					    .exe = looped_path(), .offset = looped.loop_offset });
 	series_record(&(struct series_run){ .name = "l2", .ticks = 4000, .watt = 1.5,
@@ -362,11 +351,10 @@ static void grains_and_formats_work(void **state)
  * Equation 10 on each side: from the least power in the least time to the most in the most, and
  * never within the usual interval; of every kind of row.
  */
-static void the_worst_case_is_of_every_row(void **state)
+TEST(the_worst_case_is_of_every_row)
 {
 	static const char *const by[] = { "process", "function" };
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "wa", .ticks = 4000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "wb", .ticks = 4000, .watt = 1.3,
 					    .phase = 13 });
@@ -403,7 +391,7 @@ static void the_worst_case_is_of_every_row(void **state)
 	}
 }
 
-static void what_can_not_be_compared_is_said(void **state)
+TEST(what_can_not_be_compared_is_said)
 {
 	static const char *const wrong[] = {
 		"diff", "diff a", "diff a b c", "diff a -- ", "diff -- a", "diff --sort colour a b",
@@ -414,7 +402,6 @@ static void what_can_not_be_compared_is_said(void **state)
 	};
 	struct json_object *doc, *row;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		if (kjoule("%s", wrong[i]) != 2)
 			print_message("%s\n", wrong[i]);
@@ -444,12 +431,11 @@ static void what_can_not_be_compared_is_said(void **state)
 }
 
 /* Fieller's interval against figures worked out by hand: 10 +- 1 and 20 +- 1. */
-static void ratios_have_fieller_s_interval(void **state)
+TEST(ratios_have_fieller_s_interval)
 {
 	const struct value a = { 10, 9, 11 }, b = { 20, 19, 21 }, vague = { 1, -1, 3 };
 	struct difference d = difference_of(&a, &b, 1, 39);
 
-	(void)state;
 	assert_true(fabs(d.ratio.v - 2) < 1e-12);
 	assert_true(fabs(d.ratio.lo - (200 - sqrt(200 * 200 - 99.0 * 399)) / 99) < 1e-9);
 	assert_true(fabs(d.ratio.hi - (200 + sqrt(200 * 200 - 99.0 * 399)) / 99) < 1e-9);
@@ -479,18 +465,5 @@ static void ratios_have_fieller_s_interval(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ratios_have_fieller_s_interval),
-		cmocka_unit_test(differences_are_what_they_are),
-		cmocka_unit_test(what_does_not_differ_seldom_seems_to),
-		cmocka_unit_test(what_is_mixed_with_its_neighbours_is_not_told),
-		cmocka_unit_test(blocks_of_one_side_are_shown),
-		cmocka_unit_test(sides_of_several_have_what_runs_differ_by),
-		cmocka_unit_test(builds_are_joined_by_names),
-		cmocka_unit_test(grains_and_formats_work),
-		cmocka_unit_test(the_worst_case_is_of_every_row),
-		cmocka_unit_test(what_can_not_be_compared_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, looped_setup, tool_done);
+	return tests_run(looped_setup, NULL);
 }

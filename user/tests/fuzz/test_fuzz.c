@@ -5,19 +5,15 @@
  * Wants no libFuzzer: fuzz/replay-TARGET is in the build folder, too.
  */
 #include <dirent.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 #define MOST_SECONDS	300	/* for what waits; a target watches the CPU time itself */
 #define MOST_KIB	(2048l << 10)
@@ -80,52 +76,32 @@ static void regressions(const char *target)
 	assert_int_equal(bad, 0);
 }
 
-static void data_files_that_once_broke_report_or_script(void **state)
+TEST(data_files_that_once_broke_report_or_script)
 {
-	(void)state;
 	regressions("datafile");
 }
 
-static void rings_that_once_broke_record(void **state)
+TEST(rings_that_once_broke_record)
 {
-	(void)state;
 	regressions("ring");
 }
 
-static void elf_files_that_once_broke_symbols(void **state)
+TEST(elf_files_that_once_broke_symbols)
 {
-	(void)state;
 	regressions("elf");
 }
 
-static void texts_that_once_broke_a_parser(void **state)
+TEST(texts_that_once_broke_a_parser)
 {
-	(void)state;
 	regressions("text");
 }
 
-static void side_bands_that_once_broke_the_maps(void **state)
+TEST(side_bands_that_once_broke_the_maps)
 {
-	(void)state;
 	regressions("sideband");
 }
 
-static void marks_that_once_broke_the_regions(void **state)
+TEST(marks_that_once_broke_the_regions)
 {
-	(void)state;
 	regressions("regions");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(data_files_that_once_broke_report_or_script),
-		cmocka_unit_test(rings_that_once_broke_record),
-		cmocka_unit_test(elf_files_that_once_broke_symbols),
-		cmocka_unit_test(texts_that_once_broke_a_parser),
-		cmocka_unit_test(side_bands_that_once_broke_the_maps),
-		cmocka_unit_test(marks_that_once_broke_the_regions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

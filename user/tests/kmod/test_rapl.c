@@ -4,13 +4,10 @@
  * counters made wide. The expected values are the manuals' (see
  * Documentation/sources.rst), worked out by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "../kmod/counter/counter.c"
 #include "../kmod/source/rapl_decode.c"
+#include "tests/support/unit.h"
 
 static const struct kjoule_rapl_domain *find(const struct kjoule_rapl_domain *d, int n, u32 class)
 {
@@ -28,12 +25,11 @@ static u64 uj_of(const struct kjoule_rapl_domain *d, u64 counts)
 }
 
 /* Skylake client: unit register 0xa0e03, ESU 14: 61 uJ a count. */
-static void intel_unit_is_a_power_of_two_of_a_joule(void **state)
+TEST(intel_unit_is_a_power_of_two_of_a_joule)
 {
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 	int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, 0x5e, 0xa0e03, d);
 
-	(void)state;
 	assert_int_equal(n, 5);
 	assert_int_equal(kjoule_rapl_unit_msr(KJOULE_RAPL_INTEL), 0x606);
 	assert_int_equal(find(d, n, PACKAGE)->msr, 0x611);
@@ -48,12 +44,11 @@ static void intel_unit_is_a_power_of_two_of_a_joule(void **state)
 	assert_int_equal(find(d, n, PACKAGE)->parent, PSYS);
 }
 
-static void server_dram_has_its_own_unit(void **state)
+TEST(server_dram_has_its_own_unit)
 {
 	static const u32 models[] = { 0x3f, 0x4f, 0x56, 0x55, 0x57, 0x85, 0x6a, 0x6c };
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
 		int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, models[i], 0xa0e03, d);
 
@@ -63,12 +58,11 @@ static void server_dram_has_its_own_unit(void **state)
 }
 
 /* Linux commits 4c081324df56 and 80275ca9e525 for DRAM; turbostat's spr_features for psys. */
-static void sapphire_rapids_counts_psys_in_joules_and_dram_in_the_unit(void **state)
+TEST(sapphire_rapids_counts_psys_in_joules_and_dram_in_the_unit)
 {
 	static const u32 models[] = { 0x8f, 0xcf, 0xad, 0xae };
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
 		int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, models[i], 0xa0e03, d);
 
@@ -79,12 +73,11 @@ static void sapphire_rapids_counts_psys_in_joules_and_dram_in_the_unit(void **st
 }
 
 /* Skylake client, Sierra Forest, Grand Ridge, Clearwater Forest. */
-static void other_parts_count_all_in_the_unit(void **state)
+TEST(other_parts_count_all_in_the_unit)
 {
 	static const u32 models[] = { 0x5e, 0xaf, 0xb6, 0xdd };
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
 		int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, models[i], 0xa0e03, d);
 
@@ -94,23 +87,21 @@ static void other_parts_count_all_in_the_unit(void **state)
 }
 
 /* Bay Trail: ESU 5 means 2^5 = 32 uJ a count. */
-static void atom_unit_is_in_microjoule(void **state)
+TEST(atom_unit_is_in_microjoule)
 {
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 	int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, 0x37, 0x00000505, d);
 
-	(void)state;
 	assert_int_equal(uj_of(find(d, n, PACKAGE), 1), 32);
 	assert_int_equal(uj_of(find(d, n, PACKAGE), 1000), 32000);
 }
 
 /* Zen: unit register 0xa1003, ESU 16: 15.3 uJ. Its core counter is per core and not taken. */
-static void amd_has_registers_of_its_own(void **state)
+TEST(amd_has_registers_of_its_own)
 {
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 	int n = kjoule_rapl_decode(KJOULE_RAPL_AMD, 0x01, 0xa1003, d);
 
-	(void)state;
 	assert_int_equal(n, 1);
 	assert_int_equal(kjoule_rapl_unit_msr(KJOULE_RAPL_AMD), 0xc0010299);
 	assert_int_equal(d[0].msr, 0xc001029b);
@@ -120,21 +111,19 @@ static void amd_has_registers_of_its_own(void **state)
 	assert_int_equal(uj_of(&d[0], 1 << 16), 1000000);
 }
 
-static void unit_register_of_zero_is_no_rapl(void **state)
+TEST(unit_register_of_zero_is_no_rapl)
 {
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 
-	(void)state;
 	assert_int_equal(kjoule_rapl_decode(KJOULE_RAPL_INTEL, 0x5e, 0, d), -ENODEV);
 	assert_int_equal(kjoule_rapl_decode(KJOULE_RAPL_AMD, 0x01, 0, d), -ENODEV);
 }
 
-static void wrap_time_follows_unit_and_power(void **state)
+TEST(wrap_time_follows_unit_and_power)
 {
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 	int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, 0x5e, 0xa0e03, d);
 
-	(void)state;
 	/* 2^32 * 2^-14 J / 200 W = 1310.72 s; at 2^-16 a quarter */
 	assert_int_equal(kjoule_rapl_wrap_ms(find(d, n, PACKAGE), 200000000), 1310720);
 	n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, 0x55, 0xa0e03, d);
@@ -155,11 +144,10 @@ static u64 add(struct kjoule_counter *c, u64 raw, u32 width)
 	return counts;
 }
 
-static void counter_goes_on_over_a_wrap(void **state)
+TEST(counter_goes_on_over_a_wrap)
 {
 	struct kjoule_counter c = { 0 };
 
-	(void)state;
 	kjoule_counter_start(&c, 0xfffffff0);
 	assert_int_equal(add(&c, 0xfffffff0, 32), 0);
 	assert_int_equal(add(&c, 0x10, 32), 0x20);
@@ -169,19 +157,17 @@ static void counter_goes_on_over_a_wrap(void **state)
 	assert_true(c.total == 0x100000010);
 }
 
-static void counter_ignores_reserved_bits(void **state)
+TEST(counter_ignores_reserved_bits)
 {
 	struct kjoule_counter c = { 0 };
 
-	(void)state;
 	kjoule_counter_start(&c, 0xdead000000000010);
 	assert_int_equal(add(&c, 0xbeef000000000018, 32), 8);
 	assert_int_equal(c.total, 8);
 }
 
-static void counter_may_have_any_width(void **state)
+TEST(counter_may_have_any_width)
 {
-	(void)state;
 	for (u32 width = 1; width <= 64; width++) {
 		u64 top = width == 64 ? ~0ULL : (1ULL << width) - 1;
 		struct kjoule_counter c = { 0 };
@@ -193,9 +179,8 @@ static void counter_may_have_any_width(void **state)
 }
 
 /* More than that is taken for a reset of the hardware, so it must be as much as that. */
-static void what_can_be_counted_follows_power_and_time(void **state)
+TEST(what_can_be_counted_follows_power_and_time)
 {
-	(void)state;
 	/* 100 W for 10 ms is 1 J, 2^16 counts */
 	assert_in_range(kjoule_counter_max_counts(1000000, 16, 100000000, 10000000), 65536, 65538);
 	/* a count of 1 J: one may have been on its way */
@@ -210,11 +195,10 @@ static void what_can_be_counted_follows_power_and_time(void **state)
 	assert_true(kjoule_counter_max_counts(1000000, 16, 16000000000, 10000000) < (1U << 24));
 }
 
-static void counter_with_a_range_goes_on_over_its_wrap(void **state)
+TEST(counter_with_a_range_goes_on_over_its_wrap)
 {
 	struct kjoule_counter c = { 0 };
 
-	(void)state;
 	kjoule_counter_start(&c, 900);
 	assert_true(kjoule_counter_add_range(&c, 999, 999, ANY));
 	assert_int_equal(c.total, 99);
@@ -240,11 +224,10 @@ static void counter_with_a_range_goes_on_over_its_wrap(void **state)
 	assert_int_equal(c.total, 1000003);
 }
 
-static void counter_does_not_take_what_can_not_be(void **state)
+TEST(counter_does_not_take_what_can_not_be)
 {
 	struct kjoule_counter c = { 0 };
 
-	(void)state;
 	kjoule_counter_start(&c, 10);
 	assert_true(kjoule_counter_add_range(&c, 20, 99, ANY));
 	assert_false(kjoule_counter_add_range(&c, 100, 99, ANY));
@@ -261,9 +244,8 @@ static void counter_does_not_take_what_can_not_be(void **state)
 	assert_int_equal(c.total, 3);
 }
 
-static void gauge_keeps_its_sign(void **state)
+TEST(gauge_keeps_its_sign)
 {
-	(void)state;
 	assert_true(kjoule_gauge_scale(-3, 1000, 3) == -375);
 	assert_true(kjoule_gauge_scale(3, 1000, 3) == 375);
 	assert_true(kjoule_gauge_scale(-1, 1, 1) == 0);
@@ -274,9 +256,8 @@ static void gauge_keeps_its_sign(void **state)
 }
 
 /* A machine of 1 kW for ten years is 3e17 uJ, 2e16 counts of 2^-16 J: no overflow on the way. */
-static void scaling_does_not_overflow(void **state)
+TEST(scaling_does_not_overflow)
 {
-	(void)state;
 	assert_true(kjoule_counter_scale(20000000000000000ULL, 1000000, 16) ==
 		    305175781250000000ULL);
 	assert_true(kjoule_counter_scale(7, 1, 0) == 7);
@@ -284,21 +265,19 @@ static void scaling_does_not_overflow(void **state)
 	assert_true(kjoule_counter_scale(1ULL << 63, 2, 64) == 1);
 }
 
-static void scaling_ends_at_what_64_bits_hold(void **state)
+TEST(scaling_ends_at_what_64_bits_hold)
 {
-	(void)state;
 	assert_true(kjoule_counter_scale(1ULL << 48, 1000000, 0) == ~0ULL);
 	assert_true(kjoule_counter_scale(~0ULL, 1000000, 16) == ~0ULL);
 	assert_true(kjoule_counter_scale(~0ULL, ~0ULL, 64) == ~0ULL - 1);
 	assert_true(kjoule_counter_scale(~0ULL, ~0ULL, 63) == ~0ULL);
 }
 
-static void products_are_divided_whatever_their_size(void **state)
+TEST(products_are_divided_whatever_their_size)
 {
 	static const u64 some[] = { 0, 1, 2, 3, 1000, 999999937, 1ULL << 32, (1ULL << 40) + 12345,
 				    1ULL << 63, (1ULL << 63) + 7, ~0ULL - 1, ~0ULL };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(some); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(some); j++) {
 			for (size_t k = 0; k < ARRAY_SIZE(some); k++) {
@@ -313,11 +292,10 @@ static void products_are_divided_whatever_their_size(void **state)
 }
 
 /* 4 GHz against a reference of 3 GHz, not read for a millisecond, 19 minutes, a year. */
-static void mean_frequency_is_right_after_any_time(void **state)
+TEST(mean_frequency_is_right_after_any_time)
 {
 	static const u64 seconds[] = { 1, 19 * 60, 20 * 60, 365 * 86400 };
 
-	(void)state;
 	assert_true(kjoule_counter_mean_khz(4000000, 3000000, 3000000) == 4000000);
 	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++)
 		assert_true(kjoule_counter_mean_khz(4000000000 * seconds[i],
@@ -325,9 +303,8 @@ static void mean_frequency_is_right_after_any_time(void **state)
 }
 
 /* How often an idle package is read follows from this, whatever a source says that it counts. */
-static void time_to_a_wrap_ends_at_what_64_bits_hold(void **state)
+TEST(time_to_a_wrap_ends_at_what_64_bits_hold)
 {
-	(void)state;
 	/* 2^32 * 2^-14 J at 200 W */
 	assert_true(kjoule_counter_wrap_ns(32, 1000000, 14, 200000000) == 1310720000000ULL);
 	/* 2^63 uJ at 100 W: 2,900 years; 2^60 uJ at 15 W: 2,400 years */
@@ -343,32 +320,4 @@ static void time_to_a_wrap_ends_at_what_64_bits_hold(void **state)
 		for (u32 shift = 0; shift <= 64; shift++)
 			assert_true(kjoule_counter_wrap_ns(width, ~0ULL, shift, 1) > 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(intel_unit_is_a_power_of_two_of_a_joule),
-		cmocka_unit_test(server_dram_has_its_own_unit),
-		cmocka_unit_test(sapphire_rapids_counts_psys_in_joules_and_dram_in_the_unit),
-		cmocka_unit_test(other_parts_count_all_in_the_unit),
-		cmocka_unit_test(atom_unit_is_in_microjoule),
-		cmocka_unit_test(amd_has_registers_of_its_own),
-		cmocka_unit_test(unit_register_of_zero_is_no_rapl),
-		cmocka_unit_test(wrap_time_follows_unit_and_power),
-		cmocka_unit_test(counter_goes_on_over_a_wrap),
-		cmocka_unit_test(counter_ignores_reserved_bits),
-		cmocka_unit_test(counter_may_have_any_width),
-		cmocka_unit_test(what_can_be_counted_follows_power_and_time),
-		cmocka_unit_test(counter_with_a_range_goes_on_over_its_wrap),
-		cmocka_unit_test(counter_does_not_take_what_can_not_be),
-		cmocka_unit_test(gauge_keeps_its_sign),
-		cmocka_unit_test(scaling_does_not_overflow),
-		cmocka_unit_test(scaling_ends_at_what_64_bits_hold),
-		cmocka_unit_test(products_are_divided_whatever_their_size),
-		cmocka_unit_test(mean_frequency_is_right_after_any_time),
-		cmocka_unit_test(time_to_a_wrap_ends_at_what_64_bits_hold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

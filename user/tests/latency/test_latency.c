@@ -4,20 +4,16 @@
  * where they are not.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "latency/latency.h"
 #include "tests/support/drawn.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static const struct kjoule_policy policy =
 	{ .driver = "made-up", .governor = "any", .min_khz = 1000, .max_khz = 3000 };
@@ -132,9 +128,8 @@ static char *print(enum output_format format)
 	return text;
 }
 
-static void what_has_no_number_has_a_reason_of_its_own(void **state)
+TEST_WITH(what_has_no_number_has_a_reason_of_its_own, make_up, let_go)
 {
-	(void)state;
 	assert_null(latency_why(&l, &l.pairs[0]));
 	for (size_t i = 1; i < l.n_pairs; i++) {
 		assert_non_null(latency_why(&l, &l.pairs[i]));
@@ -153,14 +148,13 @@ static void what_has_no_number_has_a_reason_of_its_own(void **state)
 	assert_string_equal(latency_why(&l, &l.pairs[0]), "no level");
 }
 
-static void json_has_a_number_or_a_reason(void **state)
+TEST_WITH(json_has_a_number_or_a_reason, make_up, let_go)
 {
 	static const char *const figures[] = { "latency_us", "latency_lo_us", "latency_hi_us",
 					       "first_us", "settled_us", "changes", "pause_us" };
 	char *text = print(OUTPUT_JSON);
 	struct json_object *doc = json_tokener_parse(text), *rows;
 
-	(void)state;
 	assert_non_null(doc);
 	assert_string_equal(json_object_get_string(member(doc, "engine")), "kernel");
 	assert_true(near(number(doc, "irqs_off_max_us"), 700, 1e-9) &&
@@ -180,12 +174,11 @@ static void json_has_a_number_or_a_reason(void **state)
 	free(text);
 }
 
-static void people_see_a_matrix_and_each_reason_once(void **state)
+TEST_WITH(people_see_a_matrix_and_each_reason_once, make_up, let_go)
 {
 	const char *never;
 	char *text, *at;
 
-	(void)state;
 	/* two that failed for the same reason */
 	l.pairs[5].result.why = TRANSITION_NEVER;
 	never = latency_why(&l, &l.pairs[1]);
@@ -216,12 +209,11 @@ static void people_see_a_matrix_and_each_reason_once(void **state)
 	free(text);
 }
 
-static void csv_has_a_line_for_each_pair(void **state)
+TEST_WITH(csv_has_a_line_for_each_pair, make_up, let_go)
 {
 	char *text = print(OUTPUT_CSV);
 	size_t lines = 0;
 
-	(void)state;
 	for (const char *c = text; *c; c++)
 		lines += *c == '\n';
 	assert_int_equal(lines, 7);
@@ -230,14 +222,13 @@ static void csv_has_a_line_for_each_pair(void **state)
 	free(text);
 }
 
-static void a_saved_file_has_every_loop(void **state)
+TEST_WITH(a_saved_file_has_every_loop, make_up, let_go)
 {
 	char path[] = "/tmp/kjoule-latency-XXXXXX";
 	struct kjoule_error why;
 	struct json_object *doc, *pairs, *one;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	/* one whose CPU had a counter of cycles */
@@ -282,12 +273,11 @@ static void a_saved_file_has_every_loop(void **state)
 	assert_true(says(why.text, "/nowhere/file"));
 }
 
-static void what_the_cpu_counts_is_told_where_it_does(void **state)
+TEST_WITH(what_the_cpu_counts_is_told_where_it_does, make_up, let_go)
 {
 	struct json_object *doc, *list;
 	char *text = print(OUTPUT_TABLE);
 
-	(void)state;
 	assert_null(strstr(text, "# counter"));
 	free(text);
 	for (size_t i = 0; i < l.n_f; i++)
@@ -354,14 +344,13 @@ static int made_up_calibrate(struct latency *of, uint32_t adds, uint32_t khz, ui
 	return 0;
 }
 
-static void a_calibration_is_made_again_and_says_what_was_counted(void **state)
+TEST_WITH(a_calibration_is_made_again_and_says_what_was_counted, make_up, let_go)
 {
 	static const struct latency_engine interpolated =
 		{ .name = "made-up", .calibrate = made_up_calibrate };
 	struct latency_frequency f = { .khz = 200000 };
 	struct kjoule_error why;
 
-	(void)state;
 	l.engine = &interpolated;
 	calibrations = 0;
 	counts = false;
@@ -403,20 +392,18 @@ static char *picture(int (*plot)(const struct latency *l, const char *path,
 	return text;
 }
 
-static void a_picture_has_what_is_known_only(void **state)
+TEST_WITH(a_picture_has_what_is_known_only, make_up, let_go)
 {
 	char *text = picture(latency_plot);
 
-	(void)state;
 	assert_string_equal(text, "from_khz,to_khz,latency_us,lo_us,hi_us\n1000,2000,50,49,51\n");
 	free(text);
 }
 
-static void a_picture_of_nothing_is_one_all_the_same(void **state)
+TEST_WITH(a_picture_of_nothing_is_one_all_the_same, make_up, let_go)
 {
 	char *text;
 
-	(void)state;
 	l.f[0].why = l.f[1].why = l.f[2].why = "no level";
 	text = picture(latency_plot);
 	assert_string_equal(text, "from_khz,to_khz,latency_us,lo_us,hi_us\n");
@@ -431,7 +418,7 @@ static char *drawn(int (*plot)(const struct latency *l, const char *path, struct
 	return drawn_end();
 }
 
-static void three_frequencies_are_a_map_with_a_title(void **state)
+TEST_WITH(three_frequencies_are_a_map_with_a_title, make_up, let_go)
 {
 	static const char *const words[] = {
 		"Latency of frequency changes: CPU 0, kernel engine, driver made-up",
@@ -444,7 +431,6 @@ static void three_frequencies_are_a_map_with_a_title(void **state)
 	};
 	char *script;
 
-	(void)state;
 	for (size_t i = 0; i < l.n_pairs; i++) {
 		l.pairs[i].result.state = TRANSITION_KNOWN;
 		l.pairs[i].apart = TRANSITION_APART;
@@ -460,11 +446,10 @@ static void three_frequencies_are_a_map_with_a_title(void **state)
 	free(script);
 }
 
-static void a_cell_without_a_number_has_its_reason(void **state)
+TEST_WITH(a_cell_without_a_number_has_its_reason, make_up, let_go)
 {
 	char *script = drawn(latency_plot), line[200];
 
-	(void)state;
 	assert_int_equal(drawn_figures(script), 1);
 	for (size_t i = 1; i < l.n_pairs; i++) {
 		const char *why = latency_why(&l, &l.pairs[i]);
@@ -477,13 +462,12 @@ static void a_cell_without_a_number_has_its_reason(void **state)
 	free(script);
 }
 
-static void two_frequencies_are_a_dot_for_each_direction(void **state)
+TEST_WITH(two_frequencies_are_a_dot_for_each_direction, make_up, let_go)
 {
 	struct latency_pair back = l.pairs[2];
 	size_t all = l.n_pairs;
 	char *script;
 
-	(void)state;
 	l.pairs[2] = l.pairs[1];
 	l.pairs[1] = back;
 	l.n_f = l.n_pairs = 2;
@@ -500,13 +484,12 @@ static void two_frequencies_are_a_dot_for_each_direction(void **state)
 	l.n_pairs = all;
 }
 
-static void a_series_is_that_of_a_good_try(void **state)
+TEST_WITH(a_series_is_that_of_a_good_try, make_up, let_go)
 {
 	struct kjoule_error why;
 	char *text;
 	size_t lines = 0;
 
-	(void)state;
 	text = picture(latency_plot_series);
 	for (const char *c = text; *c; c++)
 		lines += *c == '\n';
@@ -518,27 +501,4 @@ static void a_series_is_that_of_a_good_try(void **state)
 			l.pairs[i].verdicts[k] = TRANSITION_DISTURBED;
 	assert_true(latency_plot_series(&l, "/tmp/kjoule-no-such.svg", &why) < 0);
 	assert_true(says(why.text, "no try was good"));
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_up, let_go)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_has_no_number_has_a_reason_of_its_own),
-		TEST(json_has_a_number_or_a_reason),
-		TEST(people_see_a_matrix_and_each_reason_once),
-		TEST(csv_has_a_line_for_each_pair),
-		TEST(a_saved_file_has_every_loop),
-		TEST(what_the_cpu_counts_is_told_where_it_does),
-		TEST(a_calibration_is_made_again_and_says_what_was_counted),
-		TEST(a_picture_has_what_is_known_only),
-		TEST(a_picture_of_nothing_is_one_all_the_same),
-		TEST(a_series_is_that_of_a_good_try),
-		TEST(three_frequencies_are_a_map_with_a_title),
-		TEST(a_cell_without_a_number_has_its_reason),
-		TEST(two_frequencies_are_a_dot_for_each_direction),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

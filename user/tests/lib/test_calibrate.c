@@ -2,16 +2,12 @@
 /* The calibration's arithmetic on simulated rounds. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/control/calibrate.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 /*
  * A loop of 4 turns a microsecond at 1.5 W. Ticks take 3 W. Events fall anywhere in the slots of a
@@ -125,9 +121,8 @@ static void rounds_free(struct kjoule_round *r, size_t n)
 	}
 }
 
-static void cost_of_a_tick_comes_from_rounds(void **state)
+TEST(cost_of_a_tick_comes_from_rounds)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct kjoule_calibration cal = { 0 };
 		struct kjoule_round r[5];
@@ -156,7 +151,7 @@ static void cost_of_a_tick_comes_from_rounds(void **state)
  * every second one, with that host as well; slices of milliseconds; ticks of current processors,
  * where other interrupts are too short to be seen; deep stacks.
  */
-static void a_busy_host_does_not_count(void **state)
+TEST(a_busy_host_does_not_count)
 {
 	static const struct interpolated busy[] = {
 		{ 16e3, 6e3, 0, 250, 40e3, 1000, 250e3, 0.001 },
@@ -167,7 +162,6 @@ static void a_busy_host_does_not_count(void **state)
 		{ 1.5e3, 97e3, 24e3, 100, 5e3, 100, 500e3, 0.002 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(busy) / sizeof(busy[0]); i++) {
 		const struct interpolated *m = &busy[i];
 		double handler = m->seen_ns + m->long_ns / 8, tick = m->entry_ns + handler;
@@ -199,12 +193,11 @@ static void a_busy_host_does_not_count(void **state)
  * Without ticks an interrupt takes eight times as long as with them, and a host takes the CPU away
  * now and then: the result is near what it takes in a recording, and marked as uncertain.
  */
-static void interrupts_that_are_longer_without_ticks_do_not_count(void **state)
+TEST(interrupts_that_are_longer_without_ticks_do_not_count)
 {
 	static const struct interpolated host = { 16e3, 6e3, 0, 250, 40e3, 100, 400e3, 0.001 };
 	struct interpolated cold = host;
 
-	(void)state;
 	cold.irq_ns = 8 * host.irq_ns;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct kjoule_calibration cal = { 0 };
@@ -225,11 +218,10 @@ static void interrupts_that_are_longer_without_ticks_do_not_count(void **state)
 }
 
 /* A loop whose speed varies by more than an interrupt takes: there is only an upper bound. */
-static void an_unmeasurable_cost_has_a_bound(void **state)
+TEST(an_unmeasurable_cost_has_a_bound)
 {
 	static const struct interpolated uneven = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.15 };
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct kjoule_calibration cal = { 0 };
 		struct kjoule_round r[12];
@@ -246,7 +238,7 @@ static void an_unmeasurable_cost_has_a_bound(void **state)
 }
 
 /* Where time is counted, not measured, slots are all alike but for those with an interrupt. */
-static void slots_may_be_alike(void **state)
+TEST(slots_may_be_alike)
 {
 	const struct kjoule_slot quiet = { .ns = 500e3, .rate = 0.0041 };
 	const struct kjoule_slot fast = { .ns = 500e3, .rate = 0.0041 * (1 - 2 * 22e3 / 500e3),
@@ -254,7 +246,6 @@ static void slots_may_be_alike(void **state)
 	struct kjoule_calibration cal = { 0 };
 	struct kjoule_round r[4] = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct kjoule_phase *phases[] = { &r[i].quiet, &r[i].fast };
 
@@ -282,12 +273,11 @@ static void slots_may_be_alike(void **state)
 	rounds_free(r, 4);
 }
 
-static void a_spoilt_round_does_not_count(void **state)
+TEST(a_spoilt_round_does_not_count)
 {
 	struct kjoule_calibration cal = { 0 };
 	struct kjoule_round r[5];
 
-	(void)state;
 	rounds_new(r, 5, 2, &quiet_host, 1);
 	r[4].fast.uw[0] *= 3;
 	r[0].slow.uw[0] = NAN;
@@ -298,12 +288,11 @@ static void a_spoilt_round_does_not_count(void **state)
 	rounds_free(r, 5);
 }
 
-static void what_makes_no_sense_is_no_calibration(void **state)
+TEST(what_makes_no_sense_is_no_calibration)
 {
 	struct kjoule_calibration cal = { 0 };
 	struct kjoule_round r[4];
 
-	(void)state;
 	rounds_new(r, 4, 0, &quiet_host, 1);
 	assert_int_equal(kjoule_calibration_solve(r, 0, &cal), -EAGAIN);
 	for (int i = 0; i < 4; i++)
@@ -330,12 +319,11 @@ static void what_makes_no_sense_is_no_calibration(void **state)
 	rounds_free(r, 4);
 }
 
-static void ticks_of_an_idle_cpu_have_their_energy(void **state)
+TEST(ticks_of_an_idle_cpu_have_their_energy)
 {
 	struct kjoule_calibration cal = { 0 };
 	struct kjoule_round r[4];
 
-	(void)state;
 	rounds_new(r, 4, 0, &quiet_host, 1);
 	for (int i = 0; i < 2; i++) {
 		r[i].doze = (struct kjoule_phase){ .interval_ns = 1e6, .ticks = 100,
@@ -353,20 +341,4 @@ static void ticks_of_an_idle_cpu_have_their_energy(void **state)
 	assert_int_equal(kjoule_calibration_solve(r, 4, &cal), 0);
 	assert_true(fabs(cal.idle_uw[0] - 90e3) < 1e-6);
 	rounds_free(r, 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ticks_of_an_idle_cpu_have_their_energy),
-		cmocka_unit_test(cost_of_a_tick_comes_from_rounds),
-		cmocka_unit_test(a_busy_host_does_not_count),
-		cmocka_unit_test(interrupts_that_are_longer_without_ticks_do_not_count),
-		cmocka_unit_test(an_unmeasurable_cost_has_a_bound),
-		cmocka_unit_test(slots_may_be_alike),
-		cmocka_unit_test(a_spoilt_round_does_not_count),
-		cmocka_unit_test(what_makes_no_sense_is_no_calibration),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,17 +5,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/code/code.h"
 #include "lib/code/symbols.h"
+#include "tests/support/unit.h"
 
 unsigned int around_it(unsigned int x);
 
@@ -43,14 +39,13 @@ static int find_base(struct dl_phdr_info *info, size_t size, void *base)
 	return 1;	/* the program itself is the first */
 }
 
-static void code_is_that_of_the_file(void **state)
+TEST(code_is_that_of_the_file)
 {
 	uintptr_t base = 0;
 	struct kjoule_code *code;
 	const void *bytes;
 	size_t len;
 
-	(void)state;
 	dl_iterate_phdr(find_base, &base);
 	assert_int_equal(kjoule_code_open("/proc/self/exe", &code), 0);
 	assert_int_equal(kjoule_code_machine(code), EM_X86_64);
@@ -64,7 +59,7 @@ static void code_is_that_of_the_file(void **state)
 	kjoule_code_close(code);
 }
 
-static void lines_name_inlined_functions(void **state)
+TEST(lines_name_inlined_functions)
 {
 	struct kjoule_line lines[KJOULE_LINES_MOST];
 	const struct kjoule_symbol *symbol;
@@ -73,7 +68,6 @@ static void lines_name_inlined_functions(void **state)
 	struct kjoule_elf *elf;
 	uintptr_t base = 0;
 
-	(void)state;
 	around_it(3);
 	dl_iterate_phdr(find_base, &base);
 	assert_int_equal(kjoule_elf_open("/proc/self/exe", NULL, &elf), 0);
@@ -110,24 +104,12 @@ static void lines_name_inlined_functions(void **state)
 	kjoule_elf_close(elf);
 }
 
-static void what_is_no_program_is_refused(void **state)
+TEST(what_is_no_program_is_refused)
 {
 	struct kjoule_code *code;
 
-	(void)state;
 	assert_int_equal(kjoule_code_open("/nonexistent", &code), -ENOEXEC);
 	assert_null(code);
 	assert_int_equal(kjoule_code_open("/proc/self/comm", &code), -ENOEXEC);
 	kjoule_code_close(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code_is_that_of_the_file),
-		cmocka_unit_test(lines_name_inlined_functions),
-		cmocka_unit_test(what_is_no_program_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,21 +4,17 @@
  * that grows with their number, not with its square. The limit for any single input is checked by
  * the fuzz targets (fuzz/capture.c).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <cmocka.h>
 #include "lib/control/ring.h"
 #include "lib/file/datafile.h"
 #include "lib/file/meta.h"
 #include "lib/file/pack.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 /*
  * CPU time of one run of the tool. The slowest of them takes a tenth of it (make -C user check), so
@@ -152,29 +148,26 @@ static void many_series(const char *name, uint32_t cpus, uint32_t sources, bool 
 	kjoule_session_info_clear(&meta.session);
 }
 
-static void readings_of_many_domains_and_cpus(void **state)
+TEST(readings_of_many_domains_and_cpus)
 {
-	(void)state;
 	many_series("series", 1024, KJOULE_MAX_SOURCES - 1, false);
 	reading_ends_soon("series");
 }
 
-static void counters_of_as_many_packages(void **state)
+TEST(counters_of_as_many_packages)
 {
-	(void)state;
 	many_series("packages", KJOULE_MAX_CPUS, 1, true);
 	reading_ends_soon("packages");
 }
 
 /* Samples of as many CPUs as there can be, no two of them close to each other. */
-static void samples_of_many_cpus_that_never_meet(void **state)
+TEST(samples_of_many_cpus_that_never_meet)
 {
 	const uint32_t apart = 2048, each = 40;
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 	struct kjoule_writer *w;
 
-	(void)state;
 	many_cpus(&meta, KJOULE_MAX_CPUS, false);
 	w = begin_recording("apart", &meta);
 	for (uint32_t cpu = 0; cpu < KJOULE_MAX_CPUS; cpu++) {
@@ -192,7 +185,7 @@ static void samples_of_many_cpus_that_never_meet(void **state)
 }
 
 /* Chunk after chunk is missing, of one CPU of many. */
-static void many_missing_chunks(void **state)
+TEST(many_missing_chunks)
 {
 	struct kjoule_chunk_header h;
 	struct buffer b = { 0 };
@@ -203,7 +196,6 @@ static void many_missing_chunks(void **state)
 	uint8_t *data;
 	char path[256];
 
-	(void)state;
 	many_cpus(&meta, KJOULE_MAX_CPUS, false);
 	w = begin_recording("missing", &meta);
 	put_task(&b, 100, 100);
@@ -230,14 +222,13 @@ static void many_missing_chunks(void **state)
 }
 
 /* Each source says over and over that all CPUs share its counters. */
-static void scopes_that_are_reported_repeatedly(void **state)
+TEST(scopes_that_are_reported_repeatedly)
 {
 	struct buffer b = { 0 }, records = { 0 };
 	struct kjoule_meta meta;
 	struct kjoule_writer *w;
 	char *text, *sources;
 
-	(void)state;
 	many_cpus(&meta, 64, false);
 	text = kjoule_meta_encode(&meta);
 	sources = strstr(text, "\"domains\":");
@@ -274,7 +265,7 @@ static uint64_t inverse(uint64_t of)
 }
 
 /* Callers whose addresses were chosen to be in one place of a table. */
-static void callers_that_meet_in_a_table(void **state)
+TEST(callers_that_meet_in_a_table)
 {
 	const uint64_t back = inverse(0x9e3779b97f4a7c15ull);
 	const uint32_t samples = 2500, depth = 100;
@@ -283,7 +274,6 @@ static void callers_that_meet_in_a_table(void **state)
 	struct kjoule_writer *w;
 	uint64_t ips[100], k = 1;
 
-	(void)state;
 	many_cpus(&meta, 1, false);
 	meta.session.flags = KJOULE_FLAG_USER_CHAIN;
 	meta.session.chain_depth = depth;
@@ -300,18 +290,4 @@ static void callers_that_meet_in_a_table(void **state)
 	free(b.data);
 	free(meta.places);
 	reading_ends_soon("callers");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(readings_of_many_domains_and_cpus),
-		cmocka_unit_test(counters_of_as_many_packages),
-		cmocka_unit_test(samples_of_many_cpus_that_never_meet),
-		cmocka_unit_test(many_missing_chunks),
-		cmocka_unit_test(callers_that_meet_in_a_table),
-		cmocka_unit_test(scopes_that_are_reported_repeatedly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -5,11 +5,7 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "lib/control/ring.h"
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define CHUNKS	6
 
@@ -59,7 +55,7 @@ static bool same(const struct kjoule_chunk *c, int i)
 	       !memcmp(c->data, contents[i].text, c->len);
 }
 
-static void what_goes_in_comes_out(void **state)
+TEST(what_goes_in_comes_out)
 {
 	struct kjoule_reader *r;
 	struct kjoule_chunk c;
@@ -67,7 +63,6 @@ static void what_goes_in_comes_out(void **state)
 	size_t len;
 	uint8_t *data = small_file(&len);
 
-	(void)state;
 	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
 	kjoule_reader_version(r, &major, &minor);
 	assert_int_equal(major, KJOULE_FILE_MAJOR);
@@ -83,14 +78,13 @@ static void what_goes_in_comes_out(void **state)
 	free(data);
 }
 
-static void a_file_cut_anywhere_gives_its_whole_chunks(void **state)
+TEST(a_file_cut_anywhere_gives_its_whole_chunks)
 {
 	size_t len, ends[CHUNKS + 1], n_ends = 0;
 	uint8_t *data = small_file(&len), *copy;
 	struct kjoule_reader *r;
 	struct kjoule_chunk c;
 
-	(void)state;
 	/* where each chunk ends */
 	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
 	while (kjoule_reader_next(r, &c) > 0)
@@ -131,14 +125,13 @@ static void a_file_cut_anywhere_gives_its_whole_chunks(void **state)
 	free(data);
 }
 
-static void no_flipped_bit_goes_unnoticed(void **state)
+TEST(no_flipped_bit_goes_unnoticed)
 {
 	size_t len;
 	uint8_t *data = small_file(&len);
 	struct kjoule_reader *r;
 	struct kjoule_chunk c;
 
-	(void)state;
 	for (size_t bit = 0; bit < 8 * len; bit++) {
 		int next = 0, got = 0;
 
@@ -182,14 +175,13 @@ static void write_noise(const char *path, int n, size_t len)
 	free(noise);
 }
 
-static void a_file_that_shrinks_while_it_is_read_ends_there(void **state)
+TEST(a_file_that_shrinks_while_it_is_read_ends_there)
 {
 	const char *path = temp_path("shrinks");
 	static const off_t lens[] = { 0, 24, 100000, 200032, 250000 };
 	struct kjoule_reader *r;
 	struct kjoule_chunk c;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
 		int got = 0;
 
@@ -216,7 +208,7 @@ static void a_file_that_shrinks_while_it_is_read_ends_there(void **state)
 	kjoule_reader_close(r);
 }
 
-static void zeros_at_the_end_are_a_cut_not_damage(void **state)
+TEST(zeros_at_the_end_are_a_cut_not_damage)
 {
 	size_t len;
 	uint8_t *data = small_file(&len), *more = calloc(1, len + 5000);
@@ -224,7 +216,6 @@ static void zeros_at_the_end_are_a_cut_not_damage(void **state)
 	struct kjoule_chunk c;
 	int got = 0;
 
-	(void)state;
 	memcpy(more, data, len);
 	assert_int_equal(kjoule_reader_open_memory(more, len + 5000, "x", &r, NULL), 0);
 	while (kjoule_reader_next(r, &c) > 0)
@@ -237,7 +228,7 @@ static void zeros_at_the_end_are_a_cut_not_damage(void **state)
 	free(data);
 }
 
-static void damage_in_the_middle_is_named_and_passed_over(void **state)
+TEST(damage_in_the_middle_is_named_and_passed_over)
 {
 	size_t len, off = 0;
 	uint8_t *data = small_file(&len);
@@ -245,7 +236,6 @@ static void damage_in_the_middle_is_named_and_passed_over(void **state)
 	struct kjoule_chunk c;
 	int got = 0;
 
-	(void)state;
 	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(kjoule_reader_next(r, &c), 1);
@@ -265,7 +255,7 @@ static void damage_in_the_middle_is_named_and_passed_over(void **state)
 	free(data);
 }
 
-static void other_files_and_versions_are_refused(void **state)
+TEST(other_files_and_versions_are_refused)
 {
 	struct kjoule_file_header h;
 	struct kjoule_error err;
@@ -273,7 +263,6 @@ static void other_files_and_versions_are_refused(void **state)
 	size_t len;
 	uint8_t *data = small_file(&len);
 
-	(void)state;
 	assert_int_equal(kjoule_reader_open_memory("", 0, "x", &r, &err), -EBADMSG);
 	assert_int_equal(kjoule_reader_open_memory("PERFILE2xxxxxxxxxxxxxxxxxxxxx", 28, "x", &r,
 						   &err), -EBADMSG);
@@ -323,7 +312,7 @@ static int chunks_in(const char *path)
 	return n;
 }
 
-static void a_full_disk_leaves_whole_chunks(void **state)
+TEST(a_full_disk_leaves_whole_chunks)
 {
 	const char *path = temp_path("full");
 	static uint8_t noise[100000];
@@ -331,7 +320,6 @@ static void a_full_disk_leaves_whole_chunks(void **state)
 	struct kjoule_writer *w;
 	uint64_t seed = 7;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(noise); i += 8) {
 		uint64_t v = rnd(&seed);
 
@@ -362,13 +350,12 @@ static void a_full_disk_leaves_whole_chunks(void **state)
  * A disk that the old recording fills has room for a new one in its place; nothing else can be put
  * there.
  */
-static void a_full_disk_gives_the_room_of_what_is_replaced(void **state)
+TEST(a_full_disk_gives_the_room_of_what_is_replaced)
 {
 	char folder[300], path[310];
 	struct kjoule_error err;
 	struct kjoule_writer *w;
 
-	(void)state;
 	snprintf(folder, sizeof(folder), "%s", temp_path("small-disk"));
 	snprintf(path, sizeof(path), "%s/data", folder);
 	assert_int_equal(mkdir(folder, 0700), 0);
@@ -388,11 +375,10 @@ static void a_full_disk_gives_the_room_of_what_is_replaced(void **state)
 }
 
 /* Killed at any time, a recorder leaves what it has written under the name that it was to have. */
-static void what_a_killed_recorder_wrote_can_be_read(void **state)
+TEST(what_a_killed_recorder_wrote_can_be_read)
 {
 	const char *path = temp_path("killed");
 
-	(void)state;
 	for (int chunks = 0; chunks < 3; chunks++) {
 		int status;
 		pid_t pid;
@@ -415,7 +401,7 @@ static void what_a_killed_recorder_wrote_can_be_read(void **state)
 	}
 }
 
-static void what_was_there_stays_until_there_is_more(void **state)
+TEST(what_was_there_stays_until_there_is_more)
 {
 	const char *path = temp_path("kept");
 	struct kjoule_error err;
@@ -423,7 +409,6 @@ static void what_was_there_stays_until_there_is_more(void **state)
 	uint8_t *data;
 	size_t len;
 
-	(void)state;
 	write_file(path, "old", 3);
 	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
 	assert_int_equal(kjoule_writer_close(w, &err), 0);
@@ -444,14 +429,13 @@ static void what_was_there_stays_until_there_is_more(void **state)
 	assert_int_equal(rmdir(temp_path("unused")), 0);
 }
 
-static void crc_is_the_one_of_ieee(void **state)
+TEST(crc_is_the_one_of_ieee)
 {
-	(void)state;
 	assert_int_equal(kjoule_crc32("123456789", 9), 0xcbf43926u);
 	assert_int_equal(kjoule_crc32("", 0), 0);
 }
 
-static void json_chunks_go_both_ways(void **state)
+TEST(json_chunks_go_both_ways)
 {
 	struct kjoule_cpu_stats stats[2] = {
 		{ .cpu = 0, .due = 1, .produced = 2, .missed = 3, .parked = 4, .filtered = 5,
@@ -471,7 +455,6 @@ static void json_chunks_go_both_ways(void **state)
 	char *text;
 	size_t n;
 
-	(void)state;
 	text = kjoule_stats_encode(stats, 2);
 	assert_int_equal(kjoule_stats_decode(text, strlen(text), &stats2, &n), 0);
 	assert_int_equal(n, 2);
@@ -543,7 +526,7 @@ static void json_chunks_go_both_ways(void **state)
 	free(text);
 }
 
-static void a_lost_chunk_leaves_a_hole_in_every_stream(void **state)
+TEST(a_lost_chunk_leaves_a_hole_in_every_stream)
 {
 	struct buffer streams[2] = { { 0 } };
 	struct kjoule_recording rec;
@@ -556,7 +539,6 @@ static void a_lost_chunk_leaves_a_hole_in_every_stream(void **state)
 	uint8_t *data;
 	int rings = 0;
 
-	(void)state;
 	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		put_task(&streams[cpu], 100, 100);
@@ -603,7 +585,7 @@ static int see_stack(void *arg, uint32_t cpu, uint64_t number, const struct kjou
 	return 0;
 }
 
-static void stacks_stay_in_the_file_until_they_are_asked_for(void **state)
+TEST(stacks_stay_in_the_file_until_they_are_asked_for)
 {
 	struct seen_stacks seen = { .good = true };
 	struct buffer streams[2] = { { 0 } };
@@ -612,7 +594,6 @@ static void stacks_stay_in_the_file_until_they_are_asked_for(void **state)
 	struct kjoule_error err;
 	size_t found = 0;
 
-	(void)state;
 	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		put_task(&streams[cpu], 100, 100);
@@ -659,7 +640,7 @@ static void stacks_stay_in_the_file_until_they_are_asked_for(void **state)
 }
 
 /* How well a recording compresses is up to the programs in it: by more than a reader believes. */
-static void what_compresses_too_well_is_read_all_the_same(void **state)
+TEST(what_compresses_too_well_is_read_all_the_same)
 {
 	const uint64_t keep_most = kjoule_recording_keep_most;
 	static uint8_t samples[2 << 20];	/* packed, of two bytes each */
@@ -670,7 +651,6 @@ static void what_compresses_too_well_is_read_all_the_same(void **state)
 	struct kjoule_error err;
 	char path[4000], *text;
 
-	(void)state;
 	memset(path, 'x', sizeof(path) - 1);
 	path[0] = '/';
 	path[sizeof(path) - 1] = '\0';
@@ -703,28 +683,4 @@ static void what_compresses_too_well_is_read_all_the_same(void **state)
 	}
 	free(text);
 	free(side.data);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_goes_in_comes_out),
-		cmocka_unit_test(a_file_cut_anywhere_gives_its_whole_chunks),
-		cmocka_unit_test(no_flipped_bit_goes_unnoticed),
-		cmocka_unit_test(a_file_that_shrinks_while_it_is_read_ends_there),
-		cmocka_unit_test(zeros_at_the_end_are_a_cut_not_damage),
-		cmocka_unit_test(damage_in_the_middle_is_named_and_passed_over),
-		cmocka_unit_test(other_files_and_versions_are_refused),
-		cmocka_unit_test(a_full_disk_leaves_whole_chunks),
-		cmocka_unit_test(a_full_disk_gives_the_room_of_what_is_replaced),
-		cmocka_unit_test(what_a_killed_recorder_wrote_can_be_read),
-		cmocka_unit_test(what_was_there_stays_until_there_is_more),
-		cmocka_unit_test(crc_is_the_one_of_ieee),
-		cmocka_unit_test(json_chunks_go_both_ways),
-		cmocka_unit_test(a_lost_chunk_leaves_a_hole_in_every_stream),
-		cmocka_unit_test(stacks_stay_in_the_file_until_they_are_asked_for),
-		cmocka_unit_test(what_compresses_too_well_is_read_all_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
 /*
  * Names of functions of C++ and Rust: as they are shown, and what people may call them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/code/demangle.h"
+#include "tests/support/unit.h"
 
 static void becomes(const char *name, const char *wanted)
 {
@@ -23,9 +19,8 @@ static void becomes(const char *name, const char *wanted)
 	free(text);
 }
 
-static void names_are_as_in_the_source(void **state)
+TEST(names_are_as_in_the_source)
 {
-	(void)state;
 	becomes("_ZN1a1bEi", "a::b(int)");
 	becomes("_ZN1a1bEi.cold", "a::b(int) [clone .cold]");
 	becomes("_Z1fIiEvT_", "void f<int>(int)");
@@ -41,11 +36,10 @@ static void names_are_as_in_the_source(void **state)
  * foo<int, int>, then of each what was before, twice: a few hundred characters that stand for more
  * than there is memory.
  */
-static void endless_names_stay_as_they_are(void **state)
+TEST(endless_names_stay_as_they_are)
 {
 	char name[4096] = "_Z1f3fooIiiE", digits[2] = "0", *long_one;
 
-	(void)state;
 	for (int i = 0; i < 35; i++) {
 		digits[0] = i < 10 ? '0' + i : 'A' + i - 10;
 		sprintf(name + strlen(name), "S_IS%s_S%s_E", digits, digits);
@@ -67,9 +61,8 @@ static void endless_names_stay_as_they_are(void **state)
 	free(long_one);
 }
 
-static void functions_are_found_by_what_they_are_called(void **state)
+TEST(functions_are_found_by_what_they_are_called)
 {
-	(void)state;
 	assert_true(kjoule_name_is("main", "main"));
 	assert_false(kjoule_name_is("main", "mai"));
 	assert_true(kjoule_name_is("a::b(int)", "a::b(int)"));
@@ -90,15 +83,4 @@ static void functions_are_found_by_what_they_are_called(void **state)
 	assert_false(kjoule_name_is("(", "x"));
 	assert_false(kjoule_name_is(")(", "x"));
 	assert_false(kjoule_name_is("())", "x"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_as_in_the_source),
-		cmocka_unit_test(endless_names_stay_as_they_are),
-		cmocka_unit_test(functions_are_found_by_what_they_are_called),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

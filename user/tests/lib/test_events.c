@@ -5,21 +5,17 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include "lib/base/error.h"
 #include "lib/control/control.h"
 #include "lib/control/netlink.h"
 #include "lib/control/ring.h"
+#include "tests/support/unit.h"
 
 static struct nlattr *attrs(struct nl_msg *msg, int *len)
 {
@@ -27,14 +23,13 @@ static struct nlattr *attrs(struct nl_msg *msg, int *len)
 	return nlmsg_data(nlmsg_hdr(msg));
 }
 
-static void a_notice_is_understood(void **state)
+TEST(a_notice_is_understood)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	struct kjoule_notice n = { .event = 0 };
 	struct nlattr *a;
 	int len;
 
-	(void)state;
 	nla_put_u32(msg, KJOULE_A_NOTICE_EVENT, KJOULE_EVENT_SOURCE_LOST);
 	nla_put_u64(msg, KJOULE_A_NOTICE_TIME_NS, 1ULL << 40);
 	nla_put_u32(msg, KJOULE_A_NOTICE_SESSION, 7);
@@ -55,14 +50,13 @@ static void a_notice_is_understood(void **state)
 	nlmsg_free(msg);
 }
 
-static void a_notice_without_a_cpu_is_of_none(void **state)
+TEST(a_notice_without_a_cpu_is_of_none)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	struct kjoule_notice n = { .cpu = 5 };
 	struct nlattr *a;
 	int len;
 
-	(void)state;
 	nla_put_u32(msg, KJOULE_A_NOTICE_EVENT, KJOULE_EVENT_SESSION_ENDED);
 	a = attrs(msg, &len);
 	assert_int_equal(0, kjoule_parse_notice(a, len, &n));
@@ -76,7 +70,7 @@ static void a_notice_without_a_cpu_is_of_none(void **state)
 	nlmsg_free(msg);
 }
 
-static void lengths_that_are_wrong_are_refused(void **state)
+TEST(lengths_that_are_wrong_are_refused)
 {
 	struct kjoule_records r = { .data = NULL };
 	struct nl_msg *msg = nlmsg_alloc();
@@ -84,7 +78,6 @@ static void lengths_that_are_wrong_are_refused(void **state)
 	struct nlattr *a;
 	int len;
 
-	(void)state;
 	nla_put_u32(msg, KJOULE_A_NOTICE_COUNT, 1);
 	a = attrs(msg, &len);
 	assert_int_equal(-EBADMSG, kjoule_parse_notice(a, len, &n));
@@ -97,7 +90,7 @@ static void lengths_that_are_wrong_are_refused(void **state)
 	nlmsg_free(msg);
 }
 
-static void a_source_has_flags_and_strings_of_any_length(void **state)
+TEST(a_source_has_flags_and_strings_of_any_length)
 {
 	struct kjoule_source_info src = { .rating = 1 };
 	struct nl_msg *msg = nlmsg_alloc();
@@ -105,7 +98,6 @@ static void a_source_has_flags_and_strings_of_any_length(void **state)
 	struct nlattr *a;
 	int len;
 
-	(void)state;
 	memset(reason, 'r', sizeof(reason));
 	nla_put_u32(msg, KJOULE_A_SOURCE_RATING, (uint32_t)-3);
 	nla_put_u32(msg, KJOULE_A_SOURCE_AVAILABLE, 256);
@@ -210,12 +202,6 @@ static void the_module_s_notices_and_records_arrive(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_notice_is_understood),
-		cmocka_unit_test(a_notice_without_a_cpu_is_of_none),
-		cmocka_unit_test(lengths_that_are_wrong_are_refused),
-		cmocka_unit_test(a_source_has_flags_and_strings_of_any_length),
-	};
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(the_module_s_notices_and_records_arrive),
 	};
@@ -223,5 +209,5 @@ int main(void)
 	/* selftests/cli/test_library.sh runs it in a guest */
 	if (getenv("KJOULE_VM"))
 		return cmocka_run_group_tests(live, NULL, NULL);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

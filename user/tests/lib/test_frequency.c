@@ -4,21 +4,17 @@
  * keep what is written to them. Refusals of the kernel are simulated by their modes.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "lib/machine/frequency_state.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/sysfs.h"
+#include "tests/support/unit.h"
 
 #define CPUFREQ	"devices/system/cpu/cpufreq"
 
@@ -100,7 +96,7 @@ static struct kjoule_frequency *open_it(void)
 	return f;
 }
 
-static void policies_are_read(void **s)
+TEST_WITH(policies_are_read, begin, end)
 {
 	struct kjoule_frequency *f = open_it();
 	const struct kjoule_policy *p;
@@ -108,7 +104,6 @@ static void policies_are_read(void **s)
 	uint32_t *list;
 	size_t n;
 
-	(void)s;
 	p = kjoule_frequency_policies(f, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(p[1].number, 2);
@@ -131,13 +126,12 @@ static void policies_are_read(void **s)
 }
 
 /* One that the others do not have is not offered; an unknown latency is not guessed. */
-static void what_all_have_is_offered(void **s)
+TEST_WITH(what_all_have_is_offered, begin, end)
 {
 	struct kjoule_frequency *f;
 	uint32_t *list;
 	size_t n;
 
-	(void)s;
 	put_policy(4, "4\n", 300000, 700000, NULL, "4294967295\n");
 	f = open_it();
 	assert_int_equal(kjoule_frequency_latency_ns(f), 0);
@@ -149,13 +143,12 @@ static void what_all_have_is_offered(void **s)
 }
 
 /* As intel_pstate has it: limits, and no list. */
-static void drivers_without_a_list_have_steps(void **s)
+TEST_WITH(drivers_without_a_list_have_steps, begin, end)
 {
 	struct kjoule_frequency *f;
 	uint32_t *list;
 	size_t n;
 
-	(void)s;
 	assert_int_equal(sysfs_remove(), 0);
 	sysfs_new();
 	put_policy(0, "0\n", 800000, 4700000, NULL, "0\n");
@@ -170,13 +163,12 @@ static void drivers_without_a_list_have_steps(void **s)
 	kjoule_frequency_close(f);
 }
 
-static void boost_is_offered_where_it_is_on(void **s)
+TEST_WITH(boost_is_offered_where_it_is_on, begin, end)
 {
 	struct kjoule_frequency *f;
 	uint32_t *list;
 	size_t n;
 
-	(void)s;
 	/* 1 GHz is on here, 1.2 GHz is not: more than the highest there is */
 	for (unsigned int i = 0; i < 4; i += 2) {
 		sysfs_put("1000000 1200000\n", CPUFREQ "/policy%u/scaling_boost_frequencies", i);
@@ -190,11 +182,10 @@ static void boost_is_offered_where_it_is_on(void **s)
 	kjoule_frequency_close(f);
 }
 
-static void a_frequency_is_held_and_restored(void **s)
+TEST_WITH(a_frequency_is_held_and_restored, begin, end)
 {
 	struct kjoule_frequency *f;
 
-	(void)s;
 	/* another user's limits, lower than the requested ones */
 	sysfs_put("100000\n", CPUFREQ "/policy2/scaling_min_freq");
 	sysfs_put("500000\n", CPUFREQ "/policy2/scaling_max_freq");
@@ -230,9 +221,8 @@ static void hold_and_die(uint32_t khz)
 	assert_true(WIFSIGNALED(status));
 }
 
-static void what_a_killed_process_has_left_is_restored(void **s)
+TEST_WITH(what_a_killed_process_has_left_is_restored, begin, end)
 {
-	(void)s;
 	hold_and_die(100000);
 	assert_true(limits_are(0, 100000, 100000));
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
@@ -242,9 +232,8 @@ static void what_a_killed_process_has_left_is_restored(void **s)
 }
 
 /* Killed between two writes: one limit is still that of the frequency before. */
-static void a_half_done_change_is_restored(void **s)
+TEST_WITH(a_half_done_change_is_restored, begin, end)
 {
-	(void)s;
 	hold_and_die(900000);
 	sysfs_put("500000\n", CPUFREQ "/policy2/scaling_min_freq");
 	sysfs_put("100000\n", CPUFREQ "/policy0/scaling_min_freq");
@@ -252,9 +241,8 @@ static void a_half_done_change_is_restored(void **s)
 	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
 }
 
-static void limits_set_by_others_are_left_alone(void **s)
+TEST_WITH(limits_set_by_others_are_left_alone, begin, end)
 {
-	(void)s;
 	hold_and_die(900000);
 	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
@@ -266,9 +254,8 @@ static void limits_set_by_others_are_left_alone(void **s)
  * As one is of which all CPUs are offline: its folder stays, and cannot be read. The others have
  * theirs back.
  */
-static void limits_that_cannot_be_restored_now_are_kept(void **s)
+TEST_WITH(limits_that_cannot_be_restored_now_are_kept, begin, end)
 {
-	(void)s;
 	hold_and_die(900000);
 	unlink(path_of(0, "scaling_max_freq"));
 	assert_int_equal(mkdir(path_of(0, "scaling_max_freq"), 0755), 0);
@@ -293,11 +280,10 @@ static void limits_that_cannot_be_restored_now_are_kept(void **s)
 }
 
 /* Between the check and the hold, and while it is held. */
-static void limits_set_meanwhile_count(void **s)
+TEST_WITH(limits_set_meanwhile_count, begin, end)
 {
 	struct kjoule_frequency *f = open_it();
 
-	(void)s;
 	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_max_freq");
 	assert_int_equal(kjoule_frequency_hold(f, 900000, &why), 0);
 	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
@@ -326,11 +312,10 @@ static void put_state(size_t at, const void *bytes, size_t n)
 }
 
 /* Of another boot, of before anything was changed, damaged. */
-static void other_states_restore_nothing(void **s)
+TEST_WITH(other_states_restore_nothing, begin, end)
 {
 	static const char damaged[] = "kjoule-frequency 1\nsomething else\n";
 
-	(void)s;
 	hold_and_die(900000);
 	put_state(offsetof(struct frequency_saved, boot), "another", 8);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
@@ -355,11 +340,10 @@ static void other_states_restore_nothing(void **s)
 }
 
 /* What is left by one that was killed counts as no limits from before. */
-static void nothing_is_held_before_a_recovery(void **s)
+TEST_WITH(nothing_is_held_before_a_recovery, begin, end)
 {
 	struct kjoule_frequency *f;
 
-	(void)s;
 	hold_and_die(900000);
 	f = open_it();
 	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), -EEXIST);
@@ -373,11 +357,10 @@ static void nothing_is_held_before_a_recovery(void **s)
 }
 
 /* More frequencies than the file has room for, twice. */
-static void a_long_sweep_is_restored(void **s)
+TEST_WITH(a_long_sweep_is_restored, begin, end)
 {
 	struct kjoule_frequency *f = open_it();
 
-	(void)s;
 	for (unsigned int i = 0; i < 2 * (FREQUENCY_MADE + 50); i++) {
 		uint32_t khz = 200000 + i % (FREQUENCY_MADE + 50) * 1000;
 
@@ -389,11 +372,10 @@ static void a_long_sweep_is_restored(void **s)
 	kjoule_frequency_close(f);
 }
 
-static void one_holds_at_a_time(void **s)
+TEST_WITH(one_holds_at_a_time, begin, end)
 {
 	struct kjoule_frequency *f = open_it(), *other = open_it();
 
-	(void)s;
 	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
 			 -EBUSY);
@@ -407,11 +389,10 @@ static void one_holds_at_a_time(void **s)
 	kjoule_frequency_close(other);
 }
 
-static void a_state_file_of_another_user_is_refused(void **s)
+TEST_WITH(a_state_file_of_another_user_is_refused, begin, end)
 {
 	char target[300];
 
-	(void)s;
 	snprintf(target, sizeof(target), "%s", temp_path("target"));
 	write_file(target, "", 0);
 	assert_int_equal(symlink(target, state), 0);
@@ -431,11 +412,10 @@ static void a_state_file_of_another_user_is_refused(void **s)
  * What cannot be set is reported, and what was set before is restored; a machine without cpufreq is
  * reported, too.
  */
-static void refusals_have_messages(void **s)
+TEST_WITH(refusals_have_messages, begin, end)
 {
 	struct kjoule_frequency *f = open_it();
 
-	(void)s;
 	unlink(path_of(2, "scaling_max_freq"));
 	assert_int_equal(mkdir(path_of(2, "scaling_max_freq"), 0755), 0);
 	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), -EISDIR);
@@ -448,31 +428,4 @@ static void refusals_have_messages(void **s)
 	kjoule_frequency_close(f);
 	assert_int_equal(kjoule_frequency_open("/nonexistent", state, &f, &why), -ENODEV);
 	assert_non_null(strstr(why.text, "has no policy"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(policies_are_read, begin, end),
-		cmocka_unit_test_setup_teardown(what_all_have_is_offered, begin, end),
-		cmocka_unit_test_setup_teardown(drivers_without_a_list_have_steps, begin, end),
-		cmocka_unit_test_setup_teardown(boost_is_offered_where_it_is_on, begin, end),
-		cmocka_unit_test_setup_teardown(a_frequency_is_held_and_restored, begin, end),
-		cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_is_restored, begin,
-						end),
-		cmocka_unit_test_setup_teardown(a_half_done_change_is_restored, begin, end),
-		cmocka_unit_test_setup_teardown(limits_set_by_others_are_left_alone, begin, end),
-		cmocka_unit_test_setup_teardown(limits_that_cannot_be_restored_now_are_kept, begin,
-						end),
-		cmocka_unit_test_setup_teardown(limits_set_meanwhile_count, begin, end),
-		cmocka_unit_test_setup_teardown(other_states_restore_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_is_held_before_a_recovery, begin, end),
-		cmocka_unit_test_setup_teardown(a_long_sweep_is_restored, begin, end),
-		cmocka_unit_test_setup_teardown(one_holds_at_a_time, begin, end),
-		cmocka_unit_test_setup_teardown(a_state_file_of_another_user_is_refused, begin,
-						end),
-		cmocka_unit_test_setup_teardown(refusals_have_messages, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

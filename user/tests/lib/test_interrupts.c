@@ -3,14 +3,10 @@
  * The kernel's table of interrupts.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/control/interrupts.h"
+#include "tests/support/unit.h"
 
 /* CPU 1 is offline. */
 static const char table[] =
@@ -33,11 +29,10 @@ static int parse(const char *text, unsigned int cpu, uint64_t *count)
 	return ret;
 }
 
-static void a_column_is_summed(void **state)
+TEST(a_column_is_summed)
 {
 	uint64_t n;
 
-	(void)state;
 	assert_int_equal(parse(table, 0, &n), 0);
 	assert_int_equal(n, 4000000021);
 	assert_int_equal(parse(table, 2, &n), 0);
@@ -46,23 +41,12 @@ static void a_column_is_summed(void **state)
 	assert_int_equal(n, 57);
 }
 
-static void no_column_no_count(void **state)
+TEST(no_column_no_count)
 {
 	uint64_t n;
 
-	(void)state;
 	assert_int_equal(parse(table, 1, &n), -ENXIO);
 	assert_int_equal(parse("\n", 0, &n), -ENXIO);
 	assert_int_equal(parse("CPU0\nno numbers\n 5:\n 6: x\n 7: 4", 0, &n), 0);
 	assert_int_equal(n, 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_column_is_summed),
-		cmocka_unit_test(no_column_no_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

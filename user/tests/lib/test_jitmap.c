@@ -4,20 +4,16 @@
  * found again.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "lib/code/jitmap.h"
 #include "lib/file/datafile.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static const char text[] =
 	"1000 100 LazyCompile:*hot app.js:12\n"
@@ -52,12 +48,11 @@ static void check(const struct kjoule_jitmaps *maps)
 	assert_string_equal(at(maps, 8, 0x1000), "");
 }
 
-static void the_last_definition_counts(void **state)
+TEST(the_last_definition_counts)
 {
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new(), *again = kjoule_jitmaps_new();
 	char *encoded;
 
-	(void)state;
 	assert_int_equal(kjoule_jitmaps_add(maps, 7, text, strlen(text)), 0);
 	check(maps);
 	assert_int_equal(kjoule_jitmaps_add(maps, 7, "1000 100 other\n", 15), 0);
@@ -73,26 +68,24 @@ static void the_last_definition_counts(void **state)
 	kjoule_jitmaps_free(maps);
 }
 
-static void what_is_no_map_is_refused(void **state)
+TEST(what_is_no_map_is_refused)
 {
 	static const char *const wrong[] = { "", "process", "process \n", "process 7",
 					     "process x\n1 1 a\n", "process 12345678901234567\n",
 					     "1000 10 a\n" };
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(kjoule_jitmaps_decode(wrong[i], strlen(wrong[i]), maps), -EBADMSG);
 	assert_int_equal(kjoule_jitmaps_read(maps, 2147483000, NULL), -ENOENT);
 	kjoule_jitmaps_free(maps);
 }
 
-static void a_process_s_own_file_is_read(void **state)
+TEST(a_process_s_own_file_is_read)
 {
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
 	char path[64];
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	assert_int_equal(kjoule_jitmaps_read(maps, getpid(), NULL), -ENOENT);
 	/* a link may lead anywhere */
@@ -113,7 +106,7 @@ static void a_process_s_own_file_is_read(void **state)
 }
 
 /* The owner of an ended process must be known from when it was seen. */
-static void a_file_of_a_process_that_is_gone_is_its_owner_s(void **state)
+TEST(a_file_of_a_process_that_is_gone_is_its_owner_s)
 {
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
 	const uid_t nobody = 65534, another = 65533;
@@ -121,7 +114,6 @@ static void a_file_of_a_process_that_is_gone_is_its_owner_s(void **state)
 	uid_t owner = 1;
 	char path[64];
 
-	(void)state;
 	assert_int_equal(kjoule_jitmaps_owner(getpid(), &owner), 0);
 	assert_int_equal(owner, geteuid());
 	assert_int_equal(kjoule_jitmaps_owner(pid, &owner), -ENOENT);
@@ -141,7 +133,7 @@ static void a_file_of_a_process_that_is_gone_is_its_owner_s(void **state)
 }
 
 /* 1 s of code in memory that is no file: half of it has a name. */
-static void a_report_names_it(void **state)
+TEST(a_report_names_it)
 {
 	static const char map[] = "process 100\n10001000 800 app.js:hot\n";
 	struct kjoule_writer *w;
@@ -152,7 +144,6 @@ static void a_report_names_it(void **state)
 	struct kjoule_chunk c;
 	uint64_t uj[2] = { 0, 0 };
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 1000; k++) {
@@ -180,17 +171,4 @@ static void a_report_names_it(void **state)
 	assert_int_equal(number(find_named(doc, "app.js:hot"), "samples"), 500);
 	assert_int_equal(number(find_named(doc, "[unknown]"), "samples"), 500);
 	json_object_put(doc);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_definition_counts),
-		cmocka_unit_test(what_is_no_map_is_refused),
-		cmocka_unit_test(a_process_s_own_file_is_read),
-		cmocka_unit_test(a_file_of_a_process_that_is_gone_is_its_owner_s),
-		cmocka_unit_test(a_report_names_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The heap of streams and the hash index, which keep walks over many CPUs and names short. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "lib/base/hash_index.h"
 #include "lib/base/min_heap.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
-static void the_earliest_stream_comes_first_and_of_equals_the_lowest(void **state)
+TEST(the_earliest_stream_comes_first_and_of_equals_the_lowest)
 {
 	struct kjoule_min_heap e;
 	uint64_t seed = 1;
 
-	(void)state;
 	for (size_t n = 0; n < 40; n++) {
 		uint64_t when = 0;
 		size_t who = 0;
@@ -37,12 +32,11 @@ static void the_earliest_stream_comes_first_and_of_equals_the_lowest(void **stat
 	}
 }
 
-static void every_entry_is_found_by_its_hash(void **state)
+TEST(every_entry_is_found_by_its_hash)
 {
 	struct kjoule_hash_index index = { 0 };
 	size_t probe = 0;
 
-	(void)state;
 	assert_int_equal(kjoule_hash_index_next(&index, 5, &probe), KJOULE_HASH_INDEX_NONE);
 	/* hashes that fall on the same slots, and each three times */
 	for (uint32_t i = 0; i < 3000; i++)
@@ -62,14 +56,4 @@ static void every_entry_is_found_by_its_hash(void **state)
 	probe = 0;
 	assert_int_equal(kjoule_hash_index_next(&index, 7, &probe), KJOULE_HASH_INDEX_NONE);
 	kjoule_hash_index_free(&index);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_earliest_stream_comes_first_and_of_equals_the_lowest),
-		cmocka_unit_test(every_entry_is_found_by_its_hash),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

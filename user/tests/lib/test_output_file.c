@@ -7,22 +7,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "lib/base/output_file.h"
 #include "lib/file/datafile.h"
 #include "output/picture.h"
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define NOBODY	65534
 
@@ -125,9 +121,8 @@ static void is_refused(int ret, const char *words)
 	assert_int_equal(names(), n);
 }
 
-static void what_is_no_plain_file_is_refused(void **state)
+TEST_WITH(what_is_no_plain_file_is_refused, folder_new, NULL)
 {
-	(void)state;
 	assert_int_equal(symlink(precious, wanted), 0);
 	is_refused(-ELOOP, "is a symbolic link; name another file");
 	unlink(wanted);
@@ -153,9 +148,8 @@ static void what_is_no_plain_file_is_refused(void **state)
 }
 
 /* As in a folder that all can write to: made by another user, for our recording. */
-static void a_planted_file_is_refused(void **state)
+TEST_WITH(a_planted_file_is_refused, folder_new, NULL)
 {
-	(void)state;
 	if (geteuid())
 		skip();
 	assert_int_equal(chmod(temp_path(""), 0711), 0);
@@ -174,12 +168,11 @@ static void a_planted_file_is_refused(void **state)
 }
 
 /* What comes while the file is written is no better. */
-static void what_is_planted_meanwhile_is_refused(void **state)
+TEST_WITH(what_is_planted_meanwhile_is_refused, folder_new, NULL)
 {
 	struct kjoule_output_file f;
 	struct kjoule_writer *w;
 
-	(void)state;
 	assert_int_equal(kjoule_output_file_open(&f, AT_FDCWD, wanted, 0, &why), 0);
 	assert_int_equal(kjoule_writer_open(wanted, &w, &why), 0);
 	assert_int_equal(symlink(precious, wanted), 0);
@@ -193,12 +186,11 @@ static void what_is_planted_meanwhile_is_refused(void **state)
 }
 
 /* The file is made in the folder that was looked at, not in one that has taken its place. */
-static void a_folder_is_exchanged_in_vain(void **state)
+TEST_WITH(a_folder_is_exchanged_in_vain, folder_new, NULL)
 {
 	struct kjoule_output_file f;
 	char moved[310];
 
-	(void)state;
 	snprintf(moved, sizeof(moved), "%s.moved", folder);
 	assert_int_equal(kjoule_output_file_open(&f, AT_FDCWD, wanted, 0, &why), 0);
 	assert_int_equal(rename(folder, moved), 0);
@@ -210,11 +202,10 @@ static void a_folder_is_exchanged_in_vain(void **state)
 	assert_true(is_text(wanted, "new"));
 }
 
-static void only_its_user_reads_a_recording(void **state)
+TEST_WITH(only_its_user_reads_a_recording, folder_new, NULL)
 {
 	const mode_t before = umask(0);
 
-	(void)state;
 	assert_int_equal(write_new(wanted, KJOULE_OUTPUT_RECORDING), 0);
 	assert_int_equal(mode_of(wanted), 0600);
 	assert_int_equal(chmod(wanted, 0666), 0);
@@ -224,11 +215,10 @@ static void only_its_user_reads_a_recording(void **state)
 }
 
 /* Others have the umask's mode, or that of what they replace. */
-static void other_files_are_as_open_as_is_usual(void **state)
+TEST_WITH(other_files_are_as_open_as_is_usual, folder_new, NULL)
 {
 	const mode_t before = umask(027);
 
-	(void)state;
 	assert_int_equal(write_new(wanted, 0), 0);
 	assert_int_equal(mode_of(wanted), 0640);
 	assert_true(is_text(wanted, "new"));
@@ -246,12 +236,11 @@ static void other_files_are_as_open_as_is_usual(void **state)
 }
 
 /* Who has the old file open has the old file. */
-static void nothing_is_written_into_what_is_there(void **state)
+TEST_WITH(nothing_is_written_into_what_is_there, folder_new, NULL)
 {
 	char text[8] = "";
 	int fd;
 
-	(void)state;
 	for (unsigned int flags = 0; flags < 2; flags++) {
 		unlink(wanted);
 		write_file(wanted, "old", 3);
@@ -265,11 +254,10 @@ static void nothing_is_written_into_what_is_there(void **state)
 	}
 }
 
-static void what_is_given_up_leaves_nothing(void **state)
+TEST_WITH(what_is_given_up_leaves_nothing, folder_new, NULL)
 {
 	struct kjoule_output_file f;
 
-	(void)state;
 	write_file(wanted, "old", 3);
 	assert_int_equal(kjoule_output_file_open(&f, AT_FDCWD, wanted, 0, &why), 0);
 	fputs("new", f.stream);
@@ -288,13 +276,12 @@ static void what_is_given_up_leaves_nothing(void **state)
 }
 
 /* The data of a picture have no name of their own. */
-static void data_of_a_picture_replace_nothing_unasked(void **state)
+TEST_WITH(data_of_a_picture_replace_nothing_unasked, folder_new, NULL)
 {
 	char svg[320], csv[320];
 	struct picture p;
 	int ret;
 
-	(void)state;
 	snprintf(svg, sizeof(svg), "%s/x.svg", folder);
 	snprintf(csv, sizeof(csv), "%s/x.csv", folder);
 	write_file(csv, "precious", 8);
@@ -331,7 +318,7 @@ static void data_of_a_picture_replace_nothing_unasked(void **state)
 }
 
 /* What cannot be written is known before the machine is measured. */
-static void exports_are_checked_before(void **state)
+TEST_WITH(exports_are_checked_before, folder_new, NULL)
 {
 	static const char *const options[] = {
 		"boost run --export-json", "boost run --export-csv", "boost run --export-markdown",
@@ -339,7 +326,6 @@ static void exports_are_checked_before(void **state)
 		"latency -o",
 	};
 
-	(void)state;
 	assert_int_equal(symlink(precious, wanted), 0);
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		assert_int_equal(kjoule("%s %s%s", options[i], wanted, strstr(options[i], "run") ?
@@ -350,12 +336,11 @@ static void exports_are_checked_before(void **state)
 }
 
 /* Without a file name, a recording that another user may have planted is not read. */
-static void the_usual_file_of_others_is_not_read(void **state)
+TEST_WITH(the_usual_file_of_others_is_not_read, folder_new, NULL)
 {
 	static const char *const verbs[] = { "report", "annotate", "script", "report --folded" };
 	char before[300];
 
-	(void)state;
 	if (geteuid())
 		skip();
 	assert_non_null(getcwd(before, sizeof(before)));
@@ -381,12 +366,11 @@ static void the_usual_file_of_others_is_not_read(void **state)
 }
 
 /* A user's own, and root's. */
-static void the_usual_file_of_root_is_read(void **state)
+TEST_WITH(the_usual_file_of_root_is_read, folder_new, NULL)
 {
 	struct kjoule_reader *r;
 	char before[300];
 
-	(void)state;
 	if (geteuid())
 		skip();
 	assert_non_null(getcwd(before, sizeof(before)));
@@ -406,24 +390,4 @@ static void the_usual_file_of_root_is_read(void **state)
 		assert_int_equal(seteuid(0), 0);
 	}
 	assert_int_equal(chdir(before), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(what_is_no_plain_file_is_refused, folder_new),
-		cmocka_unit_test_setup(a_planted_file_is_refused, folder_new),
-		cmocka_unit_test_setup(what_is_planted_meanwhile_is_refused, folder_new),
-		cmocka_unit_test_setup(a_folder_is_exchanged_in_vain, folder_new),
-		cmocka_unit_test_setup(only_its_user_reads_a_recording, folder_new),
-		cmocka_unit_test_setup(other_files_are_as_open_as_is_usual, folder_new),
-		cmocka_unit_test_setup(nothing_is_written_into_what_is_there, folder_new),
-		cmocka_unit_test_setup(what_is_given_up_leaves_nothing, folder_new),
-		cmocka_unit_test_setup(data_of_a_picture_replace_nothing_unasked, folder_new),
-		cmocka_unit_test_setup(exports_are_checked_before, folder_new),
-		cmocka_unit_test_setup(the_usual_file_of_others_is_not_read, folder_new),
-		cmocka_unit_test_setup(the_usual_file_of_root_is_read, folder_new),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -4,16 +4,12 @@
  * crash.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/control/ring.h"
 #include "lib/file/pack.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 static void pack_all(const struct buffer *in, struct buffer *out)
 {
@@ -31,7 +27,7 @@ static void pack_all(const struct buffer *in, struct buffer *out)
 	assert_int_equal(off, in->len);
 }
 
-static void what_is_packed_comes_out_again(void **state)
+TEST(what_is_packed_comes_out_again)
 {
 	static const uint64_t jumps[] = { 0, 1, 7, 127, 128, 255, 256, 32767, 32768, 65535, 65536,
 		1u << 24, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 40, UINT64_MAX };
@@ -41,7 +37,6 @@ static void what_is_packed_comes_out_again(void **state)
 	size_t len;
 	uint32_t k = 0;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		uint64_t j[4];
 
@@ -70,13 +65,12 @@ static void what_is_packed_comes_out_again(void **state)
 }
 
 /* Some at a time or one by one, up to whatever is no sample, and up to where the stream is cut. */
-static void samples_come_as_they_are_one_by_one(void **state)
+TEST(samples_come_as_they_are_one_by_one)
 {
 	struct kjoule_unpacker *one = malloc(sizeof(*one)), *some = malloc(sizeof(*some));
 	struct buffer in = { 0 }, packed = { 0 };
 	uint64_t seed = 6, uj = 0;
 
-	(void)state;
 	for (uint32_t k = 0; k < 3000; k += rnd(&seed) % 10 ? 1 : 3) {
 		put_sample(&in, k, 0x401000 + rnd(&seed) % 90000, rnd(&seed) % 20 ? 2 : 0,
 			   100000 + rnd(&seed) % 70000, rnd(&seed) % 90000);
@@ -119,12 +113,11 @@ static void samples_come_as_they_are_one_by_one(void **state)
 	free(some);
 }
 
-static void usual_samples_take_few_bytes(void **state)
+TEST(usual_samples_take_few_bytes)
 {
 	struct buffer in = { 0 }, packed = { 0 };
 	uint64_t seed = 2;
 
-	(void)state;
 	for (uint32_t k = 0; k < 1000; k++)
 		put_sample(&in, k, 0x401000 + rnd(&seed) % 500, 2, 100000,
 			   20000 + rnd(&seed) % 30000);
@@ -134,14 +127,13 @@ static void usual_samples_take_few_bytes(void **state)
 	free(packed.data);
 }
 
-static void a_stream_cut_anywhere_gives_what_is_whole(void **state)
+TEST(a_stream_cut_anywhere_gives_what_is_whole)
 {
 	struct buffer in = { 0 }, packed = { 0 };
 	uint64_t uj = 7;
 	uint8_t *out;
 	size_t len;
 
-	(void)state;
 	put_task(&in, 1, 2);
 	for (uint32_t k = 0; k < 50; k++) {
 		put_sample(&in, k, 0x401000 + k * 300, k & 1, 100000 + 1000 * k, 20000 * k);
@@ -162,12 +154,11 @@ static void a_stream_cut_anywhere_gives_what_is_whole(void **state)
 	free(packed.data);
 }
 
-static void any_content_is_unpacked_without_a_crash(void **state)
+TEST(any_content_is_unpacked_without_a_crash)
 {
 	uint64_t seed = 5;
 	uint8_t data[256];
 
-	(void)state;
 	for (int round = 0; round < 50000; round++) {
 		size_t n = rnd(&seed) % sizeof(data), len, off = 0;
 		const struct kjoule_record *rec;
@@ -180,17 +171,4 @@ static void any_content_is_unpacked_without_a_crash(void **state)
 			;
 		free(out);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_packed_comes_out_again),
-		cmocka_unit_test(samples_come_as_they_are_one_by_one),
-		cmocka_unit_test(usual_samples_take_few_bytes),
-		cmocka_unit_test(a_stream_cut_anywhere_gives_what_is_whole),
-		cmocka_unit_test(any_content_is_unpacked_without_a_crash),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +23,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "attribute/source_text.h"
 #include "lib/base/plain_file.h"
 #include "lib/base/privilege.h"
@@ -40,6 +35,7 @@
 #include "sweep/sweep.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define NOBODY	65534
 
@@ -109,23 +105,21 @@ static void shell(const char *fmt, ...)
 	assert_int_equal(system(command), 0);
 }
 
-static void an_open_would_be_noticed(void **state)
+TEST(an_open_would_be_noticed)
 {
 	const char *path = path_of("noticed");
 
-	(void)state;
 	assert_true(trap_make(TRAP_FIFO, path));
 	close(open(path, O_RDONLY | O_NONBLOCK));
 	assert_true(trap_is_sprung());
 }
 
-static void only_regular_files_are_opened(void **state)
+TEST(only_regular_files_are_opened)
 {
 	const char *path = path_of("plain"), *link = path_of("link");
 	char text[8];
 	int fd;
 
-	(void)state;
 	for (int trap = 0; trap < N_TRAPS; trap++) {
 		if (!trap_make(trap, path))
 			continue;
@@ -146,7 +140,7 @@ static void only_regular_files_are_opened(void **state)
 	unlink(link);
 }
 
-static void objects_and_recordings(void **state)
+TEST(objects_and_recordings)
 {
 	const char *path = path_of("object");
 	char hex[KJOULE_BUILD_ID_HEX];
@@ -155,7 +149,6 @@ static void objects_and_recordings(void **state)
 	struct kjoule_code *code;
 	struct kjoule_elf *elf;
 
-	(void)state;
 	for (int trap = 0; trap < N_TRAPS; trap++) {
 		if (!trap_make(trap, path))
 			continue;
@@ -169,13 +162,12 @@ static void objects_and_recordings(void **state)
 	unlink(path);
 }
 
-static void manifests_of_sweeps(void **state)
+TEST(manifests_of_sweeps)
 {
 	struct sweep_plan plan = { 0 };
 	struct kjoule_error error;
 	char path[400];
 
-	(void)state;
 	assert_int_equal(mkdir(path_of("sweep"), 0700), 0);
 	snprintf(path, sizeof(path), "%s/" SWEEP_MANIFEST, path_of("sweep"));
 	for (int trap = 0; trap < N_TRAPS; trap++) {
@@ -214,11 +206,10 @@ static bool hidden_is_known(void)
 	return known;
 }
 
-static void debug_links(void **state)
+TEST(debug_links)
 {
 	const char *debug, *folder;
 
-	(void)state;
 	debug = path_of("elf/linked.debug");
 	folder = path_of("elf/.debug");
 	for (int by_crc = 0; by_crc < 2; by_crc++) {
@@ -251,13 +242,12 @@ static void debug_links(void **state)
 }
 
 /* A path is no name: it would lead anywhere. */
-static void debug_links_with_a_path(void **state)
+TEST(debug_links_with_a_path)
 {
 	const char *fifo;
 	char link[500];
 	uint32_t crc = 7;
 
-	(void)state;
 	program_make("-Wl,--build-id");
 	fifo = path_of("elf/target");
 	memset(link, 0, sizeof(link));
@@ -297,13 +287,12 @@ static bool alternative_is_found(void)
 	return found;
 }
 
-static void alternative_debug_files(void **state)
+TEST(alternative_debug_files)
 {
 	static const char *const ways[] = { "alt.debug", "/proc/self/cwd/alt.debug", NULL };
 	const char *alt;
 	char section[500];
 
-	(void)state;
 	alt = path_of("elf/alt.debug");
 	for (size_t i = 0; i < 3; i++) {
 		const char *name = ways[i] ? ways[i] : alt;
@@ -336,12 +325,11 @@ static void alternative_debug_files(void **state)
 }
 
 /* libdw looks for a name by itself in what it was given, and where that is no debug information. */
-static void alternatives_of_alternative_debug_files(void **state)
+TEST(alternatives_of_alternative_debug_files)
 {
 	const char *alt = path_of("elf/alt.debug"), *trap = path_of("elf/trap");
 	char section[32] = "alt.debug";
 
-	(void)state;
 	program_make("-Wl,--build-id");
 	memset(section + 10, 0xab, 20);
 	write_file(temp_path("elf/section"), section, 30);
@@ -367,11 +355,10 @@ static void alternatives_of_alternative_debug_files(void **state)
 }
 
 /* The debug file that a link names has a shared part, too. */
-static void alternatives_of_linked_debug_files(void **state)
+TEST(alternatives_of_linked_debug_files)
 {
 	char section[32] = "alt.debug";
 
-	(void)state;
 	program_make("-Wl,--build-id");
 	memset(section + 10, 0xab, 20);
 	write_file(temp_path("elf/section"), section, 30);
@@ -383,7 +370,7 @@ static void alternatives_of_linked_debug_files(void **state)
 }
 
 /* record asks for it while the program runs, which may have made any file. */
-static void build_ids_cost_little(void **state)
+TEST(build_ids_cost_little)
 {
 	const char *path = path_of("elf/sparse");
 	char hex[KJOULE_BUILD_ID_HEX], whole[KJOULE_BUILD_ID_HEX];
@@ -393,7 +380,6 @@ static void build_ids_cost_little(void **state)
 	uint8_t *data;
 	size_t len;
 
-	(void)state;
 	program_make("-Wl,--build-id");
 	assert_int_equal(kjoule_build_id(temp_path("elf/linked"), whole), 0);
 	assert_int_equal(strlen(whole), 40);
@@ -423,7 +409,7 @@ static bool no_line(const struct kjoule_line *line, const void *arg)
 	return false;
 }
 
-static void split_debug_information(void **state)
+TEST(split_debug_information)
 {
 	struct kjoule_line lines[KJOULE_LINES_MOST], line;
 	const struct kjoule_symbol *symbol;
@@ -433,7 +419,6 @@ static void split_debug_information(void **state)
 	bool several;
 	size_t n;
 
-	(void)state;
 	program_make("-Wl,--build-id");
 	for (int version = 4; version <= 5; version++) {
 		const char *dwo = path_of("elf/split-linked.dwo"), *file = path_of("elf/split");
@@ -469,11 +454,10 @@ static bool source_is_shown(const char *path, uid_t owner)
 	return shown;
 }
 
-static void sources(void **state)
+TEST(sources)
 {
 	const char *path = path_of("source.c");
 
-	(void)state;
 	for (int trap = 0; trap < N_TRAPS; trap++) {
 		if (!trap_make(trap, path))
 			continue;
@@ -487,13 +471,12 @@ static void sources(void **state)
 }
 
 /* The program's owner chooses the name; root's annotate shows what he could read himself. */
-static void sources_that_the_programs_owner_may_not_read(void **state)
+TEST(sources_that_the_programs_owner_may_not_read)
 {
 	const char *path, *folder;
 	gid_t before[64], after[64];
 	int n;
 
-	(void)state;
 	if (getuid())
 		skip();
 	folder = path_of("sources");
@@ -533,11 +516,10 @@ static int jitmap_read(pid_t pid)
 	return ret;
 }
 
-static void jit_maps(void **state)
+TEST(jit_maps)
 {
 	char path[64];
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	for (int trap = 0; trap < N_TRAPS; trap++) {
 		if (!trap_make(trap, path))
@@ -600,7 +582,7 @@ static pid_t stranger_start(enum mounts mounts, bool user, int *stop)
 	return 0;
 }
 
-static void mounts_of_a_recorded_process(void **state)
+TEST(mounts_of_a_recorded_process)
 {
 	static const struct {
 		enum mounts mounts;
@@ -619,7 +601,6 @@ static void mounts_of_a_recorded_process(void **state)
 	};
 	unsigned int done = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int stop, status;
 		pid_t pid = stranger_start(cases[i].mounts, cases[i].user, &stop);
@@ -676,12 +657,11 @@ static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid
 	assert_int_equal(status, 0);
 }
 
-static void analyses_give_up_roots_rights(void **state)
+TEST(analyses_give_up_roots_rights)
 {
 	const char *theirs = path_of("theirs"), *ours = path_of("ours");
 	const char *files = "cap_dac_override,cap_dac_read_search,cap_syslog=ep cap_setgid,cap_setuid+p";
 
-	(void)state;
 	if (getuid())
 		skip();
 	write_file(theirs, "", 0);
@@ -701,7 +681,7 @@ static void analyses_give_up_roots_rights(void **state)
 }
 
 /* sudo kjoule report: root's recording is read, and nothing else that only root may read. */
-static void sudo_reads_the_recording_only(void **state)
+TEST(sudo_reads_the_recording_only)
 {
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
@@ -711,7 +691,6 @@ static void sudo_reads_the_recording_only(void **state)
 	const struct kjoule_symbol *symbol;
 	uint64_t offset, uj = 0;
 
-	(void)state;
 	if (getuid())
 		skip();
 	program_make("-Wl,--build-id");
@@ -745,29 +724,4 @@ static void sudo_reads_the_recording_only(void **state)
 	unsetenv("ASAN_OPTIONS");
 	assert_int_equal(kjoule("report %s", path_of("closed/data")), 0);
 	assert_true(says(out, "hidden"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_open_would_be_noticed),
-		cmocka_unit_test(only_regular_files_are_opened),
-		cmocka_unit_test(objects_and_recordings),
-		cmocka_unit_test(manifests_of_sweeps),
-		cmocka_unit_test(debug_links),
-		cmocka_unit_test(debug_links_with_a_path),
-		cmocka_unit_test(alternative_debug_files),
-		cmocka_unit_test(alternatives_of_alternative_debug_files),
-		cmocka_unit_test(alternatives_of_linked_debug_files),
-		cmocka_unit_test(build_ids_cost_little),
-		cmocka_unit_test(split_debug_information),
-		cmocka_unit_test(sources),
-		cmocka_unit_test(sources_that_the_programs_owner_may_not_read),
-		cmocka_unit_test(jit_maps),
-		cmocka_unit_test(mounts_of_a_recorded_process),
-		cmocka_unit_test(analyses_give_up_roots_rights),
-		cmocka_unit_test(sudo_reads_the_recording_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -3,10 +3,6 @@
  * Marking regions, from both sides: this program executes itself as one that marks, in a memory
  * that the test has made and reads as record does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,12 +15,12 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <kjoule/region.h>
 #include "lib/region/mark_ring.h"
 #include "lib/region/region_timeline.h"
 #include "tests/support/marking.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 static uint64_t now_ns(void)
 {
@@ -168,13 +164,12 @@ static void nothing_is_lost(void)
 			 counters.refused + counters.lost, 0);
 }
 
-static void a_mark_is_where_it_was_made(void **state)
+TEST(a_mark_is_where_it_was_made)
 {
 	static const char *const where[] = { "[outside of regions]", "outer", "outer/inner",
 					     "outer", "[outside of regions]", "outer/other",
 					     "[unnamed]" };
 
-	(void)state;
 	assert_int_equal(run("nested", NULL), 0);
 	assert_int_equal(n_reported, 7);
 	for (size_t i = 0; i < n_reported; i++)
@@ -195,12 +190,11 @@ static void a_mark_is_where_it_was_made(void **state)
 	assert_false(kjoule_regions_inside(regions, 0, "outside of regions"));
 }
 
-static void times_between_marks_are_reported(void **state)
+TEST(times_between_marks_are_reported)
 {
 	const struct kjoule_regions_count *c;
 	uint64_t outer, least;
 
-	(void)state;
 	assert_int_equal(run("nested", NULL), 0);
 	c = kjoule_regions_count(regions, reported[0].tid, path_of("outer/inner"));
 	assert_non_null(c);
@@ -212,9 +206,8 @@ static void times_between_marks_are_reported(void **state)
 	assert_null(kjoule_regions_count(regions, reported[0].tid + 1, path_of("outer")));
 }
 
-static void each_thread_has_its_own(void **state)
+TEST(each_thread_has_its_own)
 {
-	(void)state;
 	assert_int_equal(run("threads", NULL), 0);
 	assert_int_equal(n_reported, 9);
 	nothing_is_lost();
@@ -236,9 +229,8 @@ static void reading(struct kjoule_region_area *area, int stdin_fd, size_t bytes)
 	drain(area);
 }
 
-static void rings_of_ended_threads_are_reused(void **state)
+TEST(rings_of_ended_threads_are_reused)
 {
-	(void)state;
 	assert_int_equal(run("many", reading), 0);
 	assert_int_equal(n_reported, KJOULE_REGION_RINGS + 300);
 	assert_int_equal(counters.refused, 0);
@@ -248,9 +240,8 @@ static void rings_of_ended_threads_are_reused(void **state)
 	assert_true(entered("short/again") + regions->lost >= 1000u * (KJOULE_REGION_RINGS + 300));
 }
 
-static void a_forked_child_goes_on_where_it_was_forked(void **state)
+TEST(a_forked_child_goes_on_where_it_was_forked)
 {
-	(void)state;
 	assert_int_equal(run("forks", NULL), 0);
 	assert_int_equal(n_reported, 5);
 	nothing_is_lost();
@@ -265,9 +256,8 @@ static void a_forked_child_goes_on_where_it_was_forked(void **state)
 	assert_int_equal(regions->unbegun, 0);
 }
 
-static void a_program_that_is_executed_is_in_no_region(void **state)
+TEST(a_program_that_is_executed_is_in_no_region)
 {
-	(void)state;
 	assert_int_equal(run("exec", NULL), 0);
 	nothing_is_lost();
 	/*
@@ -281,9 +271,8 @@ static void a_program_that_is_executed_is_in_no_region(void **state)
 			 1);
 }
 
-static void a_killed_program_leaves_what_it_has_marked(void **state)
+TEST(a_killed_program_leaves_what_it_has_marked)
 {
-	(void)state;
 	assert_int_equal(run("killed", NULL), 128 + SIGKILL);
 	nothing_is_lost();
 	assert_string_equal(at(0), "killed");
@@ -303,11 +292,10 @@ static void read_and_answer(struct kjoule_region_area *area, int stdin_fd, size_
 	}
 }
 
-static void handlers_may_mark_at_any_moment(void **state)
+TEST(handlers_may_mark_at_any_moment)
 {
 	uint64_t rounds, handlers;
 
-	(void)state;
 	answered = 0;
 	assert_int_equal(run("signals", read_and_answer), 0);
 	memcpy(&rounds, (char *)reported + answered - 16, 8);
@@ -375,7 +363,7 @@ static void looks_whole(const struct kjoule_region_head *head, pid_t pid)
 	}
 }
 
-static void handlers_may_mark_between_any_two_instructions(void **state)
+TEST(handlers_may_mark_between_any_two_instructions)
 {
 	static uint64_t between[MARKING_STEPS], inside[MARKING_STEPS];
 	int status, n = MARKING_STEPS_FIRST, looked = 0, fd, out[2];
@@ -383,7 +371,6 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 	struct kjoule_region_area *area;
 	pid_t pid;
 
-	(void)state;
 	/* valgrind has an idea of its own of what an instruction is */
 	if (getenv("KJOULE_TEST_QUICK"))
 		skip();
@@ -430,11 +417,10 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void lost_marks_are_reported_and_others_stay_right(void **state)
+TEST(lost_marks_are_reported_and_others_stay_right)
 {
 	const struct kjoule_regions_count *c;
 
-	(void)state;
 	assert_int_equal(run("too-much", read_when_told), 0);
 	assert_int_equal(n_reported, 3);
 	assert_string_equal(at(0), "[marks lost]");
@@ -452,11 +438,10 @@ static void lost_marks_are_reported_and_others_stay_right(void **state)
 	assert_int_equal(regions->unended, 0);
 }
 
-static void excess_depth_stays_with_the_enclosing_region(void **state)
+TEST(excess_depth_stays_with_the_enclosing_region)
 {
 	char around[8 * KJOULE_REGION_DEPTH_MAX] = "deep";
 
-	(void)state;
 	for (int i = 1; i < KJOULE_REGION_DEPTH_MAX; i++)
 		strcat(around, "/deep");
 	assert_int_equal(run("too-deep", NULL), 0);
@@ -468,22 +453,20 @@ static void excess_depth_stays_with_the_enclosing_region(void **state)
 	nothing_is_lost();
 }
 
-static void a_long_name_is_cut_between_characters(void **state)
+TEST(a_long_name_is_cut_between_characters)
 {
-	(void)state;
 	assert_int_equal(run("long", NULL), 0);
 	assert_int_equal(strlen(at(0)), KJOULE_REGION_NAME_MAX - 1);
 	assert_int_equal(strspn(at(0), "x"), KJOULE_REGION_NAME_MAX - 1);
 }
 
-static void without_a_session_nothing_happens(void **state)
+TEST(without_a_session_nothing_happens)
 {
 	struct kjoule_region_area *area;
 	int status, fd;
 	char text[64];
 	struct stat st;
 
-	(void)state;
 	unsetenv(KJOULE_REGION_ENV);
 	waitpid(start(NULL, "recorded", 0, 1), &status, 0);
 	assert_int_equal(WEXITSTATUS(status), 6);
@@ -519,12 +502,11 @@ static void without_a_session_nothing_happens(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void a_program_without_room_is_counted(void **state)
+TEST(a_program_without_room_is_counted)
 {
 	struct kjoule_region_area *area;
 	int status;
 
-	(void)state;
 	/* under a sanitizer or valgrind no program can be so small */
 #ifdef __SANITIZE_ADDRESS__
 	skip();
@@ -539,13 +521,12 @@ static void a_program_without_room_is_counted(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void a_program_of_another_namespace_is_counted(void **state)
+TEST(a_program_of_another_namespace_is_counted)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
 	int fd, status;
 
-	(void)state;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	head = their_area(area, &fd);
 	head->pid_namespace++;
@@ -558,13 +539,12 @@ static void a_program_of_another_namespace_is_counted(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void rings_of_the_dead_are_given_to_others(void **state)
+TEST(rings_of_the_dead_are_given_to_others)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
 	int fd, status, owners = 0;
 
-	(void)state;
 	batches.len = 0;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	head = their_area(area, &fd);
@@ -602,13 +582,12 @@ static void rings_of_the_dead_are_given_to_others(void **state)
 	kjoule_region_area_free(area);
 }
 
-static void full_tables_are_reported(void **state)
+TEST(full_tables_are_reported)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
 	int fd, status;
 
-	(void)state;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	head = their_area(area, &fd);
 	for (int i = 0; i < KJOULE_REGION_RINGS; i++)
@@ -622,7 +601,7 @@ static void full_tables_are_reported(void **state)
 }
 
 /* Rubbish of all kinds, while it is read, by a process that is killed in the middle of it. */
-static void a_writer_of_garbage_harms_only_itself(void **state)
+TEST(a_writer_of_garbage_harms_only_itself)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
@@ -631,7 +610,6 @@ static void a_writer_of_garbage_harms_only_itself(void **state)
 	double fullest;
 	pid_t pid;
 
-	(void)state;
 	batches.len = 0;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	head = their_area(area, &fd);
@@ -675,13 +653,12 @@ static void a_writer_of_garbage_harms_only_itself(void **state)
 }
 
 /* In a program that is not recorded it costs no more than a check. */
-static void without_a_session_a_call_is_a_look(void **state)
+TEST(without_a_session_a_call_is_a_look)
 {
 	enum { ROUNDS = 1000000 };
 	uint64_t best = UINT64_MAX;
 	struct timespec from, to;
 
-	(void)state;
 	kjoule_region_begin("x");
 	kjoule_region_end();
 	assert_int_equal(kjoule_region_wanted, 0);
@@ -705,35 +682,8 @@ static void without_a_session_a_call_is_a_look(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_session_nothing_happens),
-		cmocka_unit_test(without_a_session_a_call_is_a_look),
-		cmocka_unit_test(a_mark_is_where_it_was_made),
-		cmocka_unit_test(times_between_marks_are_reported),
-		cmocka_unit_test(each_thread_has_its_own),
-		cmocka_unit_test(rings_of_ended_threads_are_reused),
-		cmocka_unit_test(a_forked_child_goes_on_where_it_was_forked),
-		cmocka_unit_test(a_program_that_is_executed_is_in_no_region),
-		cmocka_unit_test(a_killed_program_leaves_what_it_has_marked),
-		cmocka_unit_test(handlers_may_mark_at_any_moment),
-		cmocka_unit_test(handlers_may_mark_between_any_two_instructions),
-		cmocka_unit_test(lost_marks_are_reported_and_others_stay_right),
-		cmocka_unit_test(excess_depth_stays_with_the_enclosing_region),
-		cmocka_unit_test(a_long_name_is_cut_between_characters),
-		cmocka_unit_test(a_program_without_room_is_counted),
-		cmocka_unit_test(a_program_of_another_namespace_is_counted),
-		cmocka_unit_test(rings_of_the_dead_are_given_to_others),
-		cmocka_unit_test(full_tables_are_reported),
-		cmocka_unit_test(a_writer_of_garbage_harms_only_itself),
-	};
-	int failed;
-
 	if (argc > 1)
 		return marking_run(argv[1]);
 	signal(SIGPIPE, SIG_IGN);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	kjoule_regions_free(regions);
-	free(batches.data);
-	free(reported);
-	return failed;
+	return tests_run(NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * Regions as they are read and reported: simulated marks, a recording with known regions, and
  * invalid files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "lib/file/datafile.h"
 #include "lib/file/recording.h"
@@ -18,6 +13,7 @@
 #include "lib/region/region_timeline.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define END	1000000
 
@@ -51,11 +47,10 @@ static void put_a_and_b(struct buffer *u, uint32_t pid, uint32_t tid)
 	put_region_mark(u, KJOULE_REGION_END, 4000, 1);
 }
 
-static void a_mark_holds_until_the_next(void **state)
+TEST(a_mark_holds_until_the_next)
 {
 	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
 
-	(void)state;
 	put_a_and_b(&u, 10, 11);
 	put_region_mark(&u, KJOULE_REGION_END, 5000, 0);
 	put_region_batch(&b, 7, 0, &u, 0);
@@ -73,11 +68,10 @@ static void a_mark_holds_until_the_next(void **state)
 	free(u.data);
 }
 
-static void times_are_those_of_the_recording(void **state)
+TEST(times_are_those_of_the_recording)
 {
 	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
 
-	(void)state;
 	put_region_start(&u, 100, 10, 10);
 	put_region_define(&u, 1, 0, "a");
 	put_region_mark(&u, KJOULE_REGION_BEGIN, 400, 1);
@@ -95,11 +89,10 @@ static void times_are_those_of_the_recording(void **state)
 	free(u.data);
 }
 
-static void forks_go_on_and_threads_and_programs_begin_anew(void **state)
+TEST(forks_go_on_and_threads_and_programs_begin_anew)
 {
 	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
 
-	(void)state;
 	put_a_and_b(&u, 10, 10);
 	put_region_batch(&b, 0, 0, &u, 0);
 	put_fork_event(&side, 3500, 10, 10, 20, 20);
@@ -137,11 +130,10 @@ static void forks_go_on_and_threads_and_programs_begin_anew(void **state)
 	free(u.data);
 }
 
-static void lost_marks_are_a_gap_and_no_guess(void **state)
+TEST(lost_marks_are_a_gap_and_no_guess)
 {
 	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
 
-	(void)state;
 	put_a_and_b(&u, 10, 10);
 	put_region_mark(&u, KJOULE_REGION_LOST, 6000, 5);
 	put_region_mark(&u, KJOULE_REGION_BEGIN, 7000, 2);
@@ -188,7 +180,7 @@ static void lost_marks_are_a_gap_and_no_guess(void **state)
 	free(u.data);
 }
 
-static void garbage_is_counted_and_left_out(void **state)
+TEST(garbage_is_counted_and_left_out)
 {
 	static const struct kjoule_region_unit bad[] = {
 		{ 2000, 600, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 1, 77, 1, 0 },
@@ -200,7 +192,6 @@ static void garbage_is_counted_and_left_out(void **state)
 	};
 	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		u.len = 0;
 		put_a_and_b(&u, 10, 10);
@@ -226,12 +217,11 @@ static void garbage_is_counted_and_left_out(void **state)
 	free(u.data);
 }
 
-static void names_of_any_number_and_depth_end_somewhere(void **state)
+TEST(names_of_any_number_and_depth_end_somewhere)
 {
 	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
 	char name[32];
 
-	(void)state;
 	put_region_start(&u, 1500, 10, 10);
 	for (uint32_t i = 1; i < 500; i++)
 		put_region_define(&u, i, i - 1, "x");
@@ -387,11 +377,10 @@ static void has(struct json_object *row, double s, double j)
 		    number(row, "time_hi_s") > number(row, "time_s"));
 }
 
-static void each_region_has_its_time_and_its_energy(void **state)
+TEST(each_region_has_its_time_and_its_energy)
 {
 	struct json_object *doc, *row, *head;
 
-	(void)state;
 	record("regions", true);
 	assert_int_equal(kjoule("report --by region --json %s", temp_path("regions")), 0);
 	doc = json_tokener_parse(out);
@@ -414,9 +403,8 @@ static void each_region_has_its_time_and_its_energy(void **state)
 	json_object_put(doc);
 }
 
-static void the_table_says_what_is_not_in_it(void **state)
+TEST(the_table_says_what_is_not_in_it)
 {
-	(void)state;
 	assert_int_equal(kjoule("report -v --by region %s", temp_path("regions")), 0);
 	assert_true(says(out, "REGION"));
 	assert_true(says(out, "threads 2, entered 5, "));
@@ -436,11 +424,10 @@ static void the_table_says_what_is_not_in_it(void **state)
 	assert_true(says(out, "threads 2, entered 5, "));
 }
 
-static void any_granularity_is_cut_to_a_region(void **state)
+TEST(any_granularity_is_cut_to_a_region)
 {
 	struct json_object *doc;
 
-	(void)state;
 	assert_int_equal(kjoule("report --by object --region load --json %s", temp_path("regions")),
 			 0);
 	doc = json_tokener_parse(out);
@@ -468,12 +455,11 @@ static void any_granularity_is_cut_to_a_region(void **state)
 	assert_true(says(out, "process,100,program,program (pid 100),,,3000,"));
 }
 
-static void callers_are_cut_to_a_region_as_well(void **state)
+TEST(callers_are_cut_to_a_region_as_well)
 {
 	unsigned long long samples = 0;
 	char *line;
 
-	(void)state;
 	record_with("called", true, true);
 	assert_int_equal(kjoule("report --folded --weight samples --region load %s",
 				temp_path("called")), 0);
@@ -491,7 +477,7 @@ static void callers_are_cut_to_a_region_as_well(void **state)
 	assert_true(says(out, " 3000 "));
 }
 
-static void missing_regions_are_reported(void **state)
+TEST(missing_regions_are_reported)
 {
 	static const char *const wrong[] = {
 		"report --by region -g", "report --by region --block x=f",
@@ -499,7 +485,6 @@ static void missing_regions_are_reported(void **state)
 		"report --by regions", "annotate --region ''",
 	};
 
-	(void)state;
 	assert_int_equal(kjoule("report --region nowhere %s", temp_path("regions")), 1);
 	assert_string_equal(out, "");
 	assert_true(says(err, "--region nowhere: never entered in this recording; it has "));
@@ -518,12 +503,11 @@ static void missing_regions_are_reported(void **state)
 		assert_int_equal(kjoule("%s", wrong[i]), 2);
 }
 
-static void several_recordings_have_their_regions_together(void **state)
+TEST(several_recordings_have_their_regions_together)
 {
 	struct json_object *doc, *row;
 	char a[300], b[300], c[300];
 
-	(void)state;
 	snprintf(a, sizeof(a), "%s", temp_path("regions"));
 	snprintf(c, sizeof(c), "%s", temp_path("again"));
 	record("again", true);
@@ -593,11 +577,10 @@ static void several_recordings_have_their_regions_together(void **state)
 	assert_int_equal(kjoule("diff --by region --block x=f %s %s", a, b), 2);
 }
 
-static void script_has_them_among_the_records(void **state)
+TEST(script_has_them_among_the_records)
 {
 	const char *load, *inner, *sample;
 
-	(void)state;
 	assert_int_equal(kjoule("script %s", temp_path("regions")), 0);
 	load = strstr(out, "     1.999500000 [---] region  program 100/100 load\n");
 	assert_non_null(load);
@@ -613,14 +596,13 @@ static void script_has_them_among_the_records(void **state)
 	assert_true(says(out, "2499500000,region,,100,100,program,"));
 }
 
-static void marks_go_into_the_file_and_out_of_it(void **state)
+TEST(marks_go_into_the_file_and_out_of_it)
 {
 	struct kjoule_recording rec;
 	struct buffer batches = { 0 };
 	struct kjoule_end end = { .reason = "x", .regions = { 1, 2, 3, 4, 5, 6, 7 } }, again;
 	char *text = kjoule_end_encode(&end);
 
-	(void)state;
 	put_marks(&batches);
 	assert_int_equal(kjoule_recording_load(temp_path("regions"), &rec, NULL), 0);
 	assert_int_equal(rec.regions_len, batches.len);
@@ -630,30 +612,4 @@ static void marks_go_into_the_file_and_out_of_it(void **state)
 	assert_int_equal(kjoule_end_decode(text, strlen(text), &again), 0);
 	assert_memory_equal(&again.regions, &end.regions, sizeof(end.regions));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mark_holds_until_the_next),
-		cmocka_unit_test(times_are_those_of_the_recording),
-		cmocka_unit_test(forks_go_on_and_threads_and_programs_begin_anew),
-		cmocka_unit_test(lost_marks_are_a_gap_and_no_guess),
-		cmocka_unit_test(garbage_is_counted_and_left_out),
-		cmocka_unit_test(names_of_any_number_and_depth_end_somewhere),
-		cmocka_unit_test(each_region_has_its_time_and_its_energy),
-		cmocka_unit_test(the_table_says_what_is_not_in_it),
-		cmocka_unit_test(any_granularity_is_cut_to_a_region),
-		cmocka_unit_test(callers_are_cut_to_a_region_as_well),
-		cmocka_unit_test(missing_regions_are_reported),
-		cmocka_unit_test(several_recordings_have_their_regions_together),
-		cmocka_unit_test(script_has_them_among_the_records),
-		cmocka_unit_test(marks_go_into_the_file_and_out_of_it),
-	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-	kjoule_regions_free(regions);
-	free(out);
-	free(err);
-	return failed;
 }

@@ -3,15 +3,11 @@
  * The ring reader, with good rings and with any other content.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/control/ring.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define SIZE	4096
 
@@ -54,12 +50,11 @@ static void produce(struct fixture *f, const void *rec, size_t len)
 	f->head.head += len;
 }
 
-static void records_come_out_in_order_without_pads(void **state)
+TEST(records_come_out_in_order_without_pads)
 {
 	static struct fixture f;
 	uint32_t produced = 0, seen = 0;
 
-	(void)state;
 	reset(&f);
 	for (int round = 0; round < 500; round++) {
 		const struct kjoule_record *rec;
@@ -83,14 +78,13 @@ static void records_come_out_in_order_without_pads(void **state)
 	assert_int_equal(f.reader.damaged, 0);
 }
 
-static void a_small_buffer_gets_whole_records(void **state)
+TEST(a_small_buffer_gets_whole_records)
 {
 	static struct fixture f;
 	struct buffer b = { 0 };
 	uint32_t seen = 0;
 	int more;
 
-	(void)state;
 	reset(&f);
 	put_sample(&b, 0, 0, 0, 0, 0);
 	for (int i = 0; i < 100; i++)
@@ -105,12 +99,11 @@ static void a_small_buffer_gets_whole_records(void **state)
 	assert_int_equal(seen, 100);
 }
 
-static void an_impossible_head_is_not_followed(void **state)
+TEST(an_impossible_head_is_not_followed)
 {
 	static const uint64_t heads[] = { SIZE + 8, 1ull << 40, UINT64_MAX - 7, 12, 7 };
 	static struct fixture f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		reset(&f);
 		f.head.head = heads[i];
@@ -121,12 +114,11 @@ static void an_impossible_head_is_not_followed(void **state)
 	}
 }
 
-static void what_is_good_before_damage_comes_out(void **state)
+TEST(what_is_good_before_damage_comes_out)
 {
 	static struct fixture f;
 	struct buffer b = { 0 };
 
-	(void)state;
 	reset(&f);
 	put_sample(&b, 1, 0, 0, 0, 0);
 	put_sample(&b, 2, 0, 0, 0, 0);
@@ -141,12 +133,11 @@ static void what_is_good_before_damage_comes_out(void **state)
 	assert_int_equal(f.used, 0);
 }
 
-static void random_content_never_crashes(void **state)
+TEST(random_content_never_crashes)
 {
 	static struct fixture f;
 	uint64_t seed = 1;
 
-	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		const struct kjoule_record *rec;
 		size_t off = 0;
@@ -168,7 +159,7 @@ static void random_content_never_crashes(void **state)
 	}
 }
 
-static void records_are_checked_against_their_type(void **state)
+TEST(records_are_checked_against_their_type)
 {
 	static const struct {
 		uint8_t type;
@@ -184,7 +175,6 @@ static void records_are_checked_against_their_type(void **state)
 	};
 	uint64_t buf[8];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct kjoule_record head = { cases[i].type, 0, cases[i].size };
 		const struct kjoule_record *rec;
@@ -239,18 +229,4 @@ static void records_are_checked_against_their_type(void **state)
 		memcpy(buf, &e, sizeof(e));
 		assert_int_equal(kjoule_record_next(buf, sizeof(buf), &off, &rec), -EBADMSG);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_come_out_in_order_without_pads),
-		cmocka_unit_test(a_small_buffer_gets_whole_records),
-		cmocka_unit_test(an_impossible_head_is_not_followed),
-		cmocka_unit_test(what_is_good_before_damage_comes_out),
-		cmocka_unit_test(random_content_never_crashes),
-		cmocka_unit_test(records_are_checked_against_their_type),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

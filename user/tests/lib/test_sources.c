@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sources in simulated sysfs folders. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/control/sources.h"
 #include "tests/support/sysfs.h"
+#include "tests/support/unit.h"
 
 static int make_machine(void **state)
 {
@@ -57,11 +53,10 @@ static const struct kjoule_found *find(const char *name)
 	return NULL;
 }
 
-static void zones_of_powercap_are_found_and_nested(void **state)
+TEST_WITH(zones_of_powercap_are_found_and_nested, make_machine, remove_machine)
 {
 	const struct kjoule_found *f;
 
-	(void)state;
 	scan();
 	f = find("powercap:intel-rapl:0");
 	assert_non_null(f);
@@ -83,13 +78,12 @@ static void zones_of_powercap_are_found_and_nested(void **state)
 	assert_string_equal(find("powercap:intel-rapl:10")->info.reason, "the counter stands at 0");
 }
 
-static void a_package_counts_its_own_cpus_only(void **state)
+TEST_WITH(a_package_counts_its_own_cpus_only, make_machine, remove_machine)
 {
 	/* what is listed below a package is of its CPUs, too, though its name does not have them */
 	static const char *const zones[] = { "powercap:intel-rapl:1", "powercap:intel-rapl:1:0",
 					     "powercap:intel-rapl:1:1" };
 
-	(void)state;
 	scan();
 	for (size_t i = 0; i < sizeof(zones) / sizeof(zones[0]); i++) {
 		const struct kjoule_found *f = find(zones[i]);
@@ -104,11 +98,10 @@ static void a_package_counts_its_own_cpus_only(void **state)
 	assert_null(find("powercap:intel-rapl:2")->info.scopes);
 }
 
-static void the_same_registers_are_told_to_be_the_same(void **state)
+TEST_WITH(the_same_registers_are_told_to_be_the_same, make_machine, remove_machine)
 {
 	const struct kjoule_found *f;
 
-	(void)state;
 	scan();
 	f = find("powercap:intel-rapl-mmio:0");
 	assert_string_equal(f->info.same_as, "powercap:intel-rapl:0");
@@ -121,11 +114,10 @@ static void the_same_registers_are_told_to_be_the_same(void **state)
 					      find("powercap:intel-rapl:0")));
 }
 
-static void values_of_hwmon_have_names_of_their_own(void **state)
+TEST_WITH(values_of_hwmon_have_names_of_their_own, make_machine, remove_machine)
 {
 	const struct kjoule_found *f;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		sysfs_put("nvme\n", "class/hwmon/hwmon%d/name", i);
 		sysfs_put("34850\n", "class/hwmon/hwmon%d/temp1_input", i);
@@ -162,12 +154,11 @@ static void values_of_hwmon_have_names_of_their_own(void **state)
 	}
 }
 
-static void thermal_zones_are_never_the_default(void **state)
+TEST_WITH(thermal_zones_are_never_the_default, make_machine, remove_machine)
 {
 	static struct kjoule_found only;
 	const struct kjoule_found *f;
 
-	(void)state;
 	sysfs_put("x86_pkg_temp\n", "class/thermal/thermal_zone0/type");
 	sysfs_put("41000\n", "class/thermal/thermal_zone0/temp");
 	sysfs_put("1\n", "class/thermal/cooling_device0/type");
@@ -187,11 +178,10 @@ static const char *best_name(void)
 	return best ? best->info.name : "none";
 }
 
-static void what_may_be_anything_is_never_the_default(void **state)
+TEST_WITH(what_may_be_anything_is_never_the_default, make_machine, remove_machine)
 {
 	char names[256];
 
-	(void)state;
 	sysfs_remove();
 	sysfs_new();
 	sysfs_put("amdgpu\n", "class/hwmon/hwmon0/name");
@@ -216,13 +206,12 @@ static void what_may_be_anything_is_never_the_default(void **state)
 	assert_string_equal(find("hwmon:fam15h_power/power1")->info.domains[0].name, "package");
 }
 
-static void sockets_and_no_single_core_are_the_default(void **state)
+TEST_WITH(sockets_and_no_single_core_are_the_default, make_machine, remove_machine)
 {
 	static const char *const labels[] = { "Ecore000\n", "Ecore001\n", "Esocket0\n",
 					      "Esocket1\n" };
 	const struct kjoule_found *f;
 
-	(void)state;
 	sysfs_remove();
 	sysfs_new();
 	for (int cpu = 0; cpu < 4; cpu++)
@@ -245,9 +234,8 @@ static void sockets_and_no_single_core_are_the_default(void **state)
 	assert_int_equal(kjoule_scope(&find("hwmon:amd_energy/energy4")->info, 2), KJOULE_NO_SCOPE);
 }
 
-static void supplies_say_when_they_cannot_tell(void **state)
+TEST_WITH(supplies_say_when_they_cannot_tell, make_machine, remove_machine)
 {
-	(void)state;
 	sysfs_put("Battery\n", "class/power_supply/BAT0/type");
 	sysfs_put("Discharging\n", "class/power_supply/BAT0/status");
 	sysfs_put("9000000\n", "class/power_supply/BAT0/power_now");
@@ -287,11 +275,10 @@ static void put_pmu(void)
 	sysfs_put("event=0xc0,umask=0x3\n", "bus/event_source/devices/cpu/events/instructions");
 }
 
-static void energy_events_of_pmus_are_found(void **state)
+TEST_WITH(energy_events_of_pmus_are_found, make_machine, remove_machine)
 {
 	const struct kjoule_found *f;
 
-	(void)state;
 	put_pmu();
 	scan();
 	f = find("perf:power/energy-pkg/");
@@ -314,7 +301,7 @@ static void energy_events_of_pmus_are_found(void **state)
 	assert_null(kjoule_sources_best(list, n, 150));
 }
 
-static void any_event_can_be_named(void **state)
+TEST_WITH(any_event_can_be_named, make_machine, remove_machine)
 {
 	static const struct {
 		const char *name;
@@ -341,7 +328,6 @@ static void any_event_can_be_named(void **state)
 	struct kjoule_found f;
 	struct kjoule_error err;
 
-	(void)state;
 	put_pmu();
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		if (kjoule_sources_perf(sysfs_root, good[i].name, &f, &err))
@@ -360,9 +346,8 @@ static void any_event_can_be_named(void **state)
 	}
 }
 
-static void names_end_at_the_comma_between_them(void **state)
+TEST_WITH(names_end_at_the_comma_between_them, make_machine, remove_machine)
 {
-	(void)state;
 	assert_int_equal(kjoule_source_name_len("vchip"), 5);
 	assert_int_equal(kjoule_source_name_len("vchip,powercap"), 5);
 	assert_int_equal(kjoule_source_name_len("perf:cpu/event=1,umask=2/,vchip"), 25);
@@ -371,33 +356,9 @@ static void names_end_at_the_comma_between_them(void **state)
 	assert_int_equal(kjoule_source_name_len(",x"), 0);
 }
 
-static void an_empty_machine_has_none(void **state)
+TEST_WITH(an_empty_machine_has_none, make_machine, remove_machine)
 {
-	(void)state;
 	kjoule_sources_free(list, n);
 	assert_int_equal(kjoule_sources_scan("/nonexistent", &list, &n), 0);
 	assert_int_equal(n, 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, remove_machine)
-	const struct CMUnitTest tests[] = {
-		TEST(zones_of_powercap_are_found_and_nested),
-		TEST(a_package_counts_its_own_cpus_only),
-		TEST(the_same_registers_are_told_to_be_the_same),
-		TEST(values_of_hwmon_have_names_of_their_own),
-		TEST(thermal_zones_are_never_the_default),
-		TEST(what_may_be_anything_is_never_the_default),
-		TEST(sockets_and_no_single_core_are_the_default),
-		TEST(supplies_say_when_they_cannot_tell),
-		TEST(energy_events_of_pmus_are_found),
-		TEST(any_event_can_be_named),
-		TEST(names_end_at_the_comma_between_them),
-		TEST(an_empty_machine_has_none),
-	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-	kjoule_sources_free(list, n);
-	return failed;
 }

@@ -6,24 +6,20 @@
 #include <errno.h>
 #include <link.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "lib/code/buildid.h"
 #include "lib/code/kallsyms.h"
 #include "lib/code/maps.h"
 #include "lib/code/symbols.h"
 #include "lib/sideband/sideband.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 int a_function_to_be_found(int x);
 
@@ -41,7 +37,7 @@ static int collect(void *arg, const void *records, size_t len)
 	return 0;
 }
 
-static void own_functions_are_found_wherever_they_are_loaded(void **state)
+TEST(own_functions_are_found_wherever_they_are_loaded)
 {
 	uint64_t ip = (uintptr_t)a_function_to_be_found + 4, address;
 	const struct kjoule_symbol *symbol;
@@ -54,7 +50,6 @@ static void own_functions_are_found_wherever_they_are_loaded(void **state)
 	char *comm;
 	int ret;
 
-	(void)state;
 	assert_int_equal(kjoule_sideband_proc(getpid(), 5, UINT64_MAX, collect, &b), 0);
 	assert_int_equal(kjoule_maps_new(b.data, b.len, &maps, &skipped), 0);
 	assert_int_equal(skipped, 0);
@@ -91,11 +86,10 @@ static void own_functions_are_found_wherever_they_are_loaded(void **state)
 	free(b.data);
 }
 
-static void another_file_of_that_name_is_refused(void **state)
+TEST(another_file_of_that_name_is_refused)
 {
 	struct kjoule_elf *elf;
 
-	(void)state;
 	assert_int_equal(kjoule_elf_open("/proc/self/exe", "0123", &elf), -ESTALE);
 	assert_int_equal(kjoule_elf_open("/nonexistent", NULL, &elf), -ENOENT);
 	assert_int_equal(kjoule_elf_open("/dev/null", NULL, &elf), -ENOEXEC);
@@ -121,22 +115,20 @@ static const char *own_path(void)
 }
 
 /* elfutils would unpack it, to gigabytes if it is made so. */
-static void a_compressed_file_is_not_unpacked(void **state)
+TEST(a_compressed_file_is_not_unpacked)
 {
 	char command[1024];
 	struct kjoule_elf *elf;
 
-	(void)state;
 	snprintf(command, sizeof(command), "gzip -c %s >%s", own_path(), temp_path("gz"));
 	shell(command);
 	assert_int_equal(kjoule_elf_open(temp_path("gz"), NULL, &elf), -ENOEXEC);
 }
 
-static void files_that_the_kernel_makes_up_are_not_read(void **state)
+TEST(files_that_the_kernel_makes_up_are_not_read)
 {
 	int fd = kjoule_elf_file_open("/proc/self/exe");	/* this one is on a disk */
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	if (!access("/proc/kcore", R_OK))		/* begins as an ELF file does */
@@ -161,13 +153,12 @@ static bool has_function(const char *path, const char *name)
 	return found;
 }
 
-static void a_debug_file_is_named_and_not_a_way_to_any_file(void **state)
+TEST(a_debug_file_is_named_and_not_a_way_to_any_file)
 {
 	char command[4096], dir[256], *p;
 	uint8_t *data;
 	size_t len;
 
-	(void)state;
 	snprintf(dir, sizeof(dir), "%s", temp_path(""));
 	snprintf(command, sizeof(command),
 		 "cp %s %sfull && cd %s && objcopy --only-keep-debug -R .note.gnu.build-id full sub_debug && "
@@ -189,7 +180,7 @@ static void a_debug_file_is_named_and_not_a_way_to_any_file(void **state)
 	shell(command);
 }
 
-static void kernel_functions_are_found_in_a_part_of_the_table(void **state)
+TEST(kernel_functions_are_found_in_a_part_of_the_table)
 {
 	static const char text[] =
 		"ffffffff81000000 T _text\nffffffff81000000 T startup_64\n"
@@ -203,7 +194,6 @@ static void kernel_functions_are_found_in_a_part_of_the_table(void **state)
 	char *sub;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(kjoule_kallsyms_parse(text, strlen(text), &k), 0);
 	s = kjoule_kallsyms_find(k, 0xffffffff81000350);
 	assert_string_equal(s->name, "sys_read");	/* data does not end code */
@@ -262,13 +252,12 @@ static void put_fork(struct buffer *b, uint32_t pid, uint32_t ppid, uint32_t tid
 	put_bytes(b, r, sizeof(r));
 }
 
-static void address_spaces_follow_fork_exec_and_remap(void **state)
+TEST(address_spaces_follow_fork_exec_and_remap)
 {
 	struct kjoule_maps *m;
 	struct buffer b = { 0 };
 	size_t skipped;
 
-	(void)state;
 	/* not in order of time: rings of several CPUs come one after another */
 	put_map(&b, 10, 500, 0x1000, 0x1000, 0, "/new");	/* hides /old from then on */
 	put_comm(&b, 10, 10, 1, "parent", false);
@@ -386,11 +375,10 @@ static const char *comm_of(const struct event *t, int n, uint32_t pid, uint32_t 
 	return NULL;
 }
 
-static void maps_answer_as_if_all_events_were_looked_through(void **state)
+TEST(maps_answer_as_if_all_events_were_looked_through)
 {
 	uint64_t seed = 5;
 
-	(void)state;
 	for (int round = 0; round < 300; round++) {
 		struct event t[60];
 		struct buffer b = { 0 };
@@ -436,11 +424,10 @@ static void maps_answer_as_if_all_events_were_looked_through(void **state)
 	}
 }
 
-static void sideband_of_any_content_never_crashes(void **state)
+TEST(sideband_of_any_content_never_crashes)
 {
 	uint64_t seed = 11, v;
 
-	(void)state;
 	for (int round = 0; round < 5000; round++) {
 		struct buffer b = { 0 };
 		struct kjoule_maps *m;
@@ -464,7 +451,7 @@ static void sideband_of_any_content_never_crashes(void **state)
 	}
 }
 
-static void a_perf_event_brings_what_we_map(void **state)
+TEST(a_perf_event_brings_what_we_map)
 {
 	struct kjoule_sideband *sb;
 	struct buffer b = { 0 };
@@ -475,7 +462,6 @@ static void a_perf_event_brings_what_we_map(void **state)
 	pid_t pid;
 	int ret;
 
-	(void)state;
 	ret = kjoule_sideband_open(0, &sb, &err);
 	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT || ret == -ENOSYS) {
 		print_message("# SKIP this user may not open perf events, or the kernel has none\n");
@@ -498,7 +484,7 @@ static void a_perf_event_brings_what_we_map(void **state)
 }
 
 /* What waits is handed over before, what comes later is heard: on a CPU that was away. */
-static void a_cpu_back_online_is_recorded_again(void **state)
+TEST(a_cpu_back_online_is_recorded_again)
 {
 	struct kjoule_cpus online;
 	struct kjoule_sideband *sb;
@@ -509,7 +495,6 @@ static void a_cpu_back_online_is_recorded_again(void **state)
 	int seen = 0;
 	pid_t pid[2];
 
-	(void)state;
 	if (kjoule_sideband_open(0, &sb, &err)) {
 		print_message("# SKIP this user may not open perf events, or the kernel has none\n");
 		skip();
@@ -560,13 +545,12 @@ static uint64_t now_ns(void)
 /*
  * A process that began before the sideband is known from its beginning, not from when it was found.
  */
-static void processes_started_before_are_known_from_their_start(void **state)
+TEST(processes_started_before_are_known_from_their_start)
 {
 	uint64_t before = now_ns(), after, found, times[2];
 	struct kjoule_event ev;
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		for (;;)
 			pause();
@@ -592,12 +576,11 @@ static void processes_started_before_are_known_from_their_start(void **state)
 	assert_int_equal(times[1], found);
 }
 
-static void build_ids_go_both_ways(void **state)
+TEST(build_ids_go_both_ways)
 {
 	struct kjoule_build_ids *a = kjoule_build_ids_new(), *b = kjoule_build_ids_new();
 	char *text;
 
-	(void)state;
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "00ff"), 0);
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "11"), 0);	/* once is enough */
 	assert_int_equal(kjoule_build_ids_meet(a,
@@ -630,12 +613,11 @@ static void meet(struct kjoule_build_ids *ids, const char *path, const char *id,
  * A path is one file to us and another one in a container: what the kernel says of it counts, not
  * what lies there.
  */
-static void build_ids_are_of_the_file_that_was_mapped(void **state)
+TEST(build_ids_are_of_the_file_that_was_mapped)
 {
 	struct kjoule_build_ids *ids = kjoule_build_ids_new();
 	char own[512] = "", hex[KJOULE_BUILD_ID_HEX];
 
-	(void)state;
 	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
 	assert_int_equal(kjoule_build_id(own, hex), 0);
 	meet(ids, own, "\x12\x34\xab", 3);
@@ -664,7 +646,7 @@ static void build_ids_are_of_the_file_that_was_mapped(void **state)
 }
 
 /* C++ at -O2 has parts split off its functions, and Rust several functions of one name. */
-static void functions_are_found_by_name(void **state)
+TEST(functions_are_found_by_name)
 {
 	static const char source[] =
 		"__attribute__((noinline)) int split(int x) asm(\"_ZN1a1cEi\"); int split(int x) { return x + 2; }\n"
@@ -688,7 +670,6 @@ static void functions_are_found_by_name(void **state)
 	uint64_t one;
 	bool several;
 
-	(void)state;
 	/* names are given to the assembler: a compiler of C will do */
 	write_file(temp_path("names.c"), source, strlen(source));
 	snprintf(file, sizeof(file), "%s", temp_path("names.c"));
@@ -731,14 +712,13 @@ static void functions_are_found_by_name(void **state)
 }
 
 /* Without its symbols a file still has a table for unwinding. */
-static void functions_of_stripped_files_have_addresses(void **state)
+TEST(functions_of_stripped_files_have_addresses)
 {
 	const struct kjoule_symbol *symbol;
 	struct kjoule_elf *whole, *stripped;
 	uint64_t start = 0, end = 0;
 	char command[800], name[32], own[512] = "";
 
-	(void)state;
 	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
 	snprintf(command, sizeof(command), "objcopy --strip-all '%s' %s 2>/dev/null", own,
 		 temp_path("stripped"));
@@ -764,28 +744,4 @@ static void functions_of_stripped_files_have_addresses(void **state)
 	assert_true(symbol->end >= end && symbol->end < end + 16);
 	kjoule_elf_close(stripped);
 	kjoule_elf_close(whole);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_functions_are_found_wherever_they_are_loaded),
-		cmocka_unit_test(another_file_of_that_name_is_refused),
-		cmocka_unit_test(a_compressed_file_is_not_unpacked),
-		cmocka_unit_test(files_that_the_kernel_makes_up_are_not_read),
-		cmocka_unit_test(a_debug_file_is_named_and_not_a_way_to_any_file),
-		cmocka_unit_test(kernel_functions_are_found_in_a_part_of_the_table),
-		cmocka_unit_test(address_spaces_follow_fork_exec_and_remap),
-		cmocka_unit_test(maps_answer_as_if_all_events_were_looked_through),
-		cmocka_unit_test(sideband_of_any_content_never_crashes),
-		cmocka_unit_test(a_perf_event_brings_what_we_map),
-		cmocka_unit_test(a_cpu_back_online_is_recorded_again),
-		cmocka_unit_test(processes_started_before_are_known_from_their_start),
-		cmocka_unit_test(build_ids_go_both_ways),
-		cmocka_unit_test(build_ids_are_of_the_file_that_was_mapped),
-		cmocka_unit_test(functions_are_found_by_name),
-		cmocka_unit_test(functions_of_stripped_files_have_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * Unwinding of stack copies: our own stack, of functions without frame pointers, taken as the
  * module takes it, must give the return addresses that the functions saw.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
 #else
@@ -19,6 +14,7 @@
 #endif
 #include "lib/code/unwind.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define PID	100
 #define DEPTH	6
@@ -121,13 +117,12 @@ static void check_returns(const uint64_t *ip, size_t n)
 		assert_int_equal(ip[i + 1], returns[i]);
 }
 
-static void frames_without_frame_pointers_are_found_to_the_outermost(void **state)
+TEST(frames_without_frame_pointers_are_found_to_the_outermost)
 {
 	struct kjoule_unwinder *u = kjoule_unwinder_new(maps, NULL, true);
 	uint64_t ip[128];
 	size_t n;
 
-	(void)state;
 	/* twice: what was found out of the files stays */
 	for (int i = 0; i < 2; i++) {
 		n = 128;
@@ -139,14 +134,13 @@ static void frames_without_frame_pointers_are_found_to_the_outermost(void **stat
 	kjoule_unwinder_free(u);
 }
 
-static void a_short_copy_is_used_and_marked_as_short(void **state)
+TEST(a_short_copy_is_used_and_marked_as_short)
 {
 	struct kjoule_unwinder *u = kjoule_unwinder_new(maps, NULL, true);
 	uint32_t whole = copy.head.bytes;
 	uint64_t ip[128];
 	size_t n = 128, all, last = 0;
 
-	(void)state;
 	kjoule_unwind(u, PID, 2000, &copy.head, ip, &n);
 	all = n;
 	for (uint32_t bytes = 0; bytes < whole && bytes < 4096; bytes += 64) {
@@ -166,13 +160,12 @@ static void a_short_copy_is_used_and_marked_as_short(void **state)
 	kjoule_unwinder_free(u);
 }
 
-static void no_more_frames_than_there_is_room(void **state)
+TEST(no_more_frames_than_there_is_room)
 {
 	struct kjoule_unwinder *u = kjoule_unwinder_new(maps, NULL, true);
 	uint64_t ip[8] = { 0, 0, 0, 0, 77 };
 	size_t n = 4;
 
-	(void)state;
 	assert_int_equal(kjoule_unwind(u, PID, 2000, &copy.head, ip, &n), KJOULE_UNWOUND_DEEP);
 	assert_int_equal(n, 4);
 	check_returns(ip, n);
@@ -180,7 +173,7 @@ static void no_more_frames_than_there_is_room(void **state)
 	kjoule_unwinder_free(u);
 }
 
-static void what_was_not_mapped_or_is_another_file_ends_it(void **state)
+TEST(what_was_not_mapped_or_is_another_file_ends_it)
 {
 	struct kjoule_build_ids *ids = kjoule_build_ids_new();
 	struct kjoule_unwinder *u = kjoule_unwinder_new(maps, NULL, true);
@@ -189,7 +182,6 @@ static void what_was_not_mapped_or_is_another_file_ends_it(void **state)
 	uint64_t ip[128];
 	size_t n = 128;
 
-	(void)state;
 	/* a process of which nothing is known, and a time before all */
 	assert_int_equal(kjoule_unwind(u, 7, 2000, &copy.head, ip, &n), KJOULE_UNWOUND_BLIND);
 	assert_int_equal(n, 1);
@@ -216,7 +208,7 @@ static void what_was_not_mapped_or_is_another_file_ends_it(void **state)
 }
 
 /* Random registers and stacks: no crash, and it ends. */
-static void nonsense_does_no_harm(void **state)
+TEST(nonsense_does_no_harm)
 {
 	static struct {
 		struct kjoule_stack head;
@@ -225,7 +217,6 @@ static void nonsense_does_no_harm(void **state)
 	struct kjoule_unwinder *u = kjoule_unwinder_new(maps, NULL, true);
 	uint64_t seed = 1, ip[64];
 
-	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		size_t n = 64;
 
@@ -248,13 +239,5 @@ static void nonsense_does_no_harm(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_without_frame_pointers_are_found_to_the_outermost),
-		cmocka_unit_test(a_short_copy_is_used_and_marked_as_short),
-		cmocka_unit_test(no_more_frames_than_there_is_room),
-		cmocka_unit_test(what_was_not_mapped_or_is_another_file_ends_it),
-		cmocka_unit_test(nonsense_does_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, read_maps, free_maps);
+	return tests_run(read_maps, free_maps);
 }

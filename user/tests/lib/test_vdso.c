@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Samples in the vDSO have names, by the copy of it in the recording. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <gelf.h>
 #include <json-c/json.h>
 #include "lib/code/vdso.h"
 #include "lib/sideband/sideband.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define BASE	0x7ffd12340000ull
 
@@ -86,13 +82,12 @@ static bool has_function(const char *path, const char *function)
 	return has;
 }
 
-static void a_sample_in_the_vdso_has_a_name(void **state)
+TEST(a_sample_in_the_vdso_has_a_name)
 {
 	size_t len;
 	const void *image = kjoule_vdso_image(&len);
 	uint64_t at;
 
-	(void)state;
 	if (!image)
 		skip();
 	at = clock_gettime_at(image, len);
@@ -106,12 +101,11 @@ static void a_sample_in_the_vdso_has_a_name(void **state)
 	assert_true(says(out, "__vdso_clock_gettime+"));
 }
 
-static void without_a_copy_the_sample_is_located(void **state)
+TEST(without_a_copy_the_sample_is_located)
 {
 	size_t len;
 	const void *image = kjoule_vdso_image(&len);
 
-	(void)state;
 	if (!image)
 		skip();
 	assert_false(has_function(record("none", NULL, 0, BASE, 0x900), "__vdso_clock_gettime"));
@@ -122,12 +116,11 @@ static void without_a_copy_the_sample_is_located(void **state)
 					clock_gettime_at(image, len)), "[unknown]"));
 }
 
-static void its_build_id_is_that_of_the_copy(void **state)
+TEST(its_build_id_is_that_of_the_copy)
 {
 	struct kjoule_build_ids *ids;
 	char hex[KJOULE_BUILD_ID_HEX];
 
-	(void)state;
 	if (kjoule_vdso_build_id(hex))
 		skip();
 	ids = kjoule_build_ids_new();
@@ -137,15 +130,4 @@ static void its_build_id_is_that_of_the_copy(void **state)
 	assert_string_equal(kjoule_build_ids_find(ids, "[vdso]"), hex);
 	assert_true(strlen(hex) >= 16);
 	kjoule_build_ids_free(ids);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_in_the_vdso_has_a_name),
-		cmocka_unit_test(without_a_copy_the_sample_is_located),
-		cmocka_unit_test(its_build_id_is_that_of_the_copy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -3,13 +3,8 @@
  * What kjoule list says of sources, from the module's messages on.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -18,6 +13,7 @@
 #include "list/list.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 /* A source as the module tells of it; @ready_ns 0: of no meter that starts on command. */
 static struct kjoule_source_info tell(const char *name, uint64_t ready_ns)
@@ -49,7 +45,7 @@ static char *print(const struct list_sources *s, enum output_format format)
 	return end_to_read();
 }
 
-static void a_meter_that_starts_on_command_says_so(void **state)
+TEST(a_meter_that_starts_on_command_says_so)
 {
 	struct kjoule_source_info sources[] =
 		{ tell("vchip-ina", 20000000), tell("vchip-meter", 0) };
@@ -57,7 +53,6 @@ static void a_meter_that_starts_on_command_says_so(void **state)
 	char *text = print(&s, OUTPUT_TABLE), *second = strstr(text, "vchip-meter");
 	struct json_object *doc, *row;
 
-	(void)state;
 	assert_true(says(text, "available; starts on command, mean over 20 ms"));
 	/* the one and not the other */
 	assert_non_null(second);
@@ -77,13 +72,4 @@ static void a_meter_that_starts_on_command_says_so(void **state)
 	text = print(&s, OUTPUT_CSV);
 	assert_true(says(text, ",starts_on_command,ready_ns,"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_meter_that_starts_on_command_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

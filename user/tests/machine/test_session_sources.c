@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which of the available sources a recording takes: a simulated sysfs and module. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "cli/cmd.h"
 #include "lib/control/sources.h"
 #include "record/record.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/sysfs.h"
+#include "tests/support/unit.h"
 
 static struct kjoule_source_info kernel[2];
 static struct sources_offer offer;
@@ -108,9 +104,8 @@ static const char *names(void)
 
 #define ZONE	"powercap:intel-rapl:"
 
-static void a_part_that_stands_still_is_left_out_of_its_meter(void **state)
+TEST_WITH(a_part_that_stands_still_is_left_out_of_its_meter, make_machine, remove_machine)
 {
-	(void)state;
 	assert_int_equal(choose("powercap"), 0);
 	assert_string_equal(names(), ZONE "0," ZONE "1," ZONE "0:0," ZONE "1:0");
 	assert_string_equal(heard, "");
@@ -129,9 +124,8 @@ static void a_part_that_stands_still_is_left_out_of_its_meter(void **state)
 	assert_true(says("left out of powercap: " ZONE "0:0: the counter is stuck\n"));
 }
 
-static void a_meter_of_which_no_part_works_is_refused(void **state)
+TEST_WITH(a_meter_of_which_no_part_works_is_refused, make_machine, remove_machine)
 {
-	(void)state;
 	refused = ZONE;
 	assert_int_equal(choose("powercap"), EXIT_FAILED);
 	assert_true(says("kjoule: left out of powercap: " ZONE "1:0: the counter is stuck\n"));
@@ -139,9 +133,8 @@ static void a_meter_of_which_no_part_works_is_refused(void **state)
 }
 
 /* Without a request the next best one has its turn, and at last none. */
-static void by_default_what_does_not_work_gives_way_to_the_next_best(void **state)
+TEST_WITH(by_default_what_does_not_work_gives_way_to_the_next_best, make_machine, remove_machine)
 {
-	(void)state;
 	sysfs_put("24\n", "bus/event_source/devices/power/type");
 	sysfs_put("0\n", "bus/event_source/devices/power/cpumask");
 	sysfs_put("config:0-7\n", "bus/event_source/devices/power/format/event");
@@ -169,9 +162,8 @@ static void by_default_what_does_not_work_gives_way_to_the_next_best(void **stat
 }
 
 /* A source requested by name is for the session to refuse. */
-static void what_is_named_itself_is_not_left_out(void **state)
+TEST_WITH(what_is_named_itself_is_not_left_out, make_machine, remove_machine)
 {
-	(void)state;
 	refused = ZONE "1:0";
 	assert_int_equal(choose(ZONE "1," ZONE "1:0"), 0);
 	assert_string_equal(names(), ZONE "1," ZONE "1:0");
@@ -179,11 +171,10 @@ static void what_is_named_itself_is_not_left_out(void **state)
 }
 
 /* That there is no room for a session says nothing of the source. */
-static void a_module_without_room_refuses_no_part(void **state)
+TEST_WITH(a_module_without_room_refuses_no_part, make_machine, remove_machine)
 {
 	static const int full[] = { ENOMEM, EDQUOT, EUSERS };
 
-	(void)state;
 	refused = ZONE;
 	for (size_t i = 0; i < sizeof(full) / sizeof(full[0]); i++) {
 		refused_with = full[i];
@@ -192,9 +183,8 @@ static void a_module_without_room_refuses_no_part(void **state)
 	}
 }
 
-static void a_frequency_source_is_chosen_beside_the_others(void **state)
+TEST_WITH(a_frequency_source_is_chosen_beside_the_others, make_machine, remove_machine)
 {
-	(void)state;
 	assert_int_equal(choose("powercap:intel-rapl:0,clock"), 0);
 	assert_string_equal(chosen->frequency_source, "clock");
 	assert_string_equal(names(), ZONE "0");
@@ -220,9 +210,8 @@ static void a_frequency_source_is_chosen_beside_the_others(void **state)
 	assert_true(says("clock: this source cannot be used: no counter"));
 }
 
-static void slow_sources_are_read_as_often_as_is_said(void **state)
+TEST_WITH(slow_sources_are_read_as_often_as_is_said, make_machine, remove_machine)
 {
-	(void)state;
 	sysfs_put("board\n", "class/hwmon/hwmon1/name");
 	sysfs_put("5000000\n", "class/hwmon/hwmon1/power1_input");
 	sysfs_put("board\n", "class/hwmon/hwmon2/name");
@@ -249,14 +238,13 @@ static void slow_sources_are_read_as_often_as_is_said(void **state)
 	assert_true(says("kjoule: --source chip@50ms: chip: "));
 }
 
-static void a_period_has_to_make_sense(void **state)
+TEST_WITH(a_period_has_to_make_sense, make_machine, remove_machine)
 {
 	static const char *const bad[] = {
 		"@", "@20", "@ms", "@-20ms", "@20 ms", "@0ms", "@999us", "@3601s", "@1e30s",
 	};
 	char name[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		snprintf(name, sizeof(name), "thermal:thermal_zone0%s", bad[i]);
 		assert_int_equal(choose(name), EXIT_USAGE);
@@ -281,9 +269,8 @@ static void a_period_has_to_make_sense(void **state)
 	assert_true(says("perf:power is read in the tick, it has no period"));
 }
 
-static void more_sources_than_a_session_takes_are_refused(void **state)
+TEST_WITH(more_sources_than_a_session_takes_are_refused, make_machine, remove_machine)
 {
-	(void)state;
 	assert_int_equal(choose("thermal:thermal_zone0,thermal:thermal_zone1,thermal:thermal_zone2,"
 				"thermal:thermal_zone3,thermal:thermal_zone4,thermal:thermal_zone5,"
 				"thermal:thermal_zone6,thermal:thermal_zone7"), 0);
@@ -303,22 +290,4 @@ static void more_sources_than_a_session_takes_are_refused(void **state)
 				"thermal:thermal_zone3,thermal:thermal_zone4,thermal:thermal_zone5,powercap"),
 				0);
 	assert_true(says("2 domains of powercap are left out"));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, remove_machine)
-	const struct CMUnitTest tests[] = {
-		TEST(a_part_that_stands_still_is_left_out_of_its_meter),
-		TEST(a_meter_of_which_no_part_works_is_refused),
-		TEST(what_is_named_itself_is_not_left_out),
-		TEST(by_default_what_does_not_work_gives_way_to_the_next_best),
-		TEST(a_module_without_room_refuses_no_part),
-		TEST(a_frequency_source_is_chosen_beside_the_others),
-		TEST(slow_sources_are_read_as_often_as_is_said),
-		TEST(a_period_has_to_make_sense),
-		TEST(more_sources_than_a_session_takes_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

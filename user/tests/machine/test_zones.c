@@ -3,20 +3,16 @@
  * Zones of powercap from a simulated sysfs to the report: a recording's sources, which code is
  * charged by.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "lib/control/sources.h"
 #include "record/record.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/sysfs.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MS	1000000ull
 #define T0	1000000000ull
@@ -107,7 +103,7 @@ static double of(struct json_object *doc, const char *object, const char *key)
 }
 
 /* Two sockets with cores and memory: three columns, and each socket's code pays for its own. */
-static void parts_of_a_package_are_charged_to_its_cpus(void **state)
+TEST(parts_of_a_package_are_charged_to_its_cpus)
 {
 	static const struct zone zones[] = {
 		{ "intel-rapl:0", "package-0\n", 8000 }, { "intel-rapl:0:0", "core\n", 4000 },
@@ -117,7 +113,6 @@ static void parts_of_a_package_are_charged_to_its_cpus(void **state)
 	static const char program[] = "/nonexistent/program", kernel[] = "[kernel]";
 	struct json_object *doc = report("sockets", zones, 6, true);
 
-	(void)state;
 	assert_int_equal(json_object_array_length(member(member(doc, "energy"), "domains")), 3);
 	assert_true(near(of(doc, program, "power_package_w"), 8, 0.08));
 	assert_true(near(of(doc, program, "power_core_w"), 4, 0.04));
@@ -159,7 +154,7 @@ static const char *inside(struct json_object *doc, const char *name)
  * The machine has the package, the package its cores, only the machine the memory: what is counted
  * twice is in two columns, never in one sum.
  */
-static void a_domain_is_never_added_to_what_it_lies_in(void **state)
+TEST(a_domain_is_never_added_to_what_it_lies_in)
 {
 	static const struct zone zones[] = {
 		{ "intel-rapl:0", "package-0\n", 6000 }, { "intel-rapl:0:0", "core\n", 4000 },
@@ -168,7 +163,6 @@ static void a_domain_is_never_added_to_what_it_lies_in(void **state)
 	static const char *const names[] = { "package", "core", "dram", "psys" };
 	struct json_object *doc = report("nested", zones, 4, false);
 
-	(void)state;
 	assert_int_equal(json_object_array_length(member(member(doc, "energy"), "domains")), 4);
 	for (unsigned int d = 0; d < 4; d++) {
 		char key[64];
@@ -189,14 +183,4 @@ static void a_domain_is_never_added_to_what_it_lies_in(void **state)
 	assert_true(says(out, "package: source powercap:intel-rapl:0, inside psys, "));
 	assert_true(says(out, "core: source powercap:intel-rapl:0:0, inside package, "));
 	assert_true(says(out, "dram: source powercap:intel-rapl:0:1, inside psys, "));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_of_a_package_are_charged_to_its_cpus),
-		cmocka_unit_test(a_domain_is_never_added_to_what_it_lies_in),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

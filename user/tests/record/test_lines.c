@@ -5,17 +5,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "record/record.h"
 #include "tests/support/looped.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #ifdef __clang__
 #define AS_WRITTEN __attribute__((noinline, optnone))
@@ -103,13 +99,12 @@ static int resolve(unsigned int from, unsigned int to, struct kjoule_vpm_place *
 }
 
 /* All of the code is of these lines, and what is around it is not. */
-static void one_stretch_is_a_block(void **state)
+TEST(one_stretch_is_a_block)
 {
 	struct kjoule_line of[KJOULE_LINES_MOST];
 	struct kjoule_vpm_place place;
 	struct kjoule_code *code;
 
-	(void)state;
 	/* the line before the loop, so that it does not begin with the loop's jump */
 	assert_int_equal(resolve(lines.loop + 1, lines.loop + 3, &place), 0);
 	assert_string_equal(why.text, "");
@@ -125,11 +120,10 @@ static void one_stretch_is_a_block(void **state)
 	kjoule_code_close(code);
 }
 
-static void what_is_entered_twice_is_none(void **state)
+TEST(what_is_entered_twice_is_none)
 {
 	struct kjoule_vpm_place place;
 
-	(void)state;
 	assert_int_equal(resolve(lines.into, lines.into + 2, &place), -EINVAL);
 	assert_true(says(why.text, "it is entered not only at 0x") &&
 		    says(why.text, "of jumped_into jumps to 0x"));
@@ -142,21 +136,19 @@ static void what_is_entered_twice_is_none(void **state)
 	assert_true(says(why.text, "head of a loop"));
 }
 
-static void what_is_never_left_at_its_end_is_none(void **state)
+TEST(what_is_never_left_at_its_end_is_none)
 {
 	struct kjoule_vpm_place place;
 
-	(void)state;
 	assert_int_equal(resolve(lines.early, lines.early + 1, &place), -EINVAL);
 	assert_true(says(why.text, "never gets from it to the code behind it"));
 	assert_int_equal(resolve(lines.early, lines.early, &place), 0);
 }
 
-static void several_stretches_are_none(void **state)
+TEST(several_stretches_are_none)
 {
 	struct kjoule_vpm_place place;
 
-	(void)state;
 	/* inlined at two places, and there of one function */
 	assert_int_equal(resolve(lines.inlined, lines.inlined, &place), -EINVAL);
 	assert_true(says(why.text, "they are not one stretch of code") &&
@@ -168,11 +160,10 @@ static void several_stretches_are_none(void **state)
 	assert_true(says(why.text, "they are code of several functions"));
 }
 
-static void lines_without_code_are_none(void **state)
+TEST(lines_without_code_are_none)
 {
 	struct kjoule_vpm_place place;
 
-	(void)state;
 	assert_int_equal(resolve(lines.never, lines.never, &place), -ENOENT);
 	assert_true(says(why.text, "nothing in ") && says(why.text, "is it built with -g"));
 	assert_int_equal(resolve(100000, 100001, &place), -ENOENT);
@@ -190,13 +181,5 @@ static int run_all(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_stretch_is_a_block),
-		cmocka_unit_test(what_is_entered_twice_is_none),
-		cmocka_unit_test(what_is_never_left_at_its_end_is_none),
-		cmocka_unit_test(several_stretches_are_none),
-		cmocka_unit_test(lines_without_code_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, run_all, NULL);
+	return tests_run(run_all, NULL);
 }

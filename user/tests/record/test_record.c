@@ -5,14 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -25,11 +20,12 @@
 #include "record/loop.h"
 #include "record/ring.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define MIB	(1ull << 20)
 #define GIB	(1ull << 30)
 
-static void rings_of_stacks_have_a_limit_together(void **state)
+TEST(rings_of_stacks_have_a_limit_together)
 {
 	static const struct {
 		uint32_t stack;
@@ -50,7 +46,6 @@ static void rings_of_stacks_have_a_limit_together(void **state)
 		{ .default_ring_bytes = MIB / 2, .max_ring_bytes = 64 * MIB };
 	uint32_t wanted;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct record_options opt = { .stack_bytes = cases[i].stack };
 
@@ -61,13 +56,12 @@ static void rings_of_stacks_have_a_limit_together(void **state)
 	}
 }
 
-static void refused_rings_are_halved_unless_they_were_asked_for(void **state)
+TEST(refused_rings_are_halved_unless_they_were_asked_for)
 {
 	const struct kjoule_info info =
 		{ .default_ring_bytes = MIB / 2, .min_ring_bytes = MIB / 4 };
 	struct record_options opt = { .ring_bytes = 8 * MIB };
 
-	(void)state;
 	assert_int_equal(record_ring_smaller(&opt, &info, 8 * MIB), 4 * MIB);
 	assert_int_equal(record_ring_smaller(&opt, &info, 0), MIB / 4);
 	assert_int_equal(record_ring_smaller(&opt, &info, MIB / 4), 0);
@@ -75,12 +69,11 @@ static void refused_rings_are_halved_unless_they_were_asked_for(void **state)
 	assert_int_equal(record_ring_smaller(&opt, &info, 8 * MIB), 0);
 }
 
-static void what_sources_could_not_tell_is_said(void **state)
+TEST(what_sources_could_not_tell_is_said)
 {
 	static struct kjoule_session_info session = { .n_sources = 3 };
 	char *text;
 
-	(void)state;
 	strcpy(session.sources[0].name, "good");
 	strcpy(session.sources[1].name, "broken");
 	strcpy(session.sources[2].name, "slow");
@@ -117,7 +110,7 @@ static char *end_of(struct record_loop *l, uint64_t samples, uint64_t failed)
 	return stderr_release();
 }
 
-static void a_quiet_recording_says_what_is_missing_too(void **state)
+TEST(a_quiet_recording_says_what_is_missing_too)
 {
 	const struct record_options process = { .quiet = true };
 	const struct record_options thread = { .quiet = true, .thread = true };
@@ -126,7 +119,6 @@ static void a_quiet_recording_says_what_is_missing_too(void **state)
 	static struct record_loop l;
 	char *text;
 
-	(void)state;
 	l.opt = &process;
 	text = end_of(&l, 1, 0);
 	assert_string_equal(text, "");
@@ -154,7 +146,7 @@ static void a_quiet_recording_says_what_is_missing_too(void **state)
 }
 
 /* Ctrl-C reaches the command too, which is dead before anybody has looked. */
-static void a_signal_that_ends_the_command_too_is_the_reason(void **state)
+TEST(a_signal_that_ends_the_command_too_is_the_reason)
 {
 	const struct record_options command = { .duration_ns = 1 };
 	struct pollfd fds[FD_PROCESS + 1] =
@@ -163,7 +155,6 @@ static void a_signal_that_ends_the_command_too_is_the_reason(void **state)
 		{ .opt = &command, .fds = fds, .n_fds = FD_PROCESS + 1, .started = true };
 	sigset_t set, old;
 
-	(void)state;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, &old);
@@ -212,12 +203,11 @@ static char *told_to_a_command(const struct kjoule_region_area *area)
 	return text;
 }
 
-static void the_command_is_told_where_to_mark_regions(void **state)
+TEST(the_command_is_told_where_to_mark_regions)
 {
 	struct kjoule_region_area *area;
 	char *text;
 
-	(void)state;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	text = told_to_a_command(area);
 	assert_in_range(atoi(text), 230, 300);
@@ -243,12 +233,11 @@ static void start_true(struct child *child)
 	assert_int_equal(child_start(child, command, &none, NULL, NULL), 0);
 }
 
-static void a_command_that_was_killed_before_it_began_is_told(void **state)
+TEST(a_command_that_was_killed_before_it_began_is_told)
 {
 	struct child child;
 	siginfo_t info;
 
-	(void)state;
 	start_true(&child);
 	assert_int_equal(kill(child.pid, SIGKILL), 0);
 	assert_int_equal(waitid(P_PID, child.pid, &info, WEXITED | WNOWAIT), 0);
@@ -258,12 +247,11 @@ static void a_command_that_was_killed_before_it_began_is_told(void **state)
 	assert_int_equal(child_code(&child), 128 + SIGKILL);
 }
 
-static void who_ignores_children_sees_the_command_end_all_the_same(void **state)
+TEST(who_ignores_children_sees_the_command_end_all_the_same)
 {
 	struct child child;
 	void (*before)(int) = signal(SIGCHLD, SIG_IGN);
 
-	(void)state;
 	start_true(&child);
 	assert_int_equal(child_go(&child), 0);
 	assert_true(child_reap(&child, true));
@@ -280,7 +268,7 @@ static void who_ignores_children_sees_the_command_end_all_the_same(void **state)
 
 #define MANY	6	/* full rings: more than one chunk */
 
-static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
+TEST(marks_of_before_the_first_tick_are_in_the_file_too)
 {
 	static const struct kjoule_region_unit units[2] = {
 		{ 1000, 0, KJOULE_REGION_START, 2, 0 }, { 5 | 7ull << 32, 0, 0, 0, 0 } };
@@ -299,7 +287,6 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	static struct kjoule_region_unit many[KJOULE_REGION_UNITS];
 	uint64_t empty;
 
-	(void)state;
 	assert_int_equal(record_writer_open(AT_FDCWD, temp_path("marks"), &w, NULL), 0);
 	empty = record_writer_bytes(w);
 	assert_int_equal(record_writer_regions(w, &before, units), 0);
@@ -347,7 +334,7 @@ static void write_program(const char *path, const char *like, const char *build_
 }
 
 /* What lies at the path when the recording ends may have been put there meanwhile. */
-static void a_build_id_is_that_of_the_file_that_was_mapped(void **state)
+TEST(a_build_id_is_that_of_the_file_that_was_mapped)
 {
 	const struct record_options opt = { .output = temp_path("replaced") };
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
@@ -358,7 +345,6 @@ static void a_build_id_is_that_of_the_file_that_was_mapped(void **state)
 	char program[300];
 	const char *id;
 
-	(void)state;
 	snprintf(program, sizeof(program), "%s", temp_path("program"));
 	write_program(program, "/proc/self/exe", "\x11");
 	put_map(&side, 100, 1000, 0x10000000, 0x10000, 0, program);
@@ -380,7 +366,7 @@ static void a_build_id_is_that_of_the_file_that_was_mapped(void **state)
 }
 
 /* Readers parse no text of any length. */
-static void what_a_program_has_many_of_is_read_back(void **state)
+TEST(what_a_program_has_many_of_is_read_back)
 {
 	static char argument[1 << 19];
 	static char *command[] = { (char *)"prog", argument, argument, argument, argument, NULL };
@@ -393,7 +379,6 @@ static void what_a_program_has_many_of_is_read_back(void **state)
 	struct record_writer *w;
 	char path[4000];
 
-	(void)state;
 	/* a control character is six in JSON */
 	memset(argument, 7, sizeof(argument) - 1);
 	memset(path, 'x', sizeof(path) - 1);
@@ -450,14 +435,13 @@ static pid_t somebody(uid_t uid, int *end)
 }
 
 /* Who records another user's command has its names, though it has ended when they are read. */
-static void names_of_a_process_of_somebody_else_are_kept(void **state)
+TEST(names_of_a_process_of_somebody_else_are_kept)
 {
 	const struct record_options opt = { .output = temp_path("foreign") };
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
 	static struct kjoule_calibration none;
 	const uid_t nobody = 65534;
 
-	(void)state;
 	if (getuid())
 		skip();
 	/* seen while it was there, by a file of its own and by a third one's; and too late */
@@ -513,7 +497,7 @@ static uint64_t bytes_read(void)
  * A program can have any number of children, each with a link to the same large map: no more is
  * read than there is room for.
  */
-static void maps_that_there_is_no_room_for_are_not_read(void **state)
+TEST(maps_that_there_is_no_room_for_are_not_read)
 {
 	const struct record_options opt = { .output = temp_path("full") };
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
@@ -525,7 +509,6 @@ static void maps_that_there_is_no_room_for_are_not_read(void **state)
 	struct record_writer *w;
 	uint64_t before;
 
-	(void)state;
 	while (map.len < 10 << 20)
 		put_bytes(&map, line, snprintf(line, sizeof(line), "%zx 10 f%zu\n", map.len * 16,
 					       map.len));
@@ -567,7 +550,7 @@ static void maps_that_there_is_no_room_for_are_not_read(void **state)
  * The map of this process's code, if there is one, goes into a recording that has met code of no
  * file in it.
  */
-static void names_of_code_made_at_run_time_are_in_the_file(void **state)
+TEST(names_of_code_made_at_run_time_are_in_the_file)
 {
 	const struct record_options opt = { .output = temp_path("jit") };
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
@@ -576,7 +559,6 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 	char path[64], hex[KJOULE_BUILD_ID_HEX];
 	struct kjoule_recording rec;
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	for (int kind = 0; kind < 3; kind++) {
 		struct buffer side = { 0 };
@@ -607,26 +589,4 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 		kjoule_recording_free(&rec);
 	}
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings_of_stacks_have_a_limit_together),
-		cmocka_unit_test(refused_rings_are_halved_unless_they_were_asked_for),
-		cmocka_unit_test(what_sources_could_not_tell_is_said),
-		cmocka_unit_test(a_quiet_recording_says_what_is_missing_too),
-		cmocka_unit_test(a_signal_that_ends_the_command_too_is_the_reason),
-		cmocka_unit_test(the_command_is_told_where_to_mark_regions),
-		cmocka_unit_test(a_command_that_was_killed_before_it_began_is_told),
-		cmocka_unit_test(who_ignores_children_sees_the_command_end_all_the_same),
-		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
-		cmocka_unit_test(a_build_id_is_that_of_the_file_that_was_mapped),
-		cmocka_unit_test(what_a_program_has_many_of_is_read_back),
-		cmocka_unit_test(maps_that_there_is_no_room_for_are_not_read),
-		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
-		cmocka_unit_test(names_of_a_process_of_somebody_else_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

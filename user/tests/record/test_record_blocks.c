@@ -6,20 +6,16 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "record/record.h"
 #include "tests/support/looped.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static struct user_block *only(struct user_blocks *named, const char *text)
 {
@@ -31,12 +27,11 @@ static struct user_block *only(struct user_blocks *named, const char *text)
 }
 
 /* What the user says becomes a block. */
-static void test_command_line(void **state)
+TEST(test_command_line)
 {
 	struct user_blocks named;
 	const char *why;
 
-	(void)state;
 	only(&named, "a_loop_and_more");
 	assert_string_equal(named.blocks[0].name, "a_loop_and_more");
 	assert_int_equal(named.blocks[0].parts[0].kind, USER_BLOCKS_FUNCTION);
@@ -55,14 +50,13 @@ static void test_command_line(void **state)
 }
 
 /* A function's first and second instruction, and what is no block. */
-static void test_resolve(void **state)
+TEST(test_resolve)
 {
 	struct kjoule_vpm_place place = { .pid = 7 };
 	struct kjoule_error error = { 0 };
 	struct user_blocks named;
 	char text[600];
 
-	(void)state;
 	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(),
 					      &place, NULL, &error), 0);
 	assert_int_equal(place.pid, 7);
@@ -97,7 +91,7 @@ asm(".text\n.globl blocks_leaf\n.type blocks_leaf, @function\nblocks_leaf:\n"
     "\tnop\n\tnop\n1:\tdec %rdi\n\tjnz 1b\n\tret\n.size blocks_leaf, . - blocks_leaf\n");
 
 /* The recording says where the code is that was found, and where it ends, even of a function. */
-static void test_known(void **state)
+TEST(test_known)
 {
 	struct kjoule_vpm_place place = { .pid = 7 };
 	struct kjoule_error error = { 0 };
@@ -106,7 +100,6 @@ static void test_known(void **state)
 	char text[600], path[600];
 	struct user_blocks named;
 
-	(void)state;
 	assert_int_equal(record_block_resolve(only(&named, "it=blocks_leaf"), looped_path(), &place,
 					      &known, &error), 0);
 	assert_string_equal(known.name, "it");
@@ -160,7 +153,7 @@ static const char *share_a_page(uint64_t *code)
 }
 
 /* Where the loader has put it. */
-static void test_relocate(void **state)
+TEST(test_relocate)
 {
 	struct kjoule_vpm_place place = { .pid = getpid() };
 	struct kjoule_error error = { 0 };
@@ -170,7 +163,6 @@ static void test_relocate(void **state)
 	uint8_t *map;
 	int fd;
 
-	(void)state;
 	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(),
 					      &place, NULL, &error), 0);
 	start = place.start;
@@ -204,13 +196,12 @@ asm(".text\n.globl blocks_loop_head\n.type blocks_loop_head, @function\nblocks_l
     ".globl blocks_call_first\n.type blocks_call_first, @function\nblocks_call_first:\n"
     "\tcall blocks_loop_head\n\tnop\n\tret\n.size blocks_call_first, . - blocks_call_first\n");
 
-static void test_no_blocks(void **state)
+TEST(test_no_blocks)
 {
 	struct kjoule_vpm_place place = { 0 };
 	struct kjoule_error error = { 0 };
 	struct user_blocks named;
 
-	(void)state;
 	assert_int_equal(record_block_resolve(only(&named, "blocks_loop_head"), looped_path(),
 					      &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "head of a loop"));
@@ -221,9 +212,8 @@ static void test_no_blocks(void **state)
 	user_blocks_free(&named);
 }
 
-static void test_usage(void **state)
+TEST(test_usage)
 {
-	(void)state;
 	assert_int_equal(kjoule("record --vpm main -a"), 2);
 	assert_true(says(err, "--vpm is of one process"));
 	assert_int_equal(kjoule("record --vpm main --edge -- true"), 2);
@@ -235,14 +225,5 @@ static void test_usage(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_command_line),
-		cmocka_unit_test(test_resolve),
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_relocate),
-		cmocka_unit_test(test_no_blocks),
-		cmocka_unit_test(test_usage),
-	};
-
-	return cmocka_run_group_tests(tests, looped_setup, NULL);
+	return tests_run(looped_setup, NULL);
 }

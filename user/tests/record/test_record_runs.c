@@ -5,18 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "record/record.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 static void is_called(const char *output, unsigned int run, unsigned int runs, const char *wanted)
 {
@@ -26,9 +22,8 @@ static void is_called(const char *output, unsigned int run, unsigned int runs, c
 	free(path);
 }
 
-static void runs_have_names_in_order(void **state)
+TEST(runs_have_names_in_order)
 {
-	(void)state;
 	is_called("kjoule.data", 1, 3, "kjoule.1.data");
 	is_called("kjoule.data", 3, 10, "kjoule.03.data");
 	is_called("kjoule.data", 10, 10, "kjoule.10.data");
@@ -116,12 +111,11 @@ static bool is_there(const char *name)
 	return !access(temp_path(name), F_OK);
 }
 
-static void all_runs_are_made_and_calibrated_once(void **state)
+TEST(all_runs_are_made_and_calibrated_once)
 {
 	sigset_t after;
 	char *said;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	assert_int_equal(run("good.data", 11, &said), 0);
 	assert_int_equal(fake.calls, 11);
@@ -135,11 +129,10 @@ static void all_runs_are_made_and_calibrated_once(void **state)
 }
 
 /* As nohup(1) has it: who blocks a signal and waits for it gets it although it is ignored. */
-static void what_nohup_ignores_stays_so(void **state)
+TEST(what_nohup_ignores_stays_so)
 {
 	char *said;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.nohup = true;
 	signal(SIGHUP, SIG_IGN);
@@ -150,11 +143,10 @@ static void what_nohup_ignores_stays_so(void **state)
 }
 
 /* A script's shell ignores SIGINT in what it starts in the background, and ends it by that. */
-static void in_the_background_of_a_script_sigint_ends_it(void **state)
+TEST(in_the_background_of_a_script_sigint_ends_it)
 {
 	char *said;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	signal(SIGINT, SIG_IGN);
 	/* the fake run looks at what is waited for */
@@ -164,11 +156,10 @@ static void in_the_background_of_a_script_sigint_ends_it(void **state)
 	free(said);
 }
 
-static void a_run_that_fails_is_the_last(void **state)
+TEST(a_run_that_fails_is_the_last)
 {
 	char *said;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 3;
 	fake.code = 42;
@@ -189,11 +180,10 @@ static void a_run_that_fails_is_the_last(void **state)
 }
 
 /* A command that takes the signal and ends well is stopped all the same. */
-static void a_signal_ends_the_series_and_keeps_what_is_whole(void **state)
+TEST(a_signal_ends_the_series_and_keeps_what_is_whole)
 {
 	char *said;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.stopped_at = 2;
 	assert_int_equal(run("stop.data", 5, &said), 128 + SIGINT);
@@ -206,11 +196,10 @@ static void a_signal_ends_the_series_and_keeps_what_is_whole(void **state)
 }
 
 /* "kjoule report kjoule.*.data" would take in what an earlier, longer series has left. */
-static void what_is_older_is_told(void **state)
+TEST(what_is_older_is_told)
 {
 	char *said, *first;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	assert_int_equal(run("old.data", 10, &said), 0);
 	free(said);
@@ -236,12 +225,11 @@ static void put_nothing(void)
 }
 
 /* Solvers, for one, end with 10 or 20 when they are well. */
-static void exit_codes_that_are_no_failure_end_nothing(void **state)
+TEST(exit_codes_that_are_no_failure_end_nothing)
 {
 	struct record_options opt = { .verb = "record" };
 	char *said;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 2;
 	fake.code = 20;
@@ -280,12 +268,11 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
  * All runs have one file open: without going back the first one would read it, and the others
  * nothing.
  */
-static void each_run_reads_the_same_input(void **state)
+TEST(each_run_reads_the_same_input)
 {
 	char *said;
 	int fd;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	write_file(temp_path("input"), "abcdef", 6);
 	fd = open(temp_path("input"), O_RDONLY);
@@ -297,12 +284,11 @@ static void each_run_reads_the_same_input(void **state)
 	put_nothing();
 }
 
-static void a_pipe_is_for_one_run(void **state)
+TEST(a_pipe_is_for_one_run)
 {
 	char *said;
 	int fds[2];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	assert_int_equal(pipe(fds), 0);
 	put_input(fds[0]);
@@ -323,23 +309,10 @@ static void a_pipe_is_for_one_run(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_have_names_in_order),
-		cmocka_unit_test(all_runs_are_made_and_calibrated_once),
-		cmocka_unit_test(what_nohup_ignores_stays_so),
-		cmocka_unit_test(in_the_background_of_a_script_sigint_ends_it),
-		cmocka_unit_test(a_run_that_fails_is_the_last),
-		cmocka_unit_test(a_signal_ends_the_series_and_keeps_what_is_whole),
-		cmocka_unit_test(what_is_older_is_told),
-		cmocka_unit_test(exit_codes_that_are_no_failure_end_nothing),
-		cmocka_unit_test(each_run_reads_the_same_input),
-		cmocka_unit_test(a_pipe_is_for_one_run),
-	};
-
 	put_nothing();
 
 	/* a shell starts what runs in the background with some of them ignored */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -3,18 +3,14 @@
  * A recording whose records are left in the file is the same as one whose records are in memory:
  * its timeline, samples and blocks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "attribute/blocks.h"
 #include "recording/view.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 #define TICKS	20000
 #define CPUS	3
@@ -219,12 +215,11 @@ static void same_timelines(const struct view *kept, const struct view *left)
 	assert_int_equal(kept->tl.p99_skew_ns, left->tl.p99_skew_ns);
 }
 
-static void left_in_the_file_or_in_memory(void **state)
+TEST(left_in_the_file_or_in_memory)
 {
 	static const uint32_t targets[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };
 	struct view kept, left;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		load_both(record(targets[i]), &kept, &left);
 		same_timelines(&kept, &left);
@@ -240,12 +235,11 @@ static void left_in_the_file_or_in_memory(void **state)
  * The blocks come with the timeline, from all CPUs in turns, and have the numbers that they have
  * CPU by CPU.
  */
-static void gone_through_once(void **state)
+TEST(gone_through_once)
 {
 	static const uint32_t targets[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };
 	struct view kept, left;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		open_both(record(targets[i]), &kept, &left);
 		assert_int_equal(left.tl.cpus[0].next_tick, 0);
@@ -258,13 +252,12 @@ static void gone_through_once(void **state)
 	}
 }
 
-static void damage_is_a_hole_all_the_same(void **state)
+TEST(damage_is_a_hole_all_the_same)
 {
 	struct view kept, left;
 	size_t len;
 	uint8_t *data;
 
-	(void)state;
 	record(KJOULE_TARGET_PROCESS);
 	data = read_file(temp_path("records"), &len);
 	data[len / 2] ^= 0x55;
@@ -284,7 +277,7 @@ static void damage_is_a_hole_all_the_same(void **state)
 	}
 }
 
-static void a_file_that_changes_meanwhile_is_refused(void **state)
+TEST(a_file_that_changes_meanwhile_is_refused)
 {
 	const struct timeline_sample *s;
 	struct view_samples *samples;
@@ -292,7 +285,6 @@ static void a_file_that_changes_meanwhile_is_refused(void **state)
 	size_t n = 0;
 	int ret;
 
-	(void)state;
 	open_both(record(KJOULE_TARGET_PROCESS), &kept, &left);
 	assert_int_equal(truncate(temp_path("records"), 20000), 0);
 	assert_int_equal(view_samples_open(&left, 1, &samples), 0);
@@ -303,16 +295,4 @@ static void a_file_that_changes_meanwhile_is_refused(void **state)
 	view_samples_close(samples);
 	view_close(&kept);
 	view_close(&left);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(left_in_the_file_or_in_memory),
-		cmocka_unit_test(gone_through_once),
-		cmocka_unit_test(damage_is_a_hole_all_the_same),
-		cmocka_unit_test(a_file_that_changes_meanwhile_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,12 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "tests/support/calls.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 const uint8_t calls_kinds[CALLS_BLOCKS] = { [CALLS_IDLE] = CPM_IDLE };
 

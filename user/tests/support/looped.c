@@ -3,17 +3,13 @@
  * See looped.h.
  */
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "lib/code/code.h"
 #include "lib/code/symbols.h"
 #include "tests/support/looped.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
 struct looped looped;
 

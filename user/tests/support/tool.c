@@ -4,20 +4,16 @@
  */
 #include <math.h>
 #include <pty.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/synthetic.h"
 #include "output/output.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 char *out, *err;
 

@@ -3,14 +3,10 @@
  * See transitions.h.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include "tests/support/synthetic.h"
 #include "tests/support/transitions.h"
+#include "tests/support/unit.h"
 
 #define BEFORE		20
 #define STOLEN_MOST	3000

@@ -4,24 +4,20 @@
  * whether that is significant, and what blocks of their own frequency save.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include "analysis/profile/execution_order.h"
 #include "sweep/sweep.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static gsl_rng *rng;
 
 /* Blocks 0 and 1 are groups of their own, 2 is not looked at. */
-static void the_course_is_by_the_clock(void **state)
+TEST(the_course_is_by_the_clock)
 {
 	static const struct cpm_tick first[] =
 		{ { .tick = 0, .block = 0 }, { .tick = 1, .block = 0 },
@@ -37,7 +33,6 @@ static void the_course_is_by_the_clock(void **state)
 	double ticks[2];
 	size_t n;
 
-	(void)state;
 	assert_int_equal(execution_order_elapsed(streams, 2, group_of, 2, ticks), 0);
 	/* 0, 1, 2, 4, 10; 2, 5 to 9 */
 	assert_true(ticks[0] == 5 && ticks[1] == 6);
@@ -50,7 +45,7 @@ static void the_course_is_by_the_clock(void **state)
 }
 
 /* As many pairs as are met have room, and each is there once, in order. */
-static void many_steps_are_counted(void **state)
+TEST(many_steps_are_counted)
 {
 	enum { GROUPS = 60, TICKS = 20000 };
 	static struct cpm_tick ticks[TICKS];
@@ -59,7 +54,6 @@ static void many_steps_are_counted(void **state)
 	struct execution_step *steps;
 	size_t n, pairs = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < GROUPS; i++)
 		group_of[i] = i;
 	for (unsigned int i = 0; i < TICKS; i++) {
@@ -85,13 +79,12 @@ static struct value value(double v, double half)
 }
 
 /* The interval of E t holds, where t is uncertain in both: simulated. */
-static void a_product_knows_that_time_is_in_it_twice(void **state)
+TEST(a_product_knows_that_time_is_in_it_twice)
 {
 	unsigned int inside = 0, n = 20000;
 	double width = 0, spread = 0;
 	struct value power;
 
-	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
 		double t = 10 + gsl_ran_gaussian(rng, 0.2), p = 3 + gsl_ran_gaussian(rng, 0.03);
 		struct value delay = value(t, 1.96 * 0.2);
@@ -116,11 +109,10 @@ static void a_product_knows_that_time_is_in_it_twice(void **state)
 }
 
 /* Of settings that do not differ one seems to in one sweep of twenty, and in no more. */
-static void the_least_is_alike_with_what_does_not_differ(void **state)
+TEST(the_least_is_alike_with_what_does_not_differ)
 {
 	unsigned int n = 4000, wrong = 0, found = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
 		struct value figures[8];
 		struct sweep_best b;
@@ -138,7 +130,7 @@ static void the_least_is_alike_with_what_does_not_differ(void **state)
 	assert_in_range(found, 0.97 * n, n);
 }
 
-static void what_is_not_known_is_no_least(void **state)
+TEST(what_is_not_known_is_no_least)
 {
 	const struct value figures[] =
 		{ value(NAN, 0), value(5, 0.1), { 4, NAN, NAN }, value(NAN, 0) };
@@ -146,7 +138,6 @@ static void what_is_not_known_is_no_least(void **state)
 	bool equal[4];
 	struct sweep_best b = sweep_least(figures, 4, 39, equal);
 
-	(void)state;
 	assert_true(b.setting == 2 && b.next == 1 && b.known == 2 && b.equal == 0 &&
 		    b.unknown == 1);
 	assert_true(equal[1] && equal[2] && !equal[0]);
@@ -160,7 +151,7 @@ static void what_is_not_known_is_no_least(void **state)
  * The paper's case: a block that is best at the highest frequency, one that is best at the lowest;
  * a third one that is not met everywhere, and a setting that failed.
  */
-static void each_block_at_its_own_frequency_saves(void **state)
+TEST(each_block_at_its_own_frequency_saves)
 {
 	static const uint32_t khz[] = { 50, 75, 100, 50, 75, 100 };
 	static const uint32_t threads[] = { 1, 1, 1, 2, 2, 2 };
@@ -181,7 +172,6 @@ static void each_block_at_its_own_frequency_saves(void **state)
 	struct value vague[18];
 	struct sweep_saving s;
 
-	(void)state;
 	assert_int_equal(sweep_save(&t, 39, &s), 0);
 	assert_true(s.single == 1 && s.threads == 1);
 	/* 5 + 4 becomes 4 + 3, and takes 0.5 s less and 0.1 s more */
@@ -206,13 +196,12 @@ static void each_block_at_its_own_frequency_saves(void **state)
 }
 
 /* What is not significant saves something on paper only, and is not counted. */
-static void chance_saves_nothing_that_is_told(void **state)
+TEST(chance_saves_nothing_that_is_told)
 {
 	static const uint32_t khz[] = { 50, 75, 100 }, threads[] = { 1, 1, 1 };
 	unsigned int n = 2000, told = 0;
 	double saved = 0;
 
-	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
 		struct value j[30], delay[30], all[3];
 		struct sweep_saving s;
@@ -240,20 +229,11 @@ static void chance_saves_nothing_that_is_told(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_course_is_by_the_clock),
-		cmocka_unit_test(many_steps_are_counted),
-		cmocka_unit_test(a_product_knows_that_time_is_in_it_twice),
-		cmocka_unit_test(the_least_is_alike_with_what_does_not_differ),
-		cmocka_unit_test(what_is_not_known_is_no_least),
-		cmocka_unit_test(each_block_at_its_own_frequency_saves),
-		cmocka_unit_test(chance_saves_nothing_that_is_told),
-	};
 	int ret;
 
 	rng = gsl_rng_alloc(gsl_rng_mt19937);
 	gsl_rng_set(rng, 1);
-	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	ret = tests_run(NULL, NULL);
 	gsl_rng_free(rng);
 	return ret;
 }

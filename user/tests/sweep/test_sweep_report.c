@@ -5,16 +5,11 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "lib/file/datafile.h"
 #include "output/plot.h"
@@ -22,6 +17,7 @@
 #include "tests/support/drawn.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MS	1000000ull
 
@@ -144,13 +140,12 @@ static struct json_object *sweep_json(const char *options, int code)
 	return doc;
 }
 
-static void each_block_has_its_best_setting(void **state)
+TEST(each_block_has_its_best_setting)
 {
 	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]";
 	struct json_object *doc, *row, *saving;
 	char options[400];
 
-	(void)state;
 	write_sweep("known", "aa", 240000);
 	snprintf(options, sizeof(options), "--from %s", temp_path("known"));
 	/* settings are missing: that is no success */
@@ -193,9 +188,8 @@ static void each_block_has_its_best_setting(void **state)
 	assert_true(says(err, "50 MHz: the CPUs were clocked at 53.3333 MHz on the mean"));
 }
 
-static void people_are_told_the_same(void **state)
+TEST(people_are_told_the_same)
 {
-	(void)state;
 	write_sweep("people", "aa", 0);
 	assert_int_equal(kjoule("sweep --raw --from %s", temp_path("people")), 1);
 	assert_true(says(out, "# command    ./program 'a b'\n"));
@@ -263,7 +257,7 @@ static struct json_object *block_of(struct json_object *doc, const char *object)
  * What is mixed with its neighbours has no setting of its own, and saves nothing; what is not has,
  * and does.
  */
-static void what_is_mixed_has_no_least(void **state)
+TEST(what_is_mixed_has_no_least)
 {
 	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]";
 	static const char other[] = "[unknown]";
@@ -271,7 +265,6 @@ static void what_is_mixed_has_no_least(void **state)
 	struct json_object *doc, *row, *saving;
 	char options[400];
 
-	(void)state;
 	write_fine_sweep("fine");
 	snprintf(options, sizeof(options), "--from %s", temp_path("fine"));
 	doc = sweep_json(options, 0);
@@ -314,13 +307,12 @@ static void what_is_mixed_has_no_least(void **state)
  * What makes a setting's figures doubtful is shown next to them, as a report of its recordings
  * does.
  */
-static void doubtful_settings_are_told(void **state)
+TEST(doubtful_settings_are_told)
 {
 	struct kjoule_meta meta;
 	struct buffer b = { 0 };
 	uint64_t uj = 0;
 
-	(void)state;
 	write_sweep("doubt", "aa", 0);
 	make_meta(&meta, 1, MS, KJOULE_TARGET_PROCESS);
 	meta.session.seed = 77;
@@ -350,9 +342,8 @@ static void doubtful_settings_are_told(void **state)
 		     says(out, "100 MHz: of 15"));
 }
 
-static void other_builds_are_no_sweep(void **state)
+TEST(other_builds_are_no_sweep)
 {
-	(void)state;
 	write_sweep("builds", "bb", 0);
 	assert_int_equal(kjoule("sweep --from %s", temp_path("builds")), 1);
 	assert_true(says(err, "are recordings of different programs or builds: sweep one program at a time"));
@@ -366,13 +357,12 @@ static void other_builds_are_no_sweep(void **state)
 	assert_true(says(out, "# note       50 MHz has 2 of 3 runs"));
 }
 
-static void a_map_is_drawn(void **state)
+TEST(a_map_is_drawn)
 {
 	char why_not[100], picture[300];
 	uint8_t *data;
 	size_t len;
 
-	(void)state;
 	if (plot_draw("\n", 1, -1, -1, why_not, sizeof(why_not)) == -ENOENT) {
 		print_message("# SKIP there is no gnuplot\n");
 		return;
@@ -400,11 +390,10 @@ static char *map_of(const char *folder, int code)
 	return drawn_end();
 }
 
-static void a_map_has_a_figure_or_a_reason_in_each_cell(void **state)
+TEST(a_map_has_a_figure_or_a_reason_in_each_cell)
 {
 	char *script;
 
-	(void)state;
 	write_sweep("cells", "aa", 0);
 	script = map_of("cells", 1);
 	/* the program, user code and the kernel, at 25, 50, 75 and 100 MHz */
@@ -428,11 +417,10 @@ static void a_map_has_a_figure_or_a_reason_in_each_cell(void **state)
 }
 
 /* Of what is mixed no setting is the least, but it has figures all the same. */
-static void what_is_mixed_is_coloured(void **state)
+TEST(what_is_mixed_is_coloured)
 {
 	char *script;
 
-	(void)state;
 	write_fine_sweep("shades");
 	script = map_of("shades", 0);
 	assert_true(drawn_figures(script) == 8 && drawn_letters(script, 0) == 0);
@@ -442,7 +430,7 @@ static void what_is_mixed_is_coloured(void **state)
 	free(script);
 }
 
-static void threads_make_a_panel_for_each_block(void **state)
+TEST(threads_make_a_panel_for_each_block)
 {
 	static const char text[] = "{ \"kjoule_sweep\": 1, \"command\": [ \"./program\" ], "
 				   "\"host\": \"there\", \"kernel\": \"Linux\","
@@ -453,7 +441,6 @@ static void threads_make_a_panel_for_each_block(void **state)
 				   "\"f50000.2.data\", \"status\": \"good\" } ] } ] }";
 	char *script;
 
-	(void)state;
 	write_sweep("panels", "aa", 0);
 	write_file(temp_path("panels/sweep.json"), text, strlen(text));
 	script = map_of("panels", 0);
@@ -467,7 +454,7 @@ static void threads_make_a_panel_for_each_block(void **state)
 	free(script);
 }
 
-static void command_lines_are_checked(void **state)
+TEST(command_lines_are_checked)
 {
 	static const struct {
 		const char *options, *words;
@@ -488,7 +475,6 @@ static void command_lines_are_checked(void **state)
 		  "settings of different ones are not compared" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(kjoule("sweep %s", cases[i].options), 2);
 		assert_true(says(err, cases[i].words) && says(err, "kjoule sweep: "));
@@ -496,22 +482,4 @@ static void command_lines_are_checked(void **state)
 	}
 	assert_int_equal(kjoule("sweep --freq keep -- /nonexistent/program"), 127);
 	assert_int_equal(kjoule("sweep --help"), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_block_has_its_best_setting),
-		cmocka_unit_test(people_are_told_the_same),
-		cmocka_unit_test(what_is_mixed_has_no_least),
-		cmocka_unit_test(doubtful_settings_are_told),
-		cmocka_unit_test(other_builds_are_no_sweep),
-		cmocka_unit_test(a_map_is_drawn),
-		cmocka_unit_test(a_map_has_a_figure_or_a_reason_in_each_cell),
-		cmocka_unit_test(what_is_mixed_is_coloured),
-		cmocka_unit_test(threads_make_a_panel_for_each_block),
-		cmocka_unit_test(command_lines_are_checked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,11 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +17,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include "lib/file/datafile.h"
 #include "machine/frequency_guard.h"
 #include "sweep/sweep.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/sysfs.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static struct kjoule_error why;
 
@@ -268,14 +264,13 @@ static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int 
 	return code;
 }
 
-static void settings_take_turns(void **state)
+TEST(settings_take_turns)
 {
 	struct sweep_plan p, again = { 0 };
 	char *said, *text;
 	size_t len;
 	int signal;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	assert_int_equal(run(&p, "turns", 2, &signal, &said), 0);
 	assert_string_equal(fake.said,
@@ -313,13 +308,12 @@ static void put_input(const char *path)
 }
 
 /* The setting that does the work and those that find nothing to do are not to be compared. */
-static void each_setting_reads_the_same_input(void **state)
+TEST(each_setting_reads_the_same_input)
 {
 	struct sweep_plan p;
 	int signal, fds[2];
 	char *said;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	write_file(temp_path("input"), "abc", 3);
 	put_input(temp_path("input"));
@@ -340,13 +334,12 @@ static void each_setting_reads_the_same_input(void **state)
 	put_input("/dev/null");
 }
 
-static void a_setting_that_fails_is_left_out_and_the_others_go_on(void **state)
+TEST(a_setting_that_fails_is_left_out_and_the_others_go_on)
 {
 	struct sweep_plan p, again = { 0 };
 	char *said;
 	int signal;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 2;
 	fake.code = 42;
@@ -363,13 +356,12 @@ static void a_setting_that_fails_is_left_out_and_the_others_go_on(void **state)
 }
 
 /* Without the module, say: that is no matter of the setting. */
-static void a_recording_that_can_not_be_made_ends_it(void **state)
+TEST(a_recording_that_can_not_be_made_ends_it)
 {
 	struct sweep_plan p;
 	char *said;
 	int signal;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.refused_at = 2;
 	assert_int_equal(run(&p, "refused", 1, &signal, &said), 1);
@@ -380,13 +372,12 @@ static void a_recording_that_can_not_be_made_ends_it(void **state)
 	free(said);
 }
 
-static void a_signal_ends_it_and_gives_back(void **state)
+TEST(a_signal_ends_it_and_gives_back)
 {
 	struct sweep_plan p, again = { 0 };
 	char *said;
 	int signal;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.killed_at = 3;
 	assert_int_equal(run(&p, "killed", 1, &signal, &said), 128 + SIGTERM);
@@ -403,13 +394,12 @@ static void a_signal_ends_it_and_gives_back(void **state)
 }
 
 /* Ctrl-C that comes while nothing waits for it is there between two runs. */
-static void a_signal_between_runs_ends_it_and_gives_back(void **state)
+TEST(a_signal_between_runs_ends_it_and_gives_back)
 {
 	struct sweep_plan p, again = { 0 };
 	char *said;
 	int signal;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.raises_at = 2;
 	fake.raises = SIGINT;
@@ -467,12 +457,11 @@ static void guardian_ends(unsigned int seconds)
 }
 
 /* Signals that nothing waits for end it as they would anything, and the guardian gives back. */
-static void deadly_signals_give_back(void **state)
+TEST(deadly_signals_give_back)
 {
 	static const int signals[] = { SIGQUIT, SIGSEGV, SIGABRT, SIGUSR1, SIGALRM, SIGXCPU };
 	char folder[20];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		snprintf(folder, sizeof(folder), "deadly%zu", i);
@@ -485,9 +474,8 @@ static void deadly_signals_give_back(void **state)
 }
 
 /* SIGKILL is for the guardian, whether the command that was started goes on or not. */
-static void what_sigkill_leaves_is_given_back_by_the_guardian(void **state)
+TEST(what_sigkill_leaves_is_given_back_by_the_guardian)
 {
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.leaves = true;
 	die_by(SIGKILL, "guarded");
@@ -504,12 +492,11 @@ static void what_sigkill_leaves_is_given_back_by_the_guardian(void **state)
  * One that comes too late finds that another sweep has them, or that they were set since, and does
  * nothing.
  */
-static void a_late_guardian_leaves_what_others_have_set(void **state)
+TEST(a_late_guardian_leaves_what_others_have_set)
 {
 	struct kjoule_frequency *f;
 	char said[512];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.guardian = STOPPED;
 	die_by(SIGKILL, "late");
@@ -537,13 +524,12 @@ static void a_late_guardian_leaves_what_others_have_set(void **state)
 }
 
 /* A sweep whose guardian was killed comes to its end all the same. */
-static void a_guardian_that_is_killed_is_not_missed(void **state)
+TEST(a_guardian_that_is_killed_is_not_missed)
 {
 	struct sweep_plan p;
 	char *said;
 	int signal;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.guardian = KILLED;
 	fake.raises_at = 2;
@@ -555,12 +541,11 @@ static void a_guardian_that_is_killed_is_not_missed(void **state)
 }
 
 /* Both killed: they are as they are, and the next one learns what they were. */
-static void what_sigkill_leaves_is_given_back_by_the_next(void **state)
+TEST(what_sigkill_leaves_is_given_back_by_the_next)
 {
 	struct sweep_plan again = { 0 };
 	char said[512];
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.guardian = KILLED;
 	die_by(SIGKILL, "sigkill");
@@ -579,13 +564,12 @@ static void what_sigkill_leaves_is_given_back_by_the_next(void **state)
 }
 
 /* The command killed, by whomever: its setting is left out. */
-static void a_command_that_is_killed_is_a_setting_that_fails(void **state)
+TEST(a_command_that_is_killed_is_a_setting_that_fails)
 {
 	struct sweep_plan p;
 	char *said;
 	int signal;
 
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 3;
 	fake.code = 128 + SIGKILL;
@@ -600,13 +584,12 @@ static void a_command_that_is_killed_is_a_setting_that_fails(void **state)
 }
 
 /* The folder is the one that was looked at, whatever its path leads to later. */
-static void a_link_in_the_place_of_the_folder_leads_nowhere(void **state)
+TEST(a_link_in_the_place_of_the_folder_leads_nowhere)
 {
 	struct sweep_plan p, again = { 0 };
 	char folder[300], *said;
 	int signal;
 
-	(void)state;
 	snprintf(folder, sizeof(folder), "%s", temp_path("replaced"));
 	memset(&fake, 0, sizeof(fake));
 	fake.moves = folder;
@@ -621,7 +604,7 @@ static void a_link_in_the_place_of_the_folder_leads_nowhere(void **state)
 	free(said);
 }
 
-static void other_folders_are_refused(void **state)
+TEST(other_folders_are_refused)
 {
 	static const char *const bad[] = {
 		"", "[]", "{}", "{ \"kjoule_sweep\": 2, \"settings\": [ {} ] }",
@@ -632,7 +615,6 @@ static void other_folders_are_refused(void **state)
 	};
 	struct sweep_plan p = { 0 };
 
-	(void)state;
 	assert_int_equal(sweep_folder_read("/nonexistent", &p, &why), -ENOENT);
 	assert_true(says(why.text, "there is no sweep in it"));
 	assert_int_equal(sweep_folder_new("/nonexistent/x", &why), -ENOENT);
@@ -647,12 +629,11 @@ static void other_folders_are_refused(void **state)
 /*
  * A sweep runs as root mostly: who else can write to a folder does not tell it where its files go.
  */
-static void folders_of_others_are_refused(void **state)
+TEST(folders_of_others_are_refused)
 {
 	char folder[300], link[300];
 	int fd;
 
-	(void)state;
 	snprintf(folder, sizeof(folder), "%s", temp_path("others"));
 	snprintf(link, sizeof(link), "%s", temp_path("link"));
 	assert_int_equal(mkdir(folder, 0700), 0);
@@ -680,7 +661,7 @@ static void folders_of_others_are_refused(void **state)
 }
 
 /* What lies there already, links to somewhere else even, is replaced and not written to. */
-static void links_in_the_folder_lead_nowhere(void **state)
+TEST(links_in_the_folder_lead_nowhere)
 {
 	static const char *const names[] =
 		{ "sweep.json.new", "f100000.t1.1.data", "f100000.t1.1.data.out" };
@@ -690,7 +671,6 @@ static void links_in_the_folder_lead_nowhere(void **state)
 	size_t len;
 	int signal;
 
-	(void)state;
 	snprintf(folder, sizeof(folder), "%s", temp_path("links"));
 	snprintf(target, sizeof(target), "%s", temp_path("precious"));
 	write_file(target, "precious", 8);
@@ -710,25 +690,6 @@ static void links_in_the_folder_lead_nowhere(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(settings_take_turns),
-		cmocka_unit_test(each_setting_reads_the_same_input),
-		cmocka_unit_test(a_setting_that_fails_is_left_out_and_the_others_go_on),
-		cmocka_unit_test(a_recording_that_can_not_be_made_ends_it),
-		cmocka_unit_test(a_signal_ends_it_and_gives_back),
-		cmocka_unit_test(a_signal_between_runs_ends_it_and_gives_back),
-		cmocka_unit_test(deadly_signals_give_back),
-		cmocka_unit_test(what_sigkill_leaves_is_given_back_by_the_guardian),
-		cmocka_unit_test(a_late_guardian_leaves_what_others_have_set),
-		cmocka_unit_test(a_guardian_that_is_killed_is_not_missed),
-		cmocka_unit_test(what_sigkill_leaves_is_given_back_by_the_next),
-		cmocka_unit_test(a_command_that_is_killed_is_a_setting_that_fails),
-		cmocka_unit_test(a_link_in_the_place_of_the_folder_leads_nowhere),
-		cmocka_unit_test(other_folders_are_refused),
-		cmocka_unit_test(folders_of_others_are_refused),
-		cmocka_unit_test(links_in_the_folder_lead_nowhere),
-	};
-
 	/* a shell starts what runs in the background with it ignored */
 	signal(SIGINT, SIG_DFL);
 	put_input("/dev/null");
@@ -736,5 +697,5 @@ int main(void)
 	/* what is left by a process that was killed is ours */
 	if (seen == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }
