@@ -17,30 +17,17 @@
 
 static struct json_object *annotate(const char *how, const char *name)
 {
-	struct json_object *doc;
-
-	assert_int_equal(kjoule("annotate --json %s %s", how, temp_path(name)), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
-}
-
-static const char *word(struct json_object *row, const char *key)
-{
-	return json_object_get_string(member(row, key));
+	return kjoule_json(0, "annotate --json %s %s", how, temp_path(name));
 }
 
 /* Rows of a kind, one after the other; @i is 0 at first. */
 static struct json_object *next(struct json_object *doc, const char *kind, size_t *i)
 {
-	struct json_object *rows = member(doc, "rows");
+	struct json_object *row;
 
-	while (*i < json_object_array_length(rows)) {
-		struct json_object *row = json_object_array_get_idx(rows, (*i)++);
-
-		if (!strcmp(word(row, "kind"), kind))
+	while ((row = item_of(doc, "rows", (*i)++)))
+		if (!strcmp(text_of(row, "kind"), kind))
 			return row;
-	}
 	return NULL;
 }
 
@@ -51,7 +38,7 @@ TEST(blocks_have_their_figures)
 	size_t i = 0;
 
 	row = next(doc, "function", &i);
-	assert_string_equal(word(row, "function"), "a_loop_and_more");
+	assert_string_equal(text_of(row, "function"), "a_loop_and_more");
 	assert_int_equal(number(row, "samples"), 6000);
 	assert_true(near(number(row, "energy_package_j"), 9, 0.05));
 	assert_null(next(doc, "function", &i));		/* the kernel's has no code to show */
@@ -68,7 +55,6 @@ TEST(blocks_have_their_figures)
 	}
 	assert_int_equal(sampled, 2);
 	assert_true(looping >= 1);
-	json_object_put(doc);
 }
 
 /* The first of three seconds is a region of the program. */
@@ -95,11 +81,9 @@ TEST(a_region_cuts_figures_and_samples)
 	for (i = 0; (row = next(doc, "instruction", &i));)
 		samples += member(row, "samples") ? number(row, "samples") : 0;
 	assert_int_equal(samples, 2000);
-	json_object_put(doc);
 	doc = annotate("", "region");
 	i = 0;
 	assert_int_equal(number(next(doc, "function", &i), "samples"), 6000);
-	json_object_put(doc);
 }
 
 /*
@@ -163,18 +147,16 @@ TEST(what_has_no_energy_stands_by_its_time)
 		seen = true;
 	}
 	assert_true(seen);
-	json_object_put(doc);
 	/* nor is a function below the limit for that */
 	second = "main";
 	record_in_two_halves("stopped", 6200, 0, false, true);
 	second = NULL;
 	doc = annotate("--percent-limit 30", "stopped");
 	row = next(doc, "function", &at);
-	assert_string_equal(word(row, "function"), "a_loop_and_more");
+	assert_string_equal(text_of(row, "function"), "a_loop_and_more");
 	row = next(doc, "function", &at);
-	assert_true(row && !strcmp(word(row, "function"), "main") &&
+	assert_true(row && !strcmp(text_of(row, "function"), "main") &&
 		    !figure_of(row, "energy_package_j"));
-	json_object_put(doc);
 }
 
 /* Without a word a table with "-" in it looks measured. */
@@ -209,15 +191,12 @@ TEST(code_of_a_library_that_came_later_is_not_counted)
 	for (i = 0; (row = next(doc, "instruction", &i));)
 		samples += member(row, "samples") ? number(row, "samples") : 0;
 	assert_int_equal(samples, 3000);
-	json_object_put(doc);
-	assert_int_equal(kjoule("report --json %s", temp_path("later")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("later"));
 	/* less the 3 us that a tick takes */
 	assert_true(near(number(find_row(doc, "function", looped_path()), "time_s"), 3 * 0.997,
 			 0.005));
 	assert_true(near(number(find_row(doc, "function", "/nonexistent/library"), "time_s"),
 			 6 * 0.997, 0.005));
-	json_object_put(doc);
 }
 
 TEST(instructions_have_their_samples)
@@ -235,11 +214,10 @@ TEST(instructions_have_their_samples)
 		samples += number(row, "samples");
 		loop |= at == looped.loop && number(row, "samples") == 3000;
 		after |= at == looped.after && number(row, "samples") == 3000;
-		ret |= !strncmp(word(row, "text"), "ret", 3);
+		ret |= !strncmp(text_of(row, "text"), "ret", 3);
 	}
 	assert_true(loop && after && ret);
 	assert_int_equal(samples, 6000);
-	json_object_put(doc);
 }
 
 TEST(lines_have_their_text)
@@ -251,12 +229,12 @@ TEST(lines_have_their_text)
 	while ((row = next(doc, "line", &i))) {
 		int line = number(row, "source_line");
 
-		assert_non_null(strstr(word(row, "source_file"), "looped.c"));
+		assert_non_null(strstr(text_of(row, "source_file"), "looped.c"));
 		/* where the test was built the file is there */
-		if (line == looped.loop_line && !access(word(row, "source_file"), R_OK))
-			assert_non_null(strstr(word(row, "text"), "p[i & 3] += i ^ n;"));
+		if (line == looped.loop_line && !access(text_of(row, "source_file"), R_OK))
+			assert_non_null(strstr(text_of(row, "text"), "p[i & 3] += i ^ n;"));
 		else if (line == looped.loop_line)
-			assert_string_equal(word(row, "text"), "");
+			assert_string_equal(text_of(row, "text"), "");
 		if (line != looped.loop_line && line != looped.after_line) {
 			assert_null(member(row, "samples"));
 			continue;
@@ -267,7 +245,6 @@ TEST(lines_have_their_text)
 				 0.01));
 	}
 	assert_int_equal(found, 2);
-	json_object_put(doc);
 }
 
 TEST(hot_code_is_marked)
@@ -311,8 +288,7 @@ TEST(power_that_is_mixed_is_marked)
 	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
 	free(b.data);
 	doc = annotate("", "mixed");
-	assert_int_equal(kjoule("report --by block --json %s", temp_path("mixed")), 0);
-	reported = json_tokener_parse(out);
+	reported = kjoule_json(0, "report --by block --json %s", temp_path("mixed"));
 	while ((row = next(doc, "block", &i))) {
 		struct json_object *rows = member(reported, "rows");
 
@@ -323,7 +299,7 @@ TEST(power_that_is_mixed_is_marked)
 		for (size_t k = 0; k < json_object_array_length(rows); k++) {
 			struct json_object *like = json_object_array_get_idx(rows, k);
 
-			if (strcmp(word(like, "kind"), "block") ||
+			if (strcmp(text_of(like, "kind"), "block") ||
 			    number(like, "start") != number(row, "address"))
 				continue;
 			found++;
@@ -336,8 +312,6 @@ TEST(power_that_is_mixed_is_marked)
 	/* the function is all that ran */
 	i = 0;
 	assert_true(number(next(doc, "function", &i), "window_share") > 0.99);
-	json_object_put(reported);
-	json_object_put(doc);
 	assert_int_equal(kjoule("annotate %s", temp_path("mixed")), 0);
 	assert_true(says(out, ">>~ ") &&
 		    says(out, "~ : runs too shortly between two updates of the energy counter"));
@@ -375,7 +349,6 @@ TEST(what_was_held_is_in_no_total)
 	for (i = 0; (row = next(doc, "instruction", &i));)
 		samples -= member(row, "samples") ? number(row, "samples") : 0;
 	assert_true(samples == 0);
-	json_object_put(doc);
 	run.paused = false;
 	series_record(&run);
 	assert_int_equal(kjoule("annotate %s", temp_path("held")), 0);
@@ -398,17 +371,12 @@ TEST(what_is_not_there_is_told)
 	assert_true(says(out, "its code is not to be seen"));
 	assert_true(says(err, "/nonexistent/program: no symbols"));
 	/* programs are shown as well */
-	assert_int_equal(kjoule("annotate --json -f '[unknown]' %s", temp_path("gone")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "annotate --json -f '[unknown]' %s", temp_path("gone"));
 	missing = json_object_array_get_idx(member(doc, "missing_code"), 0);
-	assert_string_equal(json_object_get_string(member(missing, "function")), "[unknown]");
-	assert_true(says(json_object_get_string(member(missing, "reason")),
-			 "its code is not to be seen"));
-	json_object_put(doc);
-	assert_int_equal(kjoule("annotate --json %s", temp_path("usual")), 0);
-	doc = json_tokener_parse(out);
+	assert_string_equal(text_of(missing, "function"), "[unknown]");
+	assert_true(says(text_of(missing, "reason"), "its code is not to be seen"));
+	doc = kjoule_json(0, "annotate --json %s", temp_path("usual"));
 	assert_int_equal(json_object_array_length(member(doc, "missing_code")), 0);
-	json_object_put(doc);
 }
 
 TEST(wrong_command_lines_are_2)

@@ -15,29 +15,15 @@
 #include "tests/support/tool.h"
 #include "tests/support/unit.h"
 
-static struct json_object *report(const char *how, const char *name)
-{
-	struct json_object *doc;
-
-	assert_int_equal(kjoule("report --json %s %s", how, temp_path(name)), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
-}
-
 /* The unit of that kind whose figure @key has this value. */
 static struct json_object *unit(struct json_object *doc, const char *kind, const char *key,
 				double value)
 {
-	struct json_object *rows = member(doc, "rows");
+	struct json_object *row;
 
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (!strcmp(json_object_get_string(member(row, "kind")), kind) &&
-		    number(row, key) == value)
+	for (size_t i = 0; (row = item_of(doc, "rows", i)); i++)
+		if (!strcmp(text_of(row, "kind"), kind) && number(row, key) == value)
 			return row;
-	}
 	print_message("no %s with %s %g\n%s\n", kind, key, value, out);
 	return NULL;
 }
@@ -51,17 +37,16 @@ static void is_3_s_at(struct json_object *row, double w)
 
 TEST(lines_are_separate)
 {
-	struct json_object *doc = report("--by line", "usual"), *row;
+	struct json_object *doc = report_json("--by line", "usual"), *row;
 
 	row = unit(doc, "line", "source_line", looped.loop_line);
 	is_3_s_at(row, 1);
-	assert_non_null(strstr(json_object_get_string(member(row, "source_file")), "looped.c"));
-	assert_string_equal(json_object_get_string(member(row, "in_function")), "a_loop_and_more");
-	assert_non_null(strstr(json_object_get_string(member(row, "function")), "looped.c:"));
+	assert_non_null(strstr(text_of(row, "source_file"), "looped.c"));
+	assert_string_equal(text_of(row, "in_function"), "a_loop_and_more");
+	assert_non_null(strstr(text_of(row, "function"), "looped.c:"));
 	is_3_s_at(unit(doc, "line", "source_line", looped.after_line), 2);
 	/* the kernel's code has no lines here: it stays what it is */
 	assert_non_null(find_row(doc, "function", "[kernel]"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --by line %s", temp_path("usual")), 0);
 	assert_true(says(out, "\n3000 samples of the recording are counted by function: the kernel's"));
 	assert_true(says(out, "* : imprecise instruction pointers: some samples may be of the code"));
@@ -71,16 +56,15 @@ TEST(lines_are_separate)
 
 TEST(loops_and_blocks_are_separate)
 {
-	struct json_object *doc = report("--by loop", "precise"), *row;
+	struct json_object *doc = report_json("--by loop", "precise"), *row;
 
 	row = unit(doc, "loop", "loop_depth", 1);
 	is_3_s_at(row, 1);
 	assert_true(number(row, "start") <= looped.loop && looped.loop < number(row, "end"));
 	assert_true(looped.after >= number(row, "end") || looped.after < number(row, "start"));
 	assert_int_equal(number(row, "precise_percent"), 100);
-	json_object_put(doc);
 	assert_true(says(out, "a_loop_and_more, outside of loops"));
-	doc = report("--by block", "precise");
+	doc = report_json("--by block", "precise");
 	for (int i = 0; i < 2; i++) {
 		struct json_object *rows = member(doc, "rows");
 		uint64_t at = i ? looped.after : looped.loop;
@@ -88,20 +72,19 @@ TEST(loops_and_blocks_are_separate)
 
 		for (size_t k = 0; k < json_object_array_length(rows); k++) {
 			row = json_object_array_get_idx(rows, k);
-			if (strcmp(json_object_get_string(member(row, "kind")), "block") ||
-			    at < number(row, "start") || at >= number(row, "end"))
+			if (strcmp(text_of(row, "kind"), "block") || at < number(row, "start") ||
+			    at >= number(row, "end"))
 				continue;
 			found++;
 			is_3_s_at(row, i ? 2 : 1);
 		}
 		assert_int_equal(found, 1);
 	}
-	json_object_put(doc);
 }
 
 TEST(objects_and_processes_are_sums)
 {
-	struct json_object *doc = report("--by object", "usual"), *row;
+	struct json_object *doc = report_json("--by object", "usual"), *row;
 
 	row = find_row(doc, "object", looped_path());
 	assert_non_null(row);
@@ -109,13 +92,11 @@ TEST(objects_and_processes_are_sums)
 	row = find_row(doc, "object", "[kernel]");
 	assert_non_null(row);
 	assert_int_equal(number(row, "samples"), 3000);
-	json_object_put(doc);
-	doc = report("--by process", "usual");
+	doc = report_json("--by process", "usual");
 	assert_null(find_row(doc, "function", NULL));
 	row = find_row(doc, "process", NULL);
 	assert_int_equal(number(row, "samples"), 9000);
 	assert_true(near(number(row, "energy_package_j"), 12, 0.05));
-	json_object_put(doc);
 }
 
 TEST(the_user_s_blocks_come_first)
@@ -124,22 +105,19 @@ TEST(the_user_s_blocks_come_first)
 	char how[512];
 
 	snprintf(how, sizeof(how), "--block hot=looped.c:%d", looped.loop_line);
-	doc = report(how, "usual");
+	doc = report_json(how, "usual");
 	is_3_s_at(find_row(doc, "named", NULL), 1);
 	/* what is left of the function stays the function */
 	is_3_s_at(find_row(doc, "function", looped_path()), 2);
-	json_object_put(doc);
 	/* merged, by lines and by addresses */
 	snprintf(how, sizeof(how), "--by block --block both=support/looped.c:%d-%d --block both=test_code_units:0x%lx-0x%lx",
 		 looped.loop_line, looped.loop_line, (unsigned long)looped.after,
 		 (unsigned long)looped.after + 1);
-	doc = report(how, "usual");
+	doc = report_json(how, "usual");
 	assert_int_equal(number(find_row(doc, "named", NULL), "samples"), 6000);
-	json_object_put(doc);
-	doc = report("--block all=a_loop_and_more", "usual");
+	doc = report_json("--block all=a_loop_and_more", "usual");
 	assert_int_equal(number(find_row(doc, "named", NULL), "samples"), 6000);
 	assert_null(find_row(doc, "function", looped_path()));
-	json_object_put(doc);
 }
 
 TEST(what_was_not_sampled_has_no_number)
@@ -158,24 +136,22 @@ TEST(what_was_not_sampled_has_no_number)
 
 TEST(a_budget_names_who_breaks_it)
 {
-	struct json_object *doc = report("--by line --power-budget 1.5W", "usual"), *row;
+	struct json_object *doc = report_json("--by line --power-budget 1.5W", "usual"), *row;
 	char how[64];
 
 	row = unit(doc, "line", "source_line", looped.loop_line);
-	assert_string_equal(json_object_get_string(member(row, "over_budget")), "no");
+	assert_string_equal(text_of(row, "over_budget"), "no");
 	row = unit(doc, "line", "source_line", looped.after_line);
-	assert_string_equal(json_object_get_string(member(row, "over_budget")), "yes");
+	assert_string_equal(text_of(row, "over_budget"), "yes");
 	assert_null(member(find_row(doc, "process", NULL), "over_budget"));
 	/* the very power that was found for the loop is inside of its interval */
 	row = unit(doc, "line", "source_line", looped.loop_line);
 	assert_true(number(row, "power_lo_package_w") < number(row, "power_hi_package_w"));
 	snprintf(how, sizeof(how), "--by line --power-budget %.9gmW",
 		 1000 * number(row, "power_package_w"));
-	json_object_put(doc);
-	doc = report(how, "usual");
+	doc = report_json(how, "usual");
 	row = unit(doc, "line", "source_line", looped.loop_line);
-	assert_string_equal(json_object_get_string(member(row, "over_budget")), "perhaps");
-	json_object_put(doc);
+	assert_string_equal(text_of(row, "over_budget"), "perhaps");
 	assert_int_equal(kjoule("report --by line --power-budget 1.5 %s", temp_path("usual")), 0);
 	assert_true(says(out, "! : draws more package power than the budget of 1.5 W: 1, for 2.99"));
 }
@@ -183,14 +159,13 @@ TEST(a_budget_names_who_breaks_it)
 /* Who is below the limit breaks a budget all the same. */
 TEST(a_budget_counts_what_is_hidden)
 {
-	struct json_object *doc = report("--by line --power-budget 1.5W --percent-limit 60",
+	struct json_object *doc = report_json("--by line --power-budget 1.5W --percent-limit 60",
 					 "usual"), *hidden;
 
 	hidden = member(doc, "hidden_over_budget");
 	assert_int_equal(number(member(hidden, "yes"), "blocks"), 1);
 	assert_true(near(number(member(hidden, "yes"), "time_s"), 3, 0.02));
 	assert_int_equal(number(member(hidden, "perhaps"), "blocks"), 0);
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --by line --power-budget 1.5 --percent-limit 60 %s",
 				temp_path("usual")), 0);
 	assert_true(says(out, "than the budget of 1.5 W: 0, for 0 s"));
@@ -226,9 +201,8 @@ TEST(a_budget_does_not_judge_what_is_mixed)
 	free(b.data);
 	/* between their powers: neither keeps nor breaks it */
 	for (int above = 0; above < 2; above++) {
-		doc =
-		report(above ? "--by line --power-budget 2.6W" : "--by line --power-budget 1.6W",
-		       "mixed");
+		doc = report_json(above ? "--by line --power-budget 2.6W" :
+				  "--by line --power-budget 1.6W", "mixed");
 		for (int i = 0; i < 2; i++) {
 			row = unit(doc, "line", "source_line",
 				   i ? looped.after_line : looped.loop_line);
@@ -238,11 +212,8 @@ TEST(a_budget_does_not_judge_what_is_mixed)
 			if (above)
 				assert_null(member(row, "over_budget"));
 			else
-				assert_string_equal(json_object_get_string(member(row,
-										  "over_budget")),
-						    "perhaps");
+				assert_string_equal(text_of(row, "over_budget"), "perhaps");
 		}
-		json_object_put(doc);
 	}
 }
 
@@ -270,19 +241,17 @@ TEST(a_budget_does_not_judge_without_an_interval)
 	}
 	write_recording(temp_path("rare"), &meta, &b, 1, looped_path(), 9000);
 	free(b.data);
-	doc = report("--by line --power-budget 1.5W", "rare");
+	doc = report_json("--by line --power-budget 1.5W", "rare");
 	row = unit(doc, "line", "source_line", looped.after_line);
 	assert_true(near(number(row, "power_package_w"), 1, 0.02));
 	assert_null(figure_of(row, "power_lo_package_w"));
 	assert_null(member(row, "over_budget"));
 	row = unit(doc, "line", "source_line", looped.loop_line);
-	assert_string_equal(json_object_get_string(member(row, "over_budget")), "no");
-	json_object_put(doc);
+	assert_string_equal(text_of(row, "over_budget"), "no");
 	/* above, it is a hint */
-	doc = report("--by line --power-budget 0.5W", "rare");
+	doc = report_json("--by line --power-budget 0.5W", "rare");
 	row = unit(doc, "line", "source_line", looped.after_line);
-	assert_string_equal(json_object_get_string(member(row, "over_budget")), "perhaps");
-	json_object_put(doc);
+	assert_string_equal(text_of(row, "over_budget"), "perhaps");
 	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 0 %s",
 				temp_path("rare")), 0);
 	assert_true(says(out, "- : its power or the interval of that is not known, or it is mixed (~): 1, for 0.00"));
@@ -293,8 +262,8 @@ TEST(a_budget_does_not_judge_without_an_interval)
 
 TEST(the_worst_case_is_wider)
 {
-	struct json_object *docs[2] = { report("--interval combined", "usual"),
-					report("--interval worst-case", "usual") };
+	struct json_object *docs[2] = { report_json("--interval combined", "usual"),
+					report_json("--interval worst-case", "usual") };
 	double width[2];
 
 	for (unsigned int i = 0; i < 2; i++) {
@@ -310,7 +279,6 @@ TEST(the_worst_case_is_wider)
 					 number(row, "time_hi_s") *
 					 number(row, "power_hi_package_w"), 1e-6));
 		}
-		json_object_put(docs[i]);
 	}
 	assert_true(width[1] > width[0]);
 }

@@ -569,11 +569,9 @@ TEST(the_report_counts_ticks_of_all_other_sets)
 	char expected[160], *text;
 
 	record("sets");
-	assert_int_equal(kjoule("report --json %s", temp_path("sets")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("sets"));
 	assert_int_equal(number(doc, "other_set_ticks"), 0);
 	assert_true(near(number(doc, "other_set_part"), 0, 0));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("sets")), 0);
 	assert_null(strstr(out, "rarely ran together"));
 	assert_int_equal(view_open(temp_path("sets"), &v, &error), 0);

@@ -17,12 +17,7 @@
 
 static struct json_object *report(const char *args)
 {
-	int code = kjoule("report --json %s", args);
-
-	if (code)
-		print_message("%s", err);
-	assert_int_equal(code, 0);
-	return json_tokener_parse(out);
+	return kjoule_json(0, "report --json %s", args);
 }
 
 static void series(const char *name, const uint32_t *ticks, const double *watt, size_t n)
@@ -79,7 +74,6 @@ TEST(several_runs_are_an_average_run)
 	/* process ids are no name */
 	row = find_row(doc, "process", NULL);
 	assert_null(member(row, "pid"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("avg", 3)), 0);
 	assert_true(says(out, ": 3 runs of "));
 	assert_true(says(out, "which includes how runs differ"));
@@ -107,10 +101,8 @@ TEST(more_runs_are_narrower)
 	}
 	doc = report(series_files("more", 1));
 	one = half(find_row(doc, "total", NULL), "energy");
-	json_object_put(doc);
 	doc = report(series_files("more", 9));
 	nine = half(find_row(doc, "total", NULL), "energy");
-	json_object_put(doc);
 	print_message("half of the interval of 1 run: %.4f J, of 9: %.4f J\n", one, nine);
 	assert_true(nine < one / 1.8 && nine > one / 4);
 }
@@ -125,20 +117,17 @@ TEST(the_spread_between_runs_is_in_the_interval)
 	series("spread", ticks, watt, 5);
 	doc = report(series_files("spread", 1));
 	assert_true(half(find_row(doc, "total", NULL), "time") < 0.01);
-	json_object_put(doc);
 	doc = report(series_files("spread", 5));
 	row = find_row(doc, "total", NULL);
 	/* t(4) * S / sqrt(5), S = 0.4123 */
 	assert_true(near(half(row, "time"), 2.776 * 0.4123 / sqrt(5), 0.003));
 	assert_true(near(half(row, "energy"), 2.776 * 0.4123 / sqrt(5) * 1.5, 0.05));
-	json_object_put(doc);
 	/* of two it is unknown, and that is reported */
 	doc = report(series_files("spread", 2));
 	row = find_row(doc, "total", NULL);
 	assert_true(half(row, "time") < 0.01);
 	assert_null(member(row, "time_between_s"));
 	assert_false(json_object_get_boolean(member(doc, "spread_known")));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("spread", 2)), 0);
 	assert_true(says(out, "without how runs differ: that takes 3"));
 }
@@ -162,13 +151,10 @@ TEST(a_run_that_differs_is_named_and_left_out_when_asked)
 	}
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 10.5, 1e-9));
 	assert_true(says(err, "odd.6 differs from the other runs: time 13 s is +30 % off the median"));
-	json_object_put(doc);
-	assert_int_equal(kjoule("report --without-outliers --json %s", series_files("odd", 6)), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --without-outliers --json %s", series_files("odd", 6));
 	assert_int_equal(number(doc, "average_of"), 4);
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 9.99875, 1e-9));
 	assert_int_equal(number(find_row(doc, "total", NULL), "samples"), 39995);
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("odd", 6)), 0);
 	assert_true(says(out, "# differs    "));
 	assert_true(says(out, "--without-outliers leaves it out"));
@@ -192,7 +178,6 @@ TEST(code_missing_in_a_run_counts_as_zero)
 	/* t(3) * S / sqrt(4), S of 5, 0, 0 and 0 s; less than nothing it cannot be */
 	assert_true(near(number(row, "time_hi_s"), 1.246 + 3.182 * 2.5 / 2, 0.02));
 	assert_true(number(row, "time_lo_s") == 0);
-	json_object_put(doc);
 }
 
 TEST(different_measurements_are_not_averaged)
@@ -254,7 +239,6 @@ TEST(a_run_without_energy_takes_none_from_the_others)
 	assert_true(near(number(row, "energy_package_j"), 15, 0.05));
 	assert_true(near(number(row, "power_package_w"), 1.5, 0.005));
 	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 2), "energy_j"));
-	json_object_put(doc);
 	/* nor does one that has not met the code at all, and was there before the others */
 	series_record(&(struct series_run){ .name = "dim.1", .ticks = 10000, .no_energy = true,
 					    .kernel_only = true });
@@ -264,7 +248,6 @@ TEST(a_run_without_energy_takes_none_from_the_others)
 	row = find_row(doc, "function", SERIES_OBJECT);
 	assert_true(near(number(row, "energy_package_j"), 5 * (1 - 0.003), 0.05));
 	assert_true(near(number(row, "time_s"), 10.0 / 3 * (1 - 0.003), 0.02));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("dark", 3)), 0);
 	assert_true(says(out, "dark.3: its energy is not known"));
 }
@@ -284,13 +267,11 @@ TEST(without_a_source_there_is_time)
 	snprintf(b, sizeof(b), "%s",
 		 series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000,
 						     .no_source = true }));
-	assert_int_equal(kjoule("report --json %s %s", a, b), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s %s", a, b);
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "time_s"), 2, 1e-9));
 	assert_true(isnan(number(row, "energy_package_j")));
 	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 0), "energy_j"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s %s", a, b), 0);
 	assert_true(says(out, "# energy: no source was used"));
 	series_record(&(struct series_run){ .name = "with", .ticks = 1000, .watt = 1 });
@@ -371,15 +352,13 @@ TEST(damaged_and_cut_files_are_reported)
 	assert_int_equal(kjoule("report %s %s", a, temp_path("cut")), 1);
 	assert_true(says(out, "cut is not a whole run and is left out: it was cut short"));
 	assert_true(says(out, "1 run of 20 s on"));
-	assert_int_equal(kjoule("report --json %s %s", a, temp_path("cut")), 1);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(1, "report --json %s %s", a, temp_path("cut"));
 	run = json_object_array_get_idx(member(doc, "runs"), 1);
 	assert_true(json_object_get_boolean(member(run, "left_out")));
 	assert_true(!member(run, "differs") && !member(run, "time_score") &&
 		    !member(run, "energy_differs"));
 	run = json_object_array_get_idx(member(doc, "runs"), 0);
 	assert_true(member(run, "differs") && member(run, "energy_differs"));
-	json_object_put(doc);
 	/* nor is a whole run judged by parts, however many they are */
 	for (int i = 0; i < 3; i++) {
 		snprintf(b, sizeof(b), "%s.%d", temp_path("part"), i);
@@ -431,11 +410,9 @@ TEST(models_of_one_recording_stay_so)
 	snprintf(text, sizeof(text), "--model auto %s", series_files("model", 2));
 	doc = report(text);
 	model = member(doc, "model");
-	assert_string_equal(json_object_get_string(member(model, "name")), "cpm");
-	assert_string_equal(json_object_get_string(member(model, "requested")), "auto");
-	assert_string_equal(json_object_get_string(member(find_row(doc, "total", NULL), "model")),
-			    "cpm");
-	json_object_put(doc);
+	assert_string_equal(text_of(model, "name"), "cpm");
+	assert_string_equal(text_of(model, "requested"), "auto");
+	assert_string_equal(text_of(find_row(doc, "total", NULL), "model"), "cpm");
 
 	assert_int_equal(kjoule("report %s %s", plain, paused), 0);
 	assert_true(says(out, "model.held was recorded with --edge, "));
@@ -445,7 +422,6 @@ TEST(models_of_one_recording_stay_so)
 	assert_true(says(err, "model.held was recorded with --edge"));
 	/* 4 % of the one */
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 20 * 0.98, 0.1));
-	json_object_put(doc);
 	series_record(&(struct series_run){ .name = "model.3", .ticks = 20000, .watt = 1,
 					    .paused = true });
 	assert_int_equal(kjoule("report %s %s", paused, temp_path("model.3")), 0);
@@ -483,15 +459,14 @@ TEST(code_is_joined_wherever_it_was_loaded)
 		for (size_t i = 0; i < json_object_array_length(rows); i++) {
 			struct json_object *row = json_object_array_get_idx(rows, i);
 
-			if (strcmp(json_object_get_string(member(row, "kind")), kinds[g]) ||
-			    strcmp(json_object_get_string(member(row, "object")), looped_path()))
+			if (strcmp(text_of(row, "kind"), kinds[g]) ||
+			    strcmp(text_of(row, "object"), looped_path()))
 				continue;
 			units++;
 			assert_int_equal(number(row, "runs"), 3);
 			assert_true(near(number(row, "samples"), 15000, 300));
 		}
 		assert_int_equal(units, 1);
-		json_object_put(doc);
 	}
 	/* what the user has named, too */
 	{
@@ -502,7 +477,6 @@ TEST(code_is_joined_wherever_it_was_loaded)
 			 series_files("aslr", 3));
 		doc = report(args);
 		assert_int_equal(number(find_row(doc, "named", NULL), "runs"), 3);
-		json_object_put(doc);
 	}
 }
 

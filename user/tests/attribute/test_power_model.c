@@ -64,39 +64,17 @@ static struct alternating fine = { .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .
 				   .power_w = { 1, 3, 2 }, .period_s = 10e-3, .ticks = 20,
 				   .jitter = 1, .total_s = 40 };
 
-static struct json_object *report(const char *how, const char *name)
-{
-	struct json_object *doc;
-
-	if (kjoule("report --json %s %s", how, temp_path(name)))
-		print_message("%s\n", err);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
-}
-
-static const char *text(struct json_object *o, const char *key)
-{
-	return json_object_get_string(member(o, key)) ? json_object_get_string(member(o, key)) : "";
-}
-
 /* The row of a block; two of them have no name. */
 static struct json_object *row_of(struct json_object *doc, unsigned int block)
 {
 	static const char *const names[] = { "[unknown]", "[unknown]", "[hidden]" };
 	static const char *const objects[] = { PROGRAM, "[kernel]", "[kernel]" };
-	struct json_object *rows = member(doc, "rows");
+	struct json_object *row = row_with(doc, "kind", "function", "function", names[block],
+					   "object", objects[block], NULL);
 
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (!strcmp(text(row, "kind"), "function") &&
-		    !strcmp(text(row, "function"), names[block]) &&
-		    !strcmp(text(row, "object"), objects[block]))
-			return row;
-	}
-	print_message("no row of block %u\n%s\n", block, out);
-	return NULL;
+	if (!row)
+		print_message("no row of block %u\n%s\n", block, out);
+	return row;
 }
 
 /*
@@ -113,38 +91,40 @@ TEST(bystanders_are_no_part_of_it)
 	alternating_free(&fine);
 	visits = 0;
 	for (size_t i = 0; i < 3; i++) {
-		struct json_object *doc = report(how[i], "visited"), *rows = member(doc, "rows");
+		struct json_object *doc = report_json(how[i], "visited"),
+			*rows = member(doc, "rows");
 		double samples = number(member(doc, "counters"), "samples");
 
-		assert_string_equal(text(member(doc, "model"), "name"), i < 2 ? "mixture" : "cpm");
+		assert_string_equal(text_of(member(doc, "model"), "name"),
+				    i < 2 ? "mixture" : "cpm");
 		if (i < 2)
 			assert_int_equal(number(member(doc, "model"), "not_separable"), 0);
 		for (size_t k = 0; k < json_object_array_length(rows); k++) {
 			struct json_object *row = json_object_array_get_idx(rows, k);
 
-			assert_null(strstr(text(row, "function"), "bystanders"));
-			assert_null(strstr(text(row, "comm"), "bystanders"));
-			if (!strcmp(text(row, "kind"), "total"))
+			assert_null(strstr(text_of(row, "function"), "bystanders"));
+			assert_null(strstr(text_of(row, "comm"), "bystanders"));
+			if (!strcmp(text_of(row, "kind"), "total"))
 				assert_true(near(number(row, "time_s"), samples * fine.interval_s,
 						 1e-6));
 		}
-		json_object_put(doc);
 	}
 }
 
 TEST(mixture_separates_blocks_that_cpm_does_not)
 {
-	struct json_object *doc = report("--model mixture", "fine"), *cpm = report("", "fine");
+	struct json_object *doc = report_json("--model mixture", "fine"),
+		*cpm = report_json("", "fine");
 	double sum = 0, sums[2] = { 0 };
 
-	assert_string_equal(text(member(doc, "model"), "name"), "mixture");
-	assert_string_equal(text(member(cpm, "model"), "name"), "cpm");
+	assert_string_equal(text_of(member(doc, "model"), "name"), "mixture");
+	assert_string_equal(text_of(member(cpm, "model"), "name"), "cpm");
 	assert_int_equal(number(member(doc, "model"), "not_separable"), 0);
 	assert_true(number(member(doc, "model"), "windows") > 3900);
 	for (unsigned int b = 0; b < 3; b++) {
 		struct json_object *row = row_of(doc, b), *other = row_of(cpm, b);
 
-		assert_string_equal(text(row, "model"), "mixture");
+		assert_string_equal(text_of(row, "model"), "mixture");
 		assert_null(member(row, "model_note"));
 		assert_null(member(row, "window_share"));
 		assert_true(fabs(number(row, "power_package_w") / fine.power_w[b] - 1) < 0.03);
@@ -161,15 +141,13 @@ TEST(mixture_separates_blocks_that_cpm_does_not)
 		for (size_t k = 0; k < json_object_array_length(rows); k++) {
 			struct json_object *row = json_object_array_get_idx(rows, k);
 
-			if (!strcmp(text(row, "kind"), "total"))
+			if (!strcmp(text_of(row, "kind"), "total"))
 				sums[i] = number(row, "energy_package_j");
-			else if (!i && strcmp(text(row, "kind"), "process"))
+			else if (!i && strcmp(text_of(row, "kind"), "process"))
 				sum += number(row, "energy_package_j");
 		}
 	}
 	assert_true(near(sum, sums[0], 1e-3) && near(sums[0], sums[1], 0.1));
-	json_object_put(doc);
-	json_object_put(cpm);
 	assert_int_equal(kjoule("report -v --model mixture %s", temp_path("fine")), 0);
 	assert_true(says(out, "# model      name mixture, requested mixture"));
 	assert_null(strstr(out, "even grid"));
@@ -181,38 +159,35 @@ TEST(mixture_separates_blocks_that_cpm_does_not)
 
 TEST(auto_reports_its_choice_and_why)
 {
-	struct json_object *doc = report("--model auto", "fine");
+	struct json_object *doc = report_json("--model auto", "fine");
 
-	assert_string_equal(text(member(doc, "model"), "name"), "mixture");
-	assert_string_equal(text(member(doc, "model"), "requested"), "auto");
-	assert_non_null(strstr(text(member(doc, "model"), "reason"), "ticks at a time"));
-	json_object_put(doc);
+	assert_string_equal(text_of(member(doc, "model"), "name"), "mixture");
+	assert_string_equal(text_of(member(doc, "model"), "requested"), "auto");
+	assert_non_null(strstr(text_of(member(doc, "model"), "reason"), "ticks at a time"));
 	assert_int_equal(kjoule("report -v --model auto %s", temp_path("fine")), 0);
 	assert_true(says(out, "name mixture, requested auto, reason \"[unknown] runs for 5.9 ticks at a time, and the counter moves every 20"));
-	doc = report("--model auto", "coarse");
-	assert_string_equal(text(member(doc, "model"), "name"), "cpm");
-	assert_non_null(strstr(text(member(doc, "model"), "reason"), "8 update periods"));
-	json_object_put(doc);
+	doc = report_json("--model auto", "coarse");
+	assert_string_equal(text_of(member(doc, "model"), "name"), "cpm");
+	assert_non_null(strstr(text_of(member(doc, "model"), "reason"), "8 update periods"));
 	assert_int_equal(kjoule("report -v --model auto %s", temp_path("coarse")), 0);
 	assert_true(says(out, "name cpm, requested auto, reason "));
 	assert_int_equal(kjoule("report -v --model auto --vectors %s", temp_path("fine")), 0);
-	doc = report("--model auto", "standing");
-	assert_string_equal(text(member(doc, "model"), "name"), "cpm");
-	assert_non_null(strstr(text(member(doc, "model"), "reason"), "no energy"));
-	json_object_put(doc);
+	doc = report_json("--model auto", "standing");
+	assert_string_equal(text_of(member(doc, "model"), "name"), "cpm");
+	assert_non_null(strstr(text_of(member(doc, "model"), "reason"), "no energy"));
 }
 
 TEST(inseparable_blocks_have_one_row)
 {
-	struct json_object *doc = report("--model mixture", "short"), *row, *merged;
+	struct json_object *doc = report_json("--model mixture", "short"), *row, *merged;
 	double samples = 0;
 
 	row = find_named(doc, "[unknown] + [unknown] (not separable)");
 	assert_non_null(row);
-	assert_string_equal(text(row, "model_note"), "runs too short for the rate");
+	assert_string_equal(text_of(row, "model_note"), "runs too short for the rate");
 	assert_int_equal(number(member(doc, "model"), "not_separable"), 2);
 	merged = json_object_array_get_idx(member(member(doc, "model"), "merged"), 0);
-	assert_string_equal(text(merged, "function"), "[unknown] + [unknown] (not separable)");
+	assert_string_equal(text_of(merged, "function"), "[unknown] + [unknown] (not separable)");
 	assert_int_equal(json_object_array_length(member(merged, "members")), 2);
 	for (size_t i = 0; i < 2; i++)
 		samples += number(json_object_array_get_idx(member(merged, "members"), i),
@@ -224,7 +199,6 @@ TEST(inseparable_blocks_have_one_row)
 	row = row_of(doc, 2);
 	assert_non_null(row);
 	assert_true(fabs(number(row, "power_package_w") / 2 - 1) < 0.03);
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("short")), 0);
 	assert_true(says(out, "[unknown] + [unknown] (not separable)\n"));
 	assert_int_equal(kjoule("report --model mixture --fields energy,function %s",
@@ -238,27 +212,26 @@ TEST(inseparable_blocks_have_one_row)
  */
 TEST(shared_code_has_a_row_next_to_its_processes)
 {
-	struct json_object *doc = report("--model mixture", "shared"), *row;
+	struct json_object *doc = report_json("--model mixture", "shared"), *row;
 	double seconds = 0;
 
 	row = find_named(doc, "[unknown] of [unknown] + [unknown] of program (not separable)");
 	if (!row)
 		row = find_named(doc, "[unknown] of program + [unknown] of [unknown] (not separable)");
 	assert_non_null(row);
-	assert_string_equal(text(row, "comm"), "[not separable]");
+	assert_string_equal(text_of(row, "comm"), "[not separable]");
 	/* (0.11 * 1 W + 0.12 * 4 W) / 0.23 */
 	assert_true(fabs(number(row, "power_package_w") / 2.565 - 1) < 0.05);
 	row = find_named(doc, "[others]");
 	assert_non_null(row);
-	assert_string_equal(text(row, "model_note"), "too little time for a power of its own");
+	assert_string_equal(text_of(row, "model_note"), "too little time for a power of its own");
 	for (size_t i = 0; i < json_object_array_length(member(doc, "rows")); i++) {
 		row = json_object_array_get_idx(member(doc, "rows"), i);
-		if (!strcmp(text(row, "kind"), "process"))
+		if (!strcmp(text_of(row, "kind"), "process"))
 			seconds += number(row, "time_s");
-		if (!strcmp(text(row, "kind"), "total"))
+		if (!strcmp(text_of(row, "kind"), "total"))
 			assert_true(near(number(row, "time_s"), seconds, 1e-6));
 	}
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --model mixture --percent-limit 0 %s", temp_path("shared")),
 			 0);
 	assert_true(says(out, "  [not separ...  "));
@@ -288,17 +261,17 @@ TEST(vectors_have_the_powers_of_the_model)
 	double sums[2] = { 0 }, off[2] = { 0 };
 
 	for (int i = 0; i < 2; i++) {
-		struct json_object *doc = report(i ? "--vectors" : "--vectors --model mixture",
+		struct json_object *doc = report_json(i ? "--vectors" : "--vectors --model mixture",
 						 "fine"), *rows = member(doc, "rows");
 
-		assert_string_equal(text(member(doc, "model"), "name"), i ? "cpm" : "mixture");
+		assert_string_equal(text_of(member(doc, "model"), "name"), i ? "cpm" : "mixture");
 		assert_int_equal(json_object_array_length(rows), 3);
 		for (size_t k = 0; k < 3; k++) {
 			struct json_object *row = json_object_array_get_idx(rows, k);
 			struct json_object *one =
 				json_object_array_get_idx(member(row, "corunning"), 0);
-			unsigned int b = !strcmp(text(one, "function"), "[hidden]") ?
-					 2 : !strcmp(text(one, "object"), "[kernel]");
+			unsigned int b = !strcmp(text_of(one, "function"), "[hidden]") ?
+					 2 : !strcmp(text_of(one, "object"), "[kernel]");
 
 			sums[i] += number(row, "energy_package_j");
 			off[i] = fmax(off[i],
@@ -312,7 +285,6 @@ TEST(vectors_have_the_powers_of_the_model)
 					    1.1);
 			}
 		}
-		json_object_put(doc);
 	}
 	assert_true(off[0] < 0.03);
 	assert_true(off[1] > 0.1);
@@ -327,60 +299,55 @@ TEST(vectors_have_the_powers_of_the_model)
  */
 TEST(lost_samples_are_left_out)
 {
-	struct json_object *doc = report("--model mixture", "holed"), *row;
+	struct json_object *doc = report_json("--model mixture", "holed"), *row;
 
 	row = row_of(doc, 0);
 	assert_true(fabs(number(row, "power_package_w") - 1) < 0.03);
 	assert_true(number(member(doc, "model"), "windows_left_out") >= 1);
 	row = row_of(doc, 2);
 	assert_true(fabs(number(row, "power_package_w") / 2 - 1) < 0.03);
-	json_object_put(doc);
 }
 
 TEST(an_even_grid_is_reported)
 {
-	struct json_object *doc = report("--model mixture", "even");
+	struct json_object *doc = report_json("--model mixture", "even");
 
 	assert_true(json_object_get_boolean(member(member(doc, "model"), "even_grid")));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("even")), 0);
 	assert_true(says(out, "record with --jitter"));
 }
 
 TEST(callers_and_processes_go_with_it)
 {
-	struct json_object *doc = report("--model mixture --by process", "fine"), *row;
+	struct json_object *doc = report_json("--model mixture --by process", "fine"), *row;
 
 	row = find_row(doc, "process", NULL);
 	assert_non_null(row);
 	assert_true(fabs(number(row, "energy_package_j") /
 			 (fine.true_j[0] + fine.true_j[1] + fine.true_j[2]) - 1) < 0.01);
 	assert_null(find_row(doc, "function", NULL));
-	json_object_put(doc);
-	doc = report("--model mixture --by object", "fine");
+	doc = report_json("--model mixture --by object", "fine");
 	row = find_row(doc, "object", PROGRAM);
 	assert_non_null(row);
 	assert_true(fabs(number(row, "power_package_w") - 1) < 0.03);
-	json_object_put(doc);
 	/* callers have the block's energy between them */
 	for (int i = 0; i < 2; i++) {
 		double sum = 0, whole = 0;
 
-		doc = report(i ? "--model mixture -g" : "-g", "fine");
+		doc = report_json(i ? "--model mixture -g" : "-g", "fine");
 		for (size_t k = 0; k < json_object_array_length(member(doc, "rows")); k++) {
 			row = json_object_array_get_idx(member(doc, "rows"), k);
-			if (!strcmp(text(row, "kind"), "caller") && number(row, "depth") == 1)
+			if (!strcmp(text_of(row, "kind"), "caller") && number(row, "depth") == 1)
 				sum += number(row, "energy_package_j");
-			else if (!strcmp(text(row, "object"), PROGRAM) &&
-				 !strcmp(text(row, "kind"), "function"))
+			else if (!strcmp(text_of(row, "object"), PROGRAM) &&
+				 !strcmp(text_of(row, "kind"), "function"))
 				whole = number(row, "energy_package_j");
 		}
 		assert_true(near(sum, whole, 1e-6) && whole > 1);
-		json_object_put(doc);
 	}
 	/* blocks that the user has named are there, one with others or not */
-	doc = report("--model mixture --block x=program:0x1000-0x2000", "short");
-	json_object_put(doc);
+	doc = kjoule_json(1, "report --json --model mixture --block x=program:0x1000-0x2000 %s",
+			  temp_path("short"));
 }
 
 /* Blocks 0 and 1 are two processes', and one tick in 250 is the kernel's. */

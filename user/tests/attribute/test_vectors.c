@@ -44,18 +44,12 @@ static void record(const char *name, uint32_t target)
 
 static struct json_object *find(struct json_object *doc, unsigned int members, const char *object)
 {
-	struct json_object *rows = member(doc, "rows");
+	struct json_object *row;
 
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i),
-		*together = member(row, "corunning");
-
-		if (json_object_array_length(together) == members &&
-		    (!object ||
-		     !strcmp(json_object_get_string(member(json_object_array_get_idx(together, 0),
-							   "object")), object)))
+	for (size_t i = 0; (row = item_of(doc, "rows", i)); i++)
+		if (json_object_array_length(member(row, "corunning")) == members &&
+		    (!object || !strcmp(text_of(item_of(row, "corunning", 0), "object"), object)))
 			return row;
-	}
 	print_message("no vector of %u\n%s\n", members, out);
 	return NULL;
 }
@@ -77,8 +71,7 @@ TEST(vectors_have_what_was_spent_meanwhile)
 	double total = 0;
 
 	record("process", KJOULE_TARGET_PROCESS);
-	assert_int_equal(kjoule("report --vectors --json %s", temp_path("process")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --vectors --json %s", temp_path("process"));
 	is_2_s_at(find(doc, 1, "/nonexistent/program"), 1);
 	is_2_s_at(find(doc, 2, NULL), 3);
 	is_2_s_at(find(doc, 1, "[kernel]"), 1.5);
@@ -88,7 +81,6 @@ TEST(vectors_have_what_was_spent_meanwhile)
 		total += number(json_object_array_get_idx(rows, i), "energy_package_j");
 	assert_true(near(total, 12, 0.02));
 	assert_null(member(find(doc, 1, "[kernel]"), "idle_cpus"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --vectors %s", temp_path("process")), 0);
 	assert_true(says(out, "[unknown] (program) | [unknown] (program)"));
 	assert_true(says(out, "[bystanders]"));
@@ -99,13 +91,11 @@ TEST(idle_cpus_of_a_machine_are_reported)
 	struct json_object *doc;
 
 	record("machine", KJOULE_TARGET_SYSTEM);
-	assert_int_equal(kjoule("report --vectors --json %s", temp_path("machine")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --vectors --json %s", temp_path("machine"));
 	assert_int_equal(number(find(doc, 0, NULL), "idle_cpus"), 2);
 	assert_int_equal(number(find(doc, 2, NULL), "idle_cpus"), 0);
 	assert_int_equal(number(find(doc, 1, "[kernel]"), "idle_cpus"), 1);
 	is_2_s_at(find(doc, 0, NULL), 0.5);
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --vectors %s", temp_path("machine")), 0);
 	assert_true(says(out, "IDLE"));
 	assert_true(says(out, "[idle]"));
@@ -140,11 +130,9 @@ static double half_width(unsigned int missed)
 	}
 	write_recording(temp_path("missed"), &meta, &b, 1, "/nonexistent/program", 8000);
 	free(b.data);
-	assert_int_equal(kjoule("report --vectors --json %s", temp_path("missed")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --vectors --json %s", temp_path("missed"));
 	half = (number(find(doc, 1, "/nonexistent/program"), "time_hi_s") -
 		number(find(doc, 1, "/nonexistent/program"), "time_lo_s")) / 2;
-	json_object_put(doc);
 	return half;
 }
 
@@ -191,14 +179,12 @@ static double concurrency(const char *model, uint64_t seed)
 				   1000000, 100);
 	}
 	write_recording(temp_path("concurrency"), &meta, b, 2, "/nonexistent/program", a.n_ticks);
-	assert_int_equal(kjoule("report --vectors --model %s --json %s", model,
-				temp_path("concurrency")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --vectors --model %s --json %s", model,
+			  temp_path("concurrency"));
 	for (unsigned int n = 1; n <= 2; n++)
 		off = fmax(off,
 			   fabs(number(find(doc, n, n == 1 ? "/nonexistent/program" : "[kernel]"),
 				       "power_package_w") / a.power_w[n == 1] - 1));
-	json_object_put(doc);
 	alternating_free(&a);
 	free(b[0].data);
 	free(b[1].data);
@@ -247,14 +233,9 @@ TEST(a_budget_is_for_what_is_drawn_together)
 	write_recording(temp_path("both"), &meta, b, 2, "/nonexistent/program", 4000);
 	free(b[0].data);
 	free(b[1].data);
-	assert_int_equal(kjoule("report --vectors --power-budget 2W --json %s", temp_path("both")),
-			 0);
-	doc = json_tokener_parse(out);
-	assert_string_equal(json_object_get_string(member(find(doc, 2, NULL), "over_budget")),
-			    "yes");
-	assert_string_equal(json_object_get_string(member(find(doc, 1, "/nonexistent/program"),
-							  "over_budget")), "no");
-	json_object_put(doc);
+	doc = kjoule_json(0, "report --vectors --power-budget 2W --json %s", temp_path("both"));
+	assert_string_equal(text_of(find(doc, 2, NULL), "over_budget"), "yes");
+	assert_string_equal(text_of(find(doc, 1, "/nonexistent/program"), "over_budget"), "no");
 	assert_int_equal(kjoule("report --vectors --power-budget 2W %s", temp_path("both")), 0);
 	assert_true(says(out, "! : draws more package power than the budget of 2 W: 1, for "));
 	assert_int_equal(kjoule("report --power-budget 2W %s", temp_path("both")), 0);

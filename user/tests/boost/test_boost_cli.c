@@ -16,9 +16,7 @@ TEST(plan_has_the_paper_s_figures)
 	const double slower[] = { 0, 0, 0, 0.037037, 0.111111, 0.111111 };
 	struct json_object *doc, *runs, *row;
 
-	assert_int_equal(kjoule("boost plan --r 1.125 --boost 55s --window 2m --json"), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
+	doc = kjoule_json(0, "boost plan --r 1.125 --boost 55s --window 2m --json");
 	assert_true(near(number(doc, "speedup_error_2x"), 0.058824, 1e-6));
 	assert_true(near(number(doc, "speedup_error_10x"), 0.111111, 1e-6));
 	assert_true(near(number(doc, "observed_2x"), 2.125, 1e-9));
@@ -33,7 +31,6 @@ TEST(plan_has_the_paper_s_figures)
 	for (size_t i = 0; i < 6; i++)
 		assert_true(near(json_object_get_double(json_object_array_get_idx(runs, i)),
 				 slower[i], 1e-6));
-	json_object_put(doc);
 }
 
 TEST(plan_says_what_to_do)

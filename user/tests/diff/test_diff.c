@@ -32,12 +32,7 @@ static const char *with_paths(const char *args)
 
 static struct json_object *diff(const char *args)
 {
-	int code = kjoule("diff --json %s", with_paths(args));
-
-	if (code)
-		print_message("%s", err);
-	assert_int_equal(code, 0);
-	return json_tokener_parse(out);
+	return kjoule_json(0, "diff --json %s", with_paths(args));
 }
 
 static struct json_object *row_of(struct json_object *doc, const char *kind, const char *object)
@@ -94,13 +89,11 @@ TEST(differences_are_what_they_are)
 				sum += number(json_object_array_get_idx(rows, i), "energy_difference_package_j");
 		assert_true(near(sum, total, 1e-6));
 	}
-	json_object_put(doc);
 	/* the other way round it is less */
 	doc = diff("@b @a");
 	row = row_of(doc, "function", "program");
 	assert_true(near(number(row, "energy_difference_package_j"), -1.5, 0.03));
 	assert_true(near(number(row, "energy_package_ratio"), 1 / 1.3, 0.01));
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@a @b")), 0);
 	assert_true(says(out, "is half of the 95 % interval of B-A; details: -v"));
 	assert_true(says(out, "+30."));
@@ -126,7 +119,6 @@ TEST(what_does_not_differ_seldom_seems_to)
 		row = row_of(doc, "function", "program");
 		told += strcmp(word(row, "power_package_differs"), "no") != 0;
 		surely += !strcmp(word(row, "power_package_differs"), "surely");
-		json_object_put(doc);
 	}
 	print_message("of %u pairs that do not differ %u seem to, %u surely\n", pairs, told, surely);
 	assert_true(told <= 6 && surely <= 1);
@@ -169,10 +161,8 @@ TEST(what_is_mixed_with_its_neighbours_is_not_told)
 	/* both together are no mixture */
 	row = row_of(doc, "total", NULL);
 	assert_string_equal(word(row, "power_package_differs"), "surely");
-	json_object_put(doc);
 	doc = diff("--by process @ma @mb");
 	assert_string_equal(word(row_of(doc, "process", NULL), "power_package_differs"), "surely");
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@ma @mb")), 0);
 	assert_true(says(out, "  ~  ") &&
 		    says(out, "~ : runs too shortly between two updates of the energy counter, on one side at least"));
@@ -182,12 +172,10 @@ TEST(what_is_mixed_with_its_neighbours_is_not_told)
 	row = row_of(doc, "function", "program");
 	assert_true(number(row, "window_share_package_a") > 0.95);
 	assert_string_equal(word(row, "power_package_differs"), "unknown");
-	json_object_put(doc);
 	series_record(&(struct series_run){ .name = "la", .ticks = 10000, .watt = 1 });
 	doc = diff("@la @ml");
 	assert_string_equal(word(row_of(doc, "function", "program"), "power_package_differs"),
 			    "surely");
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@la @ml")), 0);
 	assert_null(strchr(out, '~'));
 }
@@ -210,13 +198,11 @@ TEST(blocks_of_one_side_are_shown)
 	assert_null(figure_of(row, "power_difference_package_w"));
 	assert_string_equal(word(row, "power_package_differs"), "unknown");
 	assert_string_equal(word(row, "energy_package_differs"), "surely");
-	json_object_put(doc);
 	doc = diff("@k @a");
 	row = row_of(doc, "function", "program");
 	assert_string_equal(word(row, "in"), "b");
 	/* so many times nothing is no number */
 	assert_null(figure_of(row, "time_ratio"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@a @k")), 0);
 	assert_true(says(out, "a : no sample of B fell into it"));
 }
@@ -241,7 +227,6 @@ TEST(sides_of_several_have_what_runs_differ_by)
 	doc = diff("@sa.1 @sb.1");
 	row = row_of(doc, "total", NULL);
 	assert_string_equal(word(row, "time_differs"), "surely");
-	json_object_put(doc);
 	doc = diff("@sa.1 @sa.2 @sa.3 @sa.4 @sa.5 -- @sb.1 @sb.2 @sb.3 @sb.4 @sb.5");
 	assert_int_equal(number(member(doc, "a"), "average_of"), 5);
 	row = row_of(doc, "total", NULL);
@@ -251,14 +236,12 @@ TEST(sides_of_several_have_what_runs_differ_by)
 	assert_true(near((number(row, "time_difference_hi_s") -
 			  number(row, "time_difference_lo_s")) / 2,
 			 sqrt(2) * 2.776 * 0.4528 / sqrt(5), 0.01));
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@sa.1 @sa.2 @sa.3 -- @sb.1 @sb.2 @sb.3")),
 			 0);
 	assert_null(strstr(out, "for that, record --runs"));
 	/* sides need not have as many */
 	doc = diff("--without-outliers @sa.1 @sa.2 -- @sb.1");
 	assert_int_equal(number(member(doc, "b"), "average_of"), 1);
-	json_object_put(doc);
 }
 
 /* Two builds at other places, one of which is called otherwise. */
@@ -276,7 +259,6 @@ TEST(builds_are_joined_by_names)
 	row = row_of(doc, "function", "prog");
 	assert_string_equal(word(row, "in"), "both");
 	assert_true(says(err, "different builds of prog (build ids 111111111111 and 222222222222)"));
-	json_object_put(doc);
 	/* as a report they are two programs */
 	assert_int_equal(kjoule("report %s", with_paths("@old @new")), 1);
 	assert_true(says(err, "different programs are no one average"));
@@ -288,7 +270,6 @@ TEST(builds_are_joined_by_names)
 	doc = diff("--force @old @named");
 	assert_true(says(err, "these are different programs"));
 	assert_string_equal(word(row_of(doc, "function", "prog"), "in"), "both");
-	json_object_put(doc);
 	/*
 	 * any other file, too: where the machine is recorded it is not known which is the program
 	 */
@@ -298,7 +279,6 @@ TEST(builds_are_joined_by_names)
 					    .exe = "/nonexistent/new/prog", .system = true });
 	doc = diff("@os @ns");
 	assert_string_equal(word(row_of(doc, "function", "prog"), "in"), "both");
-	json_object_put(doc);
 	/* a name that would steer the terminal is shown without that */
 	series_record(&(struct series_run){ .name = "evil", .ticks = 4000, .watt = 1,
 					    .exe = "/nonexistent/e\033[31m/prog" });
@@ -311,7 +291,6 @@ TEST(builds_are_joined_by_names)
 					    .build_id = "1111111111111111" });
 	doc = diff("@old @copied");
 	assert_null(strstr(err, "builds"));
-	json_object_put(doc);
 }
 
 TEST(grains_and_formats_work)
@@ -333,7 +312,6 @@ TEST(grains_and_formats_work)
 		row = row_of(doc, grains[i], i ? strrchr(looped_path(), '/') + 1 : NULL);
 		assert_string_equal(word(row, "in"), "both");
 		assert_true(near(number(row, "energy_difference_package_j"), 1, 0.05));
-		json_object_put(doc);
 		snprintf(args, sizeof(args), "--by %s --sort %s @l1 @l2", grains[i],
 			 i % 2 ? "power" : "name");
 		assert_int_equal(kjoule("diff %s", with_paths(args)), 0);
@@ -341,7 +319,6 @@ TEST(grains_and_formats_work)
 	doc = diff("--block hot=a_loop_and_more @l1 @l2");
 	assert_true(near(number(row_of(doc, "named", NULL), "energy_difference_package_j"), 1,
 			 0.05));
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff --comm absent %s", with_paths("@l1 @l2")), 1);
 	assert_true(says(err, "no such process on either side"));
 	assert_int_equal(kjoule("diff --comm program %s", with_paths("@l1 @l2")), 0);
@@ -386,8 +363,6 @@ TEST(the_worst_case_is_of_every_row)
 		 */
 		assert_true(!i || number(rows[1], "energy_difference_hi_package_j") >
 			    number(rows[0], "energy_difference_hi_package_j"));
-		json_object_put(docs[0]);
-		json_object_put(docs[1]);
 	}
 }
 
@@ -425,7 +400,6 @@ TEST(what_can_not_be_compared_is_said)
 	assert_null(figure_of(row, "energy_difference_package_j"));
 	assert_string_equal(word(row, "energy_package_differs"), "unknown");
 	assert_true(near(number(row, "time_difference_s"), 0, 1e-9));
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff %s", with_paths("@a @dark")), 0);
 	assert_true(says(out, "one of the sides does not know it"));
 }

@@ -156,7 +156,7 @@ TEST_WITH(json_has_a_number_or_a_reason, make_up, let_go)
 	struct json_object *doc = json_tokener_parse(text), *rows;
 
 	assert_non_null(doc);
-	assert_string_equal(json_object_get_string(member(doc, "engine")), "kernel");
+	assert_string_equal(text_of(doc, "engine"), "kernel");
 	assert_true(near(number(doc, "irqs_off_max_us"), 700, 1e-9) &&
 		    near(number(doc, "seconds"), 1.5, 1e-9));
 	rows = member(doc, "rows");
@@ -246,7 +246,7 @@ TEST_WITH(a_saved_file_has_every_loop, make_up, let_go)
 		one = member(json_object_array_get_idx(pairs, i), "tries");
 		assert_int_equal(json_object_array_length(one), 2);
 		one = json_object_array_get_idx(one, 1);
-		assert_string_equal(json_object_get_string(member(one, "verdict")),
+		assert_string_equal(text_of(one, "verdict"),
 				    transition_verdict_name(l.pairs[i].verdicts[1]));
 		assert_true(json_object_get_int64(member(one, "asked_ns")) == 123456789012);
 		assert_int_equal(json_object_array_length(member(one, "loop_ns")), 10);
@@ -307,8 +307,8 @@ TEST_WITH(what_the_cpu_counts_is_told_where_it_does, make_up, let_go)
 	doc = json_tokener_parse(text);
 	list = member(doc, "frequencies");
 	assert_true(near(number(json_object_array_get_idx(list, 2), "counted_khz"), 2004, 1e-9));
-	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 2),
-							  "counter")), "made-up-cycles");
+	assert_string_equal(text_of(json_object_array_get_idx(list, 2), "counter"),
+			    "made-up-cycles");
 	json_object_put(doc);
 	free(text);
 }

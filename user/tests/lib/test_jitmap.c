@@ -165,10 +165,8 @@ TEST(a_report_names_it)
 	}
 	kjoule_reader_close(r);
 	assert_int_equal(kjoule_writer_close(w, NULL), 0);
-	assert_int_equal(kjoule("report --json %s", temp_path("with")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("with"));
 	assert_non_null(find_named(doc, "app.js:hot"));
 	assert_int_equal(number(find_named(doc, "app.js:hot"), "samples"), 500);
 	assert_int_equal(number(find_named(doc, "[unknown]"), "samples"), 500);
-	json_object_put(doc);
 }

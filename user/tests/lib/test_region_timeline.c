@@ -338,7 +338,6 @@ static void record_with(const char *name, bool marked, bool callers)
 	free(side.data);
 }
 
-/* NULL: there is none */
 static void record(const char *name, bool marked)
 {
 	record_with(name, marked, false);
@@ -346,16 +345,7 @@ static void record(const char *name, bool marked)
 
 static struct json_object *find_region(struct json_object *doc, const char *name)
 {
-	struct json_object *rows = member(doc, "rows");
-
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (!strcmp(json_object_get_string(member(row, "kind")), "region") &&
-		    !strcmp(json_object_get_string(member(row, "region")), name))
-			return row;
-	}
-	return NULL;
+	return row_with(doc, "kind", "region", "region", name, NULL);
 }
 
 static struct json_object *region(struct json_object *doc, const char *name)
@@ -382,8 +372,7 @@ TEST(each_region_has_its_time_and_its_energy)
 	struct json_object *doc, *row, *head;
 
 	record("regions", true);
-	assert_int_equal(kjoule("report --by region --json %s", temp_path("regions")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --by region --json %s", temp_path("regions"));
 	has(region(doc, "load"), 1.5, 4.5);
 	has(region(doc, "load/inner"), 0.5, 2.5);
 	row = region(doc, "solve");
@@ -400,7 +389,6 @@ TEST(each_region_has_its_time_and_its_energy)
 	assert_int_equal(number(head, "unbegun"), 1);
 	assert_int_equal(number(head, "threads"), 2);
 	assert_int_equal(number(head, "marks_lost"), 0);
-	json_object_put(doc);
 }
 
 TEST(the_table_says_what_is_not_in_it)
@@ -428,28 +416,20 @@ TEST(any_granularity_is_cut_to_a_region)
 {
 	struct json_object *doc;
 
-	assert_int_equal(kjoule("report --by object --region load --json %s", temp_path("regions")),
-			 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --by object --region load --json %s", temp_path("regions"));
 	has(find_row(doc, "object", NULL), 2, 7);
 	has(find_row(doc, "process", NULL), 2, 7);
 	has(find_row(doc, "total", NULL), 8, 19);
 	assert_null(strstr(out, "[kjoule record]"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --by object -v %s", temp_path("regions")), 0);
 	assert_true(says(out, "[kjoule record]"));
-	assert_int_equal(kjoule("report --region inner --json %s", temp_path("regions")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --region inner --json %s", temp_path("regions"));
 	has(find_row(doc, "process", NULL), 0.5, 2.5);
-	json_object_put(doc);
-	assert_int_equal(kjoule("report --by region --region load --json %s", temp_path("regions")),
-			 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --by region --region load --json %s", temp_path("regions"));
 	has(region(doc, "load/inner"), 0.5, 2.5);
 	has(region(doc, "load"), 1.5, 4.5);
 	assert_null(find_region(doc, "solve"));
 	assert_null(find_region(doc, "[outside of regions]"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --region solve --by process --csv %s",
 				temp_path("regions")), 0);
 	assert_true(says(out, "process,100,program,program (pid 100),,,3000,"));
@@ -515,8 +495,7 @@ TEST(several_recordings_have_their_regions_together)
 	snprintf(b, sizeof(b), "%s", temp_path("longer"));
 	record("longer", true);
 	brief_ns = 10000;
-	assert_int_equal(kjoule("report --by region --json %s %s", a, b), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --by region --json %s %s", a, b);
 	has(region(doc, "load"), 1.5, 4.5);
 	row = region(doc, "solve");
 	has(row, 3, 8);
@@ -535,7 +514,6 @@ TEST(several_recordings_have_their_regions_together)
 	assert_null(member(region(doc, "[outside of regions]"), "entered"));
 	assert_null(member(row, "mode"));
 	has(find_row(doc, "total", NULL), 8, 19);
-	json_object_put(doc);
 	/* in the other order its place is there before it has a sample */
 	assert_int_equal(kjoule("report --by region %s %s", b, a), 0);
 	assert_null(strstr(out, "never met by a sample"));
@@ -546,19 +524,15 @@ TEST(several_recordings_have_their_regions_together)
 	assert_int_equal(kjoule("report --by region --model auto --csv %s %s", a, b), 0);
 	assert_true(says(out, "region,,program,load/inner,,,2,0,0.5,"));
 
-	assert_int_equal(kjoule("report --by object --region load --json %s %s", a, b), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --by object --region load --json %s %s", a, b);
 	has(find_row(doc, "object", NULL), 2, 7);
 	has(find_row(doc, "process", NULL), 2, 7);
 	has(find_row(doc, "total", NULL), 8, 19);
 	assert_null(strstr(out, "[kjoule record]"));
-	json_object_put(doc);
-	assert_int_equal(kjoule("report --by region --region load --json %s %s", a, b), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --by region --region load --json %s %s", a, b);
 	has(region(doc, "load/inner"), 0.5, 2.5);
 	assert_int_equal(number(region(doc, "load/inner"), "entered"), 2);
 	assert_null(find_region(doc, "solve"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --region brief %s %s", a, b), 0);
 	assert_int_equal(kjoule("report --region brief %s %s", a, c), 1);
 	assert_true(says(err, "--region brief: no sample of what was asked for fell into it in any of these 2 recordings"));
@@ -568,12 +542,9 @@ TEST(several_recordings_have_their_regions_together)
 	assert_int_equal(kjoule("report --by region %s %s", a, temp_path("unmarked")), 1);
 	assert_true(says(err, "unmarked: no program has marked a region"));
 
-	assert_int_equal(kjoule("diff --by region --json %s %s", a, b), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
+	doc = kjoule_json(0, "diff --by region --json %s %s", a, b);
 	assert_true(says(out, "\"kind\": \"region\""));
 	assert_true(says(out, "\"load/inner\""));
-	json_object_put(doc);
 	assert_int_equal(kjoule("diff --by region --block x=f %s %s", a, b), 2);
 }
 

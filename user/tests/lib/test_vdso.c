@@ -65,21 +65,14 @@ static const char *record(const char *name, const void *image, size_t len, uint6
 	return temp_path(name);
 }
 
-/* The object of a function's row, NULL if there is no such row. */
 static bool has_function(const char *path, const char *function)
 {
-	struct json_object *doc, *row;
-	bool has;
+	struct json_object *doc = kjoule_json(0, "report --json %s", path);
+	struct json_object *row = row_with(doc, "function", function, "object", "[vdso]", NULL);
 
-	kjoule("report --json %s", path);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	row = find_named(doc, function);
-	has = row && !strcmp(json_object_get_string(member(row, "object")), "[vdso]");
-	if (has)
+	if (row)
 		assert_int_equal(json_object_get_int(member(row, "samples")), 500);
-	json_object_put(doc);
-	return has;
+	return row;
 }
 
 TEST(a_sample_in_the_vdso_has_a_name)

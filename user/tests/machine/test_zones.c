@@ -74,7 +74,6 @@ static struct json_object *report(const char *name, const struct zone *zones, ui
 {
 	static struct kjoule_meta meta;
 	struct buffer b[2] = { 0 };
-	struct json_object *doc;
 
 	make_meta(&meta, 2, MS, KJOULE_TARGET_SYSTEM);
 	meta.places[1].package = packages;
@@ -91,10 +90,7 @@ static struct json_object *report(const char *name, const struct zone *zones, ui
 	kjoule_session_info_clear(&meta.session);
 	free(b[0].data);
 	free(b[1].data);
-	assert_int_equal(kjoule("report --raw --json %s", temp_path(name)), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
+	return report_json("--raw", name);
 }
 
 static double of(struct json_object *doc, const char *object, const char *key)
@@ -121,33 +117,27 @@ TEST(parts_of_a_package_are_charged_to_its_cpus)
 	assert_true(near(of(doc, kernel, "power_core_w"), 1, 0.01));
 	assert_true(near(of(doc, kernel, "power_dram_w"), 0.5, 0.005));
 	assert_true(near(of(doc, NULL, "energy_core_j"), 5, 0.05));
-	json_object_put(doc);
 }
 
 static struct json_object *domain(struct json_object *doc, const char *name)
 {
-	struct json_object *list = member(member(doc, "energy"), "domains");
+	struct json_object *o;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
-
-		if (!strcmp(json_object_get_string(member(o, "name")), name))
+	for (size_t i = 0; (o = item_of(member(doc, "energy"), "domains", i)); i++)
+		if (!strcmp(text_of(o, "name"), name))
 			return o;
-	}
 	return NULL;
 }
 
 /* What the domain of this name lies in, "" if in none. */
 static const char *inside(struct json_object *doc, const char *name)
 {
-	struct json_object *list = member(member(doc, "energy"), "domains");
 	struct json_object *parent = member(domain(doc, name), "parent");
 
 	if (!parent)
 		return "";
-	return json_object_get_string(member(json_object_array_get_idx(list,
-								       json_object_get_int(parent)),
-					     "name"));
+	return text_of(item_of(member(doc, "energy"), "domains", json_object_get_int(parent)),
+		       "name");
 }
 
 /*
@@ -178,7 +168,6 @@ TEST(a_domain_is_never_added_to_what_it_lies_in)
 	assert_string_equal(inside(doc, "core"), "package");
 	assert_string_equal(inside(doc, "dram"), "psys");
 	assert_int_equal(json_object_array_length(member(doc, "unattributed")), 0);
-	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("nested")), 0);
 	assert_true(says(out, "package: source powercap:intel-rapl:0, inside psys, "));
 	assert_true(says(out, "core: source powercap:intel-rapl:0:0, inside package, "));

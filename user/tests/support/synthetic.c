@@ -456,6 +456,15 @@ uint8_t *read_file(const char *path, size_t *len)
 	return data;
 }
 
+char *read_text(const char *path)
+{
+	size_t len;
+	char *text = (char *)read_file(path, &len);
+
+	text[len] = '\0';
+	return text;
+}
+
 static int divert(FILE *f, const char *name)
 {
 	int saved, fd = open(temp_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -470,15 +479,10 @@ static int divert(FILE *f, const char *name)
 
 static char *bring_back(FILE *f, const char *name, int saved)
 {
-	size_t len;
-	char *text;
-
 	fflush(f);
 	dup2(saved, fileno(f));
 	close(saved);
-	text = (char *)read_file(temp_path(name), &len);
-	text[len] = '\0';
-	return text;
+	return read_text(temp_path(name));
 }
 
 static int stderr_fd, stdout_fd;

@@ -110,6 +110,8 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 
 /* A file's content; the caller frees it. */
 uint8_t *read_file(const char *path, size_t *len);
+/* The same of a text, which ends with a zero byte. */
+char *read_text(const char *path);
 void write_file(const char *path, const void *data, size_t len);
 /* A name in a directory of the test's own, removed at exit. */
 const char *temp_path(const char *name);

@@ -41,28 +41,64 @@ static const char *binary_path(void)
 	return path;
 }
 
-int kjoule(const char *fmt, ...)
+/* A command line ends with where its standard error goes. */
+static void command_line_make(char *line, size_t size, const char *fmt, va_list ap)
 {
-	const char *binary = binary_path();
-	char args[1024], command[2048], out_path[300], err_path[300];
-	size_t len;
-	va_list ap;
+	size_t at = snprintf(line, size, "%s ", binary_path());
+
+	at += vsnprintf(line + at, size - at, fmt, ap);
+	snprintf(line + at, size - at, " 2>%s", temp_path("stderr"));
+}
+
+static int run_tool(const char *fmt, va_list ap)
+{
+	char line[2048];
 	int status;
 
-	va_start(ap, fmt);
-	vsnprintf(args, sizeof(args), fmt, ap);
-	va_end(ap);
-	snprintf(out_path, sizeof(out_path), "%s", temp_path("stdout"));
-	snprintf(err_path, sizeof(err_path), "%s", temp_path("stderr"));
-	snprintf(command, sizeof(command), "%s %s >%s 2>%s", binary, args, out_path, err_path);
-	status = system(command);
+	command_line_make(line, sizeof(line), fmt, ap);
+	strcat(strcat(line, " >"), temp_path("stdout"));
+	status = system(line);
 	free(out);
 	free(err);
-	out = (char *)read_file(out_path, &len);
-	out[len] = '\0';
-	err = (char *)read_file(err_path, &len);
-	err[len] = '\0';
+	out = read_text(temp_path("stdout"));
+	err = read_text(temp_path("stderr"));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int kjoule(const char *fmt, ...)
+{
+	va_list ap;
+	int code;
+
+	va_start(ap, fmt);
+	code = run_tool(fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+/* All that was printed: a test may look at several. */
+static struct json_object *docs;
+
+struct json_object *kjoule_json(int code, const char *fmt, ...)
+{
+	struct json_object *doc;
+	va_list ap;
+	int found;
+
+	va_start(ap, fmt);
+	found = run_tool(fmt, ap);
+	va_end(ap);
+	doc = json_tokener_parse(out);
+	if (found != code || !doc)
+		fail_msg("exit code %d, %s JSON: %s", found, doc ? "with" : "without", err);
+	docs = docs ? docs : json_object_new_array();
+	json_object_array_add(docs, doc);
+	return doc;
+}
+
+struct json_object *report_json(const char *options, const char *name)
+{
+	return kjoule_json(0, "report --json %s %s", options, temp_path(name));
 }
 
 /* A terminal turns line feeds into two characters: those of the tool are wanted. */
@@ -87,18 +123,14 @@ static char *terminal_read_all(int master)
 int kjoule_on_terminal(unsigned short columns, const char *fmt, ...)
 {
 	const struct winsize size = { .ws_row = 24, .ws_col = columns };
-	const char *binary = binary_path();
-	char args[1024], command[2048], err_path[300];
+	char command[2048];
 	int master, status;
-	size_t len;
 	pid_t child;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(args, sizeof(args), fmt, ap);
+	command_line_make(command, sizeof(command), fmt, ap);
 	va_end(ap);
-	snprintf(err_path, sizeof(err_path), "%s", temp_path("stderr"));
-	snprintf(command, sizeof(command), "%s %s 2>%s", binary, args, err_path);
 	child = forkpty(&master, NULL, NULL, &size);
 	assert_true(child >= 0);
 	if (!child) {
@@ -110,8 +142,7 @@ int kjoule_on_terminal(unsigned short columns, const char *fmt, ...)
 	out = terminal_read_all(master);
 	close(master);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	err = (char *)read_file(err_path, &len);
-	err[len] = '\0';
+	err = read_text(temp_path("stderr"));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -168,33 +199,47 @@ struct json_object *member(struct json_object *o, const char *key)
 	return v;
 }
 
-struct json_object *find_row(struct json_object *doc, const char *kind, const char *object)
+const char *text_of(struct json_object *o, const char *key)
 {
-	struct json_object *rows = member(doc, "rows");
+	const char *text = json_object_get_string(member(o, key));
 
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
+	return text ? text : "";
+}
 
-		if (strcmp(json_object_get_string(member(row, "kind")), kind))
-			continue;
-		if (!object || !strcmp(json_object_get_string(member(row, "object")), object))
+struct json_object *item_of(struct json_object *o, const char *key, size_t i)
+{
+	struct json_object *array = member(o, key);
+
+	return array ? json_object_array_get_idx(array, i) : NULL;
+}
+
+struct json_object *row_with(struct json_object *doc, const char *key, ...)
+{
+	struct json_object *row;
+
+	for (size_t i = 0; (row = item_of(doc, "rows", i)); i++) {
+		const char *k = key;
+		va_list ap;
+
+		va_start(ap, key);
+		while (k && !strcmp(text_of(row, k), va_arg(ap, const char *)))
+			k = va_arg(ap, const char *);
+		va_end(ap);
+		if (!k)
 			return row;
 	}
 	return NULL;
 }
 
+struct json_object *find_row(struct json_object *doc, const char *kind, const char *object)
+{
+	return object ? row_with(doc, "kind", kind, "object", object, NULL) :
+	       row_with(doc, "kind", kind, NULL);
+}
+
 struct json_object *find_named(struct json_object *doc, const char *function)
 {
-	struct json_object *rows = member(doc, "rows");
-
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (!strcmp(json_object_get_string(member(row, "kind")), "function") &&
-		    !strcmp(json_object_get_string(member(row, "function")), function))
-			return row;
-	}
-	return NULL;
+	return row_with(doc, "kind", "function", "function", function, NULL);
 }
 
 /* CSV calls "energy_j" of "package" "energy_package_j", and "energy_ratio_lo" likewise. */
@@ -213,13 +258,12 @@ static bool is_figure_of(const char *name, const char *of, const char *key)
 /* Of a figure of a domain, by the name that CSV has. Return: false: there is no such key */
 static bool find_domain_figure(struct json_object *row, const char *key, struct json_object **found)
 {
-	struct json_object *domains = member(row, "domains");
+	struct json_object *domain;
 
-	for (size_t i = 0; domains && i < json_object_array_length(domains); i++) {
-		struct json_object *domain = json_object_array_get_idx(domains, i);
+	for (size_t i = 0; (domain = item_of(row, "domains", i)); i++) {
 		char of[96];
 
-		snprintf(of, sizeof(of), "_%s_", json_object_get_string(member(domain, "name")));
+		snprintf(of, sizeof(of), "_%s_", text_of(domain, "name"));
 		output_identifier(of);
 		json_object_object_foreach(domain, k, v) {
 			*found = v;

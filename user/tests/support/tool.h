@@ -7,6 +7,7 @@
 #define KJOULE_TEST_TOOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct json_object;
 
@@ -18,11 +19,26 @@ int kjoule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, with standard output on a terminal of so many columns. */
 int kjoule_on_terminal(unsigned short columns, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/*
+ * Run "kjoule" with these arguments, which ends with @code and prints JSON. Return: what it
+ * printed, which is not to be freed
+ */
+struct json_object *kjoule_json(int code, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The same of "kjoule report --json OPTIONS", of temp_path(name). */
+struct json_object *report_json(const char *options, const char *name);
 /* For cmocka, after the last test. */
 int tool_done(void **state);
 /* Is it in the text, as it is or wrapped? */
 bool says(const char *text, const char *what);
 struct json_object *member(struct json_object *o, const char *key);
+/* A member that is a text; "" if it is not there. */
+const char *text_of(struct json_object *o, const char *key);
+/* The @i-th of an array in it; NULL beyond the last, and if there is no array. */
+struct json_object *item_of(struct json_object *o, const char *key, size_t i);
+/* The first row with these texts: keys, each with its text, and NULL. */
+struct json_object *row_with(struct json_object *doc, const char *key, ...)
+	__attribute__((sentinel));
 /* The first row of a kind, and of an object if that is not NULL. */
 struct json_object *find_row(struct json_object *doc, const char *kind, const char *object);
 /* The row of a function. */

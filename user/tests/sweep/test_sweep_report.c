@@ -106,38 +106,24 @@ static void write_sweep(const char *folder, const char *build_id, uint64_t laten
 static struct json_object *row_of(struct json_object *doc, const char *kind, const char *object,
 				  unsigned int khz)
 {
-	struct json_object *rows = member(doc, "rows");
+	struct json_object *row;
 
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (!strcmp(json_object_get_string(member(row, "kind")), kind) &&
-		    number(row, "freq_khz") == khz &&
-		    !strcmp(json_object_get_string(member(row, "object")), object))
+	for (size_t i = 0; (row = item_of(doc, "rows", i)); i++)
+		if (!strcmp(text_of(row, "kind"), kind) && number(row, "freq_khz") == khz &&
+		    !strcmp(text_of(row, "object"), object))
 			return row;
-	}
 	print_message("no row of %s at %u\n", object, khz);
 	return NULL;
 }
 
 static bool is(struct json_object *o, const char *key, const char *text)
 {
-	const char *there = json_object_get_string(member(o, key));
+	const char *there = text_of(o, key);
 
-	if (there && !strcmp(there, text))
+	if (member(o, key) && !strcmp(there, text))
 		return true;
-	print_message("%s is %s instead of %s\n", key, there ? there : "nothing", text);
+	print_message("%s is %s instead of %s\n", key, member(o, key) ? there : "nothing", text);
 	return false;
-}
-
-static struct json_object *sweep_json(const char *options, int code)
-{
-	struct json_object *doc;
-
-	assert_int_equal(kjoule("sweep --raw --json %s", options), code);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
 }
 
 TEST(each_block_has_its_best_setting)
@@ -149,7 +135,7 @@ TEST(each_block_has_its_best_setting)
 	write_sweep("known", "aa", 240000);
 	snprintf(options, sizeof(options), "--from %s", temp_path("known"));
 	/* settings are missing: that is no success */
-	doc = sweep_json(options, 1);
+	doc = kjoule_json(1, "sweep --raw --json %s", options);
 	/* 4 x 100 ticks at 3 W; 4 x 200 at 2 W */
 	row = row_of(doc, "function", user, 100000);
 	assert_true(near(number(row, "energy_package_j"), 1.2, 0.02) &&
@@ -182,7 +168,6 @@ TEST(each_block_has_its_best_setting)
 	/* by turns, four times: seven changes of 240 us */
 	assert_true(near(number(saving, "changes_at_least"), 7, 1e-9) &&
 		    near(number(saving, "changes_s"), 7 * 240e-6, 1e-9));
-	json_object_put(doc);
 	assert_true(says(err, "25 MHz takes no part: the command ended with exit code 9"));
 	assert_true(says(err, "75 MHz was not measured: it was too hot"));
 	assert_true(says(err, "50 MHz: the CPUs were clocked at 53.3333 MHz on the mean"));
@@ -244,11 +229,11 @@ static void write_fine_sweep(const char *folder)
 
 static struct json_object *block_of(struct json_object *doc, const char *object)
 {
-	struct json_object *blocks = member(doc, "blocks");
+	struct json_object *block;
 
-	for (size_t i = 0; i < json_object_array_length(blocks); i++)
-		if (!strcmp(json_object_get_string(member(json_object_array_get_idx(blocks, i), "object")), object))
-			return json_object_array_get_idx(blocks, i);
+	for (size_t i = 0; (block = item_of(doc, "blocks", i)); i++)
+		if (!strcmp(text_of(block, "object"), object))
+			return block;
 	print_message("no block of %s\n", object);
 	return NULL;
 }
@@ -267,7 +252,7 @@ TEST(what_is_mixed_has_no_least)
 
 	write_fine_sweep("fine");
 	snprintf(options, sizeof(options), "--from %s", temp_path("fine"));
-	doc = sweep_json(options, 0);
+	doc = kjoule_json(0, "sweep --raw --json %s", options);
 	for (size_t i = 0; i < 2; i++) {
 		row = row_of(doc, "function", mixed[i], 100000);
 		assert_true(number(row, "window_share") < 0.7 &&
@@ -293,7 +278,6 @@ TEST(what_is_mixed_has_no_least)
 	assert_true(number(saving, "blocks") == 1 && number(saving, "blocks_mixed") == 2);
 	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) &&
 		    near(number(saving, "of_energy_j"), 1.2, 0.03));
-	json_object_put(doc);
 	assert_true(says(err, "of the blocks of 1 % of the whole and more 2, with "));
 	assert_true(says(err, " % of the energy at the best single setting, run too shortly between two updates"));
 	assert_int_equal(kjoule("sweep --raw %s", options), 0);
