@@ -171,8 +171,6 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 		more_sources(&meta, n_cpus);
 	write_recording(name("datafile", seed), &meta, streams, n_cpus, "/fuzz/object", ticks);
 	kjoule_session_info_clear(&meta.session);
-	for (uint32_t i = 0; i < n_cpus; i++)
-		free(streams[i].data);
 	data = read_file(name("datafile", seed), &len);
 	if (!out || chunks_decode(data, len, &c))
 		abort();

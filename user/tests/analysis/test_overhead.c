@@ -178,7 +178,6 @@ static void write_one(const char *name, uint32_t ppm, double tick_ns, unsigned i
 	if (awake_ms)
 		put_wakeup(0, 1000 * MS, (1000 + awake_ms) * MS);
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 200);
-	free(b.data);
 }
 
 static struct json_object *overhead_in(const char *name)

@@ -72,7 +72,6 @@ TEST(a_region_cuts_figures_and_samples)
 	put_region_batch(&batches, 0, 0, &units, 0);
 	put_regions(&batches, NULL);
 	free(units.data);
-	free(batches.data);
 	looped_record("region", looped_path(), KJOULE_SAMPLE_PRECISE);
 	doc = annotate("--region first", "region");
 	row = next(doc, "function", &i);
@@ -123,11 +122,9 @@ static void record_in_two_halves(const char *name, uint32_t stops, uint32_t late
 	if (later) {
 		put_map(&more, 100, meta.session.t0_ns + later * 1000000ull, 0x10000000,
 			0x10000000, 0, "/nonexistent/library");
-		put_regions(&(struct buffer){ 0 }, &more);
-		free(more.data);
+		put_regions(NULL, &more);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, looped_path(), 9000);
-	free(b.data);
 }
 
 /* A third of the time is a third of the function, and not so many seconds against joules. */
@@ -286,7 +283,6 @@ TEST(power_that_is_mixed_is_marked)
 		uj[0] += (first ? 1000 : 2000) + (int64_t)(200 * rnd_unit(&noise)) - 100;
 	}
 	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
-	free(b.data);
 	doc = annotate("", "mixed");
 	reported = kjoule_json(0, "report --by block --json %s", temp_path("mixed"));
 	while ((row = next(doc, "block", &i))) {

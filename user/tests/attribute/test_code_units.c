@@ -198,7 +198,6 @@ TEST(a_budget_does_not_judge_what_is_mixed)
 		uj[0] += (high ? 2540 : 1680) + k % 7;
 	}
 	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
-	free(b.data);
 	/* between their powers: neither keeps nor breaks it */
 	for (int above = 0; above < 2; above++) {
 		doc = report_json(above ? "--by line --power-budget 2.6W" :
@@ -240,7 +239,6 @@ TEST(a_budget_does_not_judge_without_an_interval)
 		uj[0] += 1000 + k % 7;
 	}
 	write_recording(temp_path("rare"), &meta, &b, 1, looped_path(), 9000);
-	free(b.data);
 	doc = report_json("--by line --power-budget 1.5W", "rare");
 	row = unit(doc, "line", "source_line", looped.after_line);
 	assert_true(near(number(row, "power_package_w"), 1, 0.02));

@@ -534,8 +534,6 @@ static void record(const char *name)
 		uj[1] += 1500;
 	}
 	write_recording(temp_path(name), &meta, b, 3, "/nonexistent/program", 3000);
-	for (int i = 0; i < 3; i++)
-		free(b[i].data);
 }
 
 /* What a report says on standard output. */

@@ -56,7 +56,6 @@ static void record(const char *name, const struct alternating *a, uint64_t lost_
 			put_block(&b, i, a->stream[i].block);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, a->n_ticks);
-	free(b.data);
 }
 
 /* Alternating blocks of 0.3, 0.4 and 0.5 of the period: 20 ticks to it, 40 s. */
@@ -375,7 +374,6 @@ static void record_shared(const char *name, const struct alternating *a)
 			put_block(&b, i, block == 1 ? 0 : block);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, a->n_ticks);
-	free(b.data);
 }
 
 static int make_recordings(void **state)

@@ -38,8 +38,6 @@ static void record(const char *name, uint32_t target)
 		uj[1] += 500;
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 8000);
-	free(b[0].data);
-	free(b[1].data);
 }
 
 static struct json_object *find(struct json_object *doc, unsigned int members, const char *object)
@@ -129,7 +127,6 @@ static double half_width(unsigned int missed)
 		uj[1] += 500;
 	}
 	write_recording(temp_path("missed"), &meta, &b, 1, "/nonexistent/program", 8000);
-	free(b.data);
 	doc = kjoule_json(0, "report --vectors --json %s", temp_path("missed"));
 	half = (number(find(doc, 1, "/nonexistent/program"), "time_hi_s") -
 		number(find(doc, 1, "/nonexistent/program"), "time_lo_s")) / 2;
@@ -186,8 +183,6 @@ static double concurrency(const char *model, uint64_t seed)
 			   fabs(number(find(doc, n, n == 1 ? "/nonexistent/program" : "[kernel]"),
 				       "power_package_w") / a.power_w[n == 1] - 1));
 	alternating_free(&a);
-	free(b[0].data);
-	free(b[1].data);
 	return off;
 }
 
@@ -231,8 +226,6 @@ TEST(a_budget_is_for_what_is_drawn_together)
 		uj[0] += (both ? 3000 : 1500) + k % 7;
 	}
 	write_recording(temp_path("both"), &meta, b, 2, "/nonexistent/program", 4000);
-	free(b[0].data);
-	free(b[1].data);
 	doc = kjoule_json(0, "report --vectors --power-budget 2W --json %s", temp_path("both"));
 	assert_string_equal(text_of(find(doc, 2, NULL), "over_budget"), "yes");
 	assert_string_equal(text_of(find(doc, 1, "/nonexistent/program"), "over_budget"), "no");

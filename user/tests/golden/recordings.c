@@ -155,17 +155,15 @@ static void make_recording(const struct plan *p, const char *program, const char
 	make_stream(&streams[0], &units, p);
 	if (p->idle)
 		make_idle_stream(&streams[1], p);
-	put_region_batch(&batches, 0, 0, &units, 0);
-	if (p->regions)
+	if (p->regions) {
+		put_region_batch(&batches, 0, 0, &units, 0);
 		put_regions(&batches, NULL);
+	}
 	snprintf(path, sizeof(path), "%s.data", p->name);
 	put_program(0, build_id);
 	write_recording(path, &meta, streams, n_cpus, program, p->ticks);
 	kjoule_session_info_clear(&meta.session);
-	free(streams[0].data);
-	free(streams[1].data);
 	free(units.data);
-	free(batches.data);
 }
 
 int main(int argc, char **argv)

@@ -564,8 +564,6 @@ TEST(a_lost_chunk_leaves_a_hole_in_every_stream)
 	assert_int_equal(holes, 1);
 	kjoule_recording_free(&rec);
 	free(data);
-	free(streams[0].data);
-	free(streams[1].data);
 }
 
 struct seen_stacks {
@@ -635,8 +633,6 @@ TEST(stacks_stay_in_the_file_until_they_are_asked_for)
 	assert_int_equal(kjoule_recording_stacks(&rec, see_stack, &seen), 0);
 	assert_true(seen.good && seen.n[0] == 500 && seen.n[1] == 500);
 	kjoule_recording_free(&rec);
-	free(streams[0].data);
-	free(streams[1].data);
 }
 
 /* How well a recording compresses is up to the programs in it: by more than a reader believes. */

@@ -154,7 +154,6 @@ TEST(a_report_names_it)
 		uj[1] += 500;
 	}
 	write_recording(temp_path("without"), &meta, &b, 1, "//anon", 1000);
-	free(b.data);
 	assert_int_equal(kjoule_reader_open(temp_path("without"), &r, NULL), 0);
 	assert_int_equal(kjoule_writer_open(temp_path("with"), &w, NULL), 0);
 	while (kjoule_reader_next(r, &c) > 0) {

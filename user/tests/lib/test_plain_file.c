@@ -711,7 +711,6 @@ TEST(sudo_reads_the_recording_only)
 	}
 	shell("mkdir -m 700 %s", path_of("closed"));
 	write_recording(path_of("closed/data"), &meta, &b, 1, elf, 1000);
-	free(b.data);
 	setenv("SUDO_UID", "65534", 1);
 	/* its tracer may not look at who was root */
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);

@@ -333,9 +333,6 @@ static void record_with(const char *name, bool marked, bool callers)
 	/* the recorder, which is no target, while there was no region */
 	put_wakeup(1, before_tick(7500), before_tick(7501));
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 8000);
-	free(b.data);
-	free(batches.data);
-	free(side.data);
 }
 
 static void record(const char *name, bool marked)

@@ -41,7 +41,7 @@ static uint64_t clock_gettime_at(const void *image, size_t len)
 static const char *record(const char *name, const void *image, size_t len, uint64_t base,
 			  uint64_t at)
 {
-	struct buffer b = { 0 }, side = { 0 }, none = { 0 };
+	struct buffer b = { 0 }, side = { 0 };
 	struct kjoule_meta meta;
 	uint64_t uj[2] = { 0, 0 };
 
@@ -56,12 +56,10 @@ static const char *record(const char *name, const void *image, size_t len, uint6
 		uj[1] += 500;
 	}
 	put_map(&side, 100, 900000002, base, 0x2000, 0, "[vdso]");
-	put_regions(&none, &side);
+	put_regions(NULL, &side);
 	if (image)
 		put_vdso(image, len);
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 1000);
-	free(side.data);
-	free(b.data);
 	return temp_path(name);
 }
 

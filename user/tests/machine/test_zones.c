@@ -88,8 +88,6 @@ static struct json_object *report(const char *name, const struct zone *zones, ui
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", TICKS);
 	kjoule_session_info_clear(&meta.session);
-	free(b[0].data);
-	free(b[1].data);
 	return report_json("--raw", name);
 }
 

@@ -301,7 +301,6 @@ static void record(const char *name)
 	}
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
 	write_recording(temp_path(name), &meta, &b, 1, exe, ROUND * ROUNDS);
-	free(b.data);
 }
 
 /* What the tool prints. Return: its exit code */
@@ -434,7 +433,6 @@ static void children_have_the_columns_of_the_plain_report(void **state)
 		uj[1] += 300;
 	}
 	write_recording(temp_path("calls"), &meta, &b, 1, "/nonexistent/program", 1000);
-	free(b.data);
 	children = report("report --children --json");
 	plain = report("report --json");
 	for (int d = 0; d < 2; d++) {
@@ -473,7 +471,6 @@ static void what_the_limit_hides_is_told(void **state)
 		uj[0] += 1000;
 	}
 	write_recording(temp_path("two"), &meta, &b, 1, "/nonexistent/program", 10000);
-	free(b.data);
 	assert_int_equal(run("report --percent-limit 5", "two"), 0);
 	assert_non_null(strstr(output, "(2 more rows below 5 %)"));
 	assert_int_equal(run("report --children --percent-limit 5", "two"), 0);
@@ -549,7 +546,6 @@ static void rounding_takes_nothing_from_the_total(void **state)
 	}
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
 	write_recording(temp_path("calls"), &meta, &b, 1, exe, 10000);
-	free(b.data);
 	plain = report("report --json");
 	assert_int_equal(run("report --folded", "calls"), 0);
 	assert_true(fabs(folded("") -
@@ -616,7 +612,7 @@ static void a_limit_that_is_given_holds_for_callers(void **state)
 
 static void without_callers_it_says_how_to_record_them(void **state)
 {
-	struct buffer b = { 0 };
+	struct buffer b = { 0 }, called = { 0 };
 	struct kjoule_meta meta;
 
 	(void)state;
@@ -624,6 +620,7 @@ static void without_callers_it_says_how_to_record_them(void **state)
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 100; k++)
 		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
+	put_bytes(&called, b.data, b.len);
 	write_recording(temp_path("plain"), &meta, &b, 1, "/nonexistent", 100);
 	assert_int_equal(run("report --children", "plain"), 1);
 	assert_non_null(strstr(output, "--call-graph dwarf"));
@@ -631,8 +628,8 @@ static void without_callers_it_says_how_to_record_them(void **state)
 	assert_int_equal(run("script --json", "plain"), 0);
 	assert_null(strstr(output, "callers"));
 	/* callers, but no energy */
-	put_chain(&b, 0, 0, 1, (uint64_t[]){ 0x10002000 });
-	write_recording(temp_path("plain"), &meta, &b, 1, "/nonexistent", 100);
+	put_chain(&called, 0, 0, 1, (uint64_t[]){ 0x10002000 });
+	write_recording(temp_path("plain"), &meta, &called, 1, "/nonexistent", 100);
 	assert_int_equal(run("report --folded", "plain"), 1);
 	assert_non_null(strstr(output, "--weight time"));
 	assert_int_equal(run("report --folded --weight samples", "plain"), 0);

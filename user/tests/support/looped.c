@@ -120,7 +120,6 @@ void looped_record(const char *name, const char *exe, uint32_t flags)
 		uj[1] += 500;
 	}
 	write_recording(temp_path(name), &meta, &b, 1, exe, 9000);
-	free(b.data);
 }
 
 int looped_setup(void **state)

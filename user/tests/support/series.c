@@ -64,7 +64,6 @@ const char *series_record(const struct series_run *r)
 	snprintf(path, sizeof(path), "%s", temp_path(r->name));
 	put_program(start, r->build_id);
 	write_recording(path, &meta, b, n_cpus, r->exe ? r->exe : SERIES_OBJECT, r->ticks);
-	free(b[0].data);
 	return path;
 }
 

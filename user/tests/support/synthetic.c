@@ -30,6 +30,12 @@ void put_bytes(struct buffer *b, const void *data, size_t len)
 	b->len += len;
 }
 
+void buffer_free(struct buffer *b)
+{
+	free(b->data);
+	*b = (struct buffer){ 0 };
+}
+
 void put_sample(struct buffer *b, uint32_t tick, uint64_t ip, uint32_t flags, uint32_t khz,
 		uint32_t late_ns)
 {
@@ -328,6 +334,14 @@ static void text_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, cha
 	free(text);
 }
 
+/* It frees the buffer. */
+static void chunk_write(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
+			struct buffer *b)
+{
+	assert(!kjoule_writer_chunk(w, type, cpu, b->data, b->len, NULL));
+	buffer_free(b);
+}
+
 static struct buffer wakeups;
 
 void put_wakeup(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns)
@@ -338,12 +352,18 @@ void put_wakeup(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns)
 
 static struct buffer regions, more_side;
 
-void put_regions(const struct buffer *batches, const struct buffer *more_side_band)
+static void buffer_move(struct buffer *to, struct buffer *from)
 {
-	if (batches->len)
-		put_bytes(&regions, batches->data, batches->len);
-	if (more_side_band)
-		put_bytes(&more_side, more_side_band->data, more_side_band->len);
+	if (!from || !from->len)
+		return;
+	put_bytes(to, from->data, from->len);
+	buffer_free(from);
+}
+
+void put_regions(struct buffer *batches, struct buffer *more_side_band)
+{
+	buffer_move(&regions, batches);
+	buffer_move(&more_side, more_side_band);
 }
 
 static const void *vdso;
@@ -364,7 +384,7 @@ void put_calibration(const struct kjoule_calibration *cal)
 	calibration_given = true;
 }
 
-void write_recording(const char *path, const struct kjoule_meta *meta, const struct buffer *streams,
+void write_recording(const char *path, const struct kjoule_meta *meta, struct buffer *streams,
 		     uint32_t n, const char *exe, uint64_t end_tick)
 {
 	const struct kjoule_calibration usual = { .ticks = 100, .tick_ns = 3000, .handler_ns = 2000,
@@ -385,10 +405,8 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 	side_band(&side, exe);
 	if (more_side.len)
 		put_bytes(&side, more_side.data, more_side.len);
-	free(more_side.data);
-	memset(&more_side, 0, sizeof(more_side));
-	assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data, side.len, NULL));
-	free(side.data);
+	buffer_free(&more_side);
+	chunk_write(w, KJOULE_CHUNK_SIDE_BAND, 0, &side);
 	if (program.build_id) {
 		struct kjoule_build_ids *ids = kjoule_build_ids_new();
 
@@ -401,15 +419,9 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_VDSO, 0, vdso, vdso_len, NULL));
 	vdso = NULL;
 	if (wakeups.len)
-		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_WAKEUPS, 0, wakeups.data,
-					    wakeups.len, NULL));
-	free(wakeups.data);
-	memset(&wakeups, 0, sizeof(wakeups));
+		chunk_write(w, KJOULE_CHUNK_WAKEUPS, 0, &wakeups);
 	if (regions.len)
-		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_REGIONS, 0, regions.data,
-					    regions.len, NULL));
-	free(regions.data);
-	memset(&regions, 0, sizeof(regions));
+		chunk_write(w, KJOULE_CHUNK_REGIONS, 0, &regions);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kjoule_record *rec;
 		struct kjoule_packer packer = { 0 };
@@ -424,14 +436,12 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 			since += rec->size;
 			put_bytes(&b, item, kjoule_pack(&packer, rec, item));
 			if (since >= 4096 || off == streams[i].len) {
-				assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_RING, i, b.data, b.len,
-							    NULL));
+				chunk_write(w, KJOULE_CHUNK_RING, i, &b);
 				memset(&packer, 0, sizeof(packer));
-				b.len = 0;
 				since = 0;
 			}
 		}
-		free(b.data);
+		buffer_free(&streams[i]);
 		stats[i].due = stats[i].produced = end_tick;
 		stats[i].consumed = stats[i].records;
 		stats[i].tick_ns = 2000 * end_tick;

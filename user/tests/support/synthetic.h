@@ -19,6 +19,7 @@ struct buffer {
 };
 
 void put_bytes(struct buffer *b, const void *data, size_t len);
+void buffer_free(struct buffer *b);
 void put_sample(struct buffer *b, uint32_t tick, uint64_t ip, uint32_t flags, uint32_t khz,
 		uint32_t late_ns);
 void put_task(struct buffer *b, uint32_t pid, uint32_t tgid);
@@ -77,8 +78,8 @@ struct kjoule_source_info *add_source(struct kjoule_meta *meta, const char *name
 /* Add a wakeup of the recorder to the next file that is written. */
 void put_wakeup(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
 
-/* In the next file that is written: marks of regions, and more side band. */
-void put_regions(const struct buffer *batches, const struct buffer *more_side_band);
+/* In the next file that is written: marks of regions and more side band, or NULL; it frees both. */
+void put_regions(struct buffer *batches, struct buffer *more_side_band);
 
 /*
  * In the next file that is written: another calibration than the usual one, or, without ticks,
@@ -103,9 +104,9 @@ void put_vdso(const void *image, size_t len);
 
 /*
  * write_recording() - a data file: meta, @n streams (CPU 0 on) in chunks of some kilobytes,
- * sideband that maps @exe as process 100, stats, calibration, end.
+ * sideband that maps @exe as process 100, stats, calibration, end. It frees the streams.
  */
-void write_recording(const char *path, const struct kjoule_meta *meta, const struct buffer *streams,
+void write_recording(const char *path, const struct kjoule_meta *meta, struct buffer *streams,
 		     uint32_t n, const char *exe, uint64_t end_tick);
 
 /* A file's content; the caller frees it. */

@@ -64,7 +64,6 @@ static void write_parts(const char *folder, const char *name, const struct part 
 	snprintf(file, sizeof(file), "%s/%s", folder, name);
 	put_program(0x10000000, build_id);
 	write_recording(temp_path(file), &meta, &b, 1, "/nonexistent/program", k);
-	free(b.data);
 }
 
 static void write_run(const char *folder, const char *name, unsigned int user, double user_w,
@@ -316,7 +315,6 @@ TEST(doubtful_settings_are_told)
 	put_program(0x10000000, "aa");
 	write_recording(temp_path("doubt/f50000.2.data"), &meta, &b, 1, "/nonexistent/program",
 			1200);
-	free(b.data);
 	assert_int_equal(kjoule("sweep --from %s", temp_path("doubt")), 1);
 	assert_true(says(out, "# note       50 MHz: 100 of 3600 samples were lost"));
 	assert_true(says(out, "# note       50 MHz: of 1") &&
