@@ -540,20 +540,10 @@ static void record(const char *name)
 static char *printed(const struct view *v, const struct blocks *b, const struct profile *p)
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
-	int before = dup(STDOUT_FILENO),
-		fd = open(temp_path("head"), O_RDWR | O_CREAT | O_TRUNC, 0600);
-	char *text = calloc(1, 65536);
 
-	assert_true(before >= 0 && fd >= 0 && text);
-	fflush(stdout);
-	dup2(fd, STDOUT_FILENO);
+	begin_to_read();
 	header_print(&(struct header){ v, b, p, NULL, &model, "file", 3000, NAN, false });
-	fflush(stdout);
-	dup2(before, STDOUT_FILENO);
-	assert_true(pread(fd, text, 65535, 0) > 0);
-	close(before);
-	close(fd);
-	return text;
+	return end_to_read();
 }
 
 TEST(the_report_counts_ticks_of_all_other_sets)
@@ -586,7 +576,6 @@ TEST(the_report_counts_ticks_of_all_other_sets)
 		 " busy ticks (%.1f %%) ran what rarely ran together", profile_other_set_ticks(p),
 		 100 * profile_other_set_part(p));
 	assert_true(says(text, expected));
-	free(text);
 	profile_free(p);
 	blocks_free(&b);
 	view_close(&v);

@@ -67,7 +67,6 @@ TEST_WITH(panels_share_one_time_axis, make_slices, NULL)
 	assert_true(says(script, "'power, W'") && says(script, "'frequency, MHz'") &&
 		    says(script, "'throughput, passes/s'") &&
 		    says(script, "'temperature, \u00b0C'"));
-	free(script);
 	/* nor is there room for what is not known */
 	for (size_t i = 0; i < SLICES; i++)
 		slices[i].celsius = slices[i].work = NAN;
@@ -75,7 +74,6 @@ TEST_WITH(panels_share_one_time_axis, make_slices, NULL)
 	axis = strstr(script, "set xlabel");
 	assert_true(says(script, "layout 2,1") && drawn_count(script, "\nplot ") == 2 && axis &&
 		    drawn_count(axis, "\nplot ") == 1);
-	free(script);
 }
 
 /* However often it was tried; nor is the key over the lines. */
@@ -91,7 +89,6 @@ TEST_WITH(conditions_have_one_entry_each, make_slices, NULL)
 	assert_true(says(script, "($1 == 3 ? $3 : NaN):4 with lines lw 1.5 lc 1 notitle") &&
 		    says(script, "set key horizontal center top at screen"));
 	assert_int_equal(drawn_count(script, "nohead"), 2);
-	free(script);
 }
 
 static char *commands[2][3] = { { "./work", "one" }, { "./work", "two" } };
@@ -139,10 +136,8 @@ TEST(runs_have_whole_numbers)
 	/* that of the other panel is in seconds */
 	assert_true(says(script, "set xlabel 'length of the run, s'\nset xrange [0:*]\n"
 				 "set xtics autofreq"));
-	free(script);
 	script = bench(1, 120, slower, NULL);
 	assert_true(says(script, "set xrange [0.5:120.5]\nset xtics 0,8\n"));
-	free(script);
 }
 
 TEST(rounding_is_no_bar)
@@ -153,21 +148,17 @@ TEST(rounding_is_no_bar)
 	char *script = bench(1, 4, noise, NULL);
 
 	assert_true(says(script, "set yrange [0:1.05]\n"));
-	free(script);
 	/* but what is faster has one */
 	script = bench(1, 4, faster, NULL);
 	assert_true(says(script, "set yrange [-10.5:21]\n"));
-	free(script);
 	/* and what they are compared with is said */
 	script = bench(1, 4, some, took);
 	assert_true(says(script, "than at the boosted speed, or where that is not known the "
 				 "fastest of their command'"));
-	free(script);
 	script = bench(1, 4, none, took);
 	assert_true(says(script,
 			 "than the fastest of their command (the boosted speed is not known)'") &&
 		    says(script, "set yrange [0:52.5]\n"));
-	free(script);
 }
 
 TEST(plan_says_of_which_chip)
@@ -180,5 +171,4 @@ TEST(plan_says_of_which_chip)
 	script = drawn_end();
 	assert_true(says(script, "title 'Runs from a clean history on a chip of r = 1.125 whose "
 				 "boost lasts 55 s (dashed)'"));
-	free(script);
 }

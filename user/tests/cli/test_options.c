@@ -90,23 +90,19 @@ static void values_go_where_the_table_says(void **state)
 	assert_int_equal(parse("--all --no-keep --fruit pear --number=9 --percent 1% --power 500mW "
 			       "--time 3 --seconds 2m --rate 4k", false, &got, &said), 16);
 	assert_string_equal(said, "");
-	free(said);
 	assert_true(got.all && !got.keep && !got.named && got.fruit == PEAR && got.number == 9);
 	assert_true(got.percent == 1 && got.watt == 0.5 && got.ns == 3000 && got.seconds == 120);
 	assert_int_equal(got.interval_ns, 250000);
 	assert_int_equal(parse("-gnx --freq 1.2GHz -C0-3 --source a,b --edge --json", false, &got,
 			       &said), 9);
-	free(said);
 	assert_true(got.sized && got.named && !strcmp(got.name, "x") && got.khz == 1200000);
 	assert_int_equal(kjoule_cpus_count(&got.cpus), 4);
 	assert_true(!strcmp(got.source, "a,b") && got.edge == 99 && got.format == OUTPUT_JSON);
 	/* abbreviated; an argument between options, and one that looks like an option */
 	assert_int_equal(parse("--num 3 file --edge=abc -- --all", false, &got, &said), 5);
-	free(said);
 	assert_true(got.number == 3 && got.edge == 3 && !got.all);
 	/* a command's options are its own */
 	assert_int_equal(parse("-a run -g", true, &got, &said), 2);
-	free(said);
 	assert_true(got.all && !got.sized);
 }
 
@@ -153,7 +149,6 @@ static void what_is_refused_is_said(void **state)
 		if (ret != -2 || strncmp(said, wanted, strlen(wanted)) ||
 		    !strstr(said, "; see `kjoule fruit --help`\n"))
 			fail_msg("%s: %d, %s", cases[i].line, ret, said);
-		free(said);
 	}
 }
 

@@ -256,7 +256,6 @@ static void messages_are_clean(void **state)
 	heard = stderr_release();
 	assert_string_equal(heard, "kjoule: a?????: bad?\nkjoule: b??\n"
 			    "kjoule report: --by c????; see `kjoule report --help`\n");
-	free(heard);
 }
 
 static void titles_of_pictures_are_clean(void **state)

@@ -41,26 +41,16 @@ static char *said_as(const struct kjoule_user *user, const char *script,
 		     const struct kjoule_region_area *area)
 {
 	char *command[] = { "sh", "-c", (char *)script, NULL };
-	int file = open(temp_path("said"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int saved = dup(STDOUT_FILENO);
 	struct child child;
 	sigset_t none;
-	size_t len;
-	char *text;
 
-	fflush(stdout);
-	assert_true(saved >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+	begin_to_read();
 	sigemptyset(&none);
 	assert_int_equal(child_start(&child, command, &none, area, user), 0);
-	assert_true(dup2(saved, STDOUT_FILENO) >= 0);
-	close(saved);
-	close(file);
 	assert_int_equal(child_go(&child), 0);
 	assert_true(child_reap(&child, true));
 	assert_int_equal(child_code(&child), 0);
-	text = (char *)read_file(temp_path("said"), &len);
-	text[len] = 0;
-	return text;
+	return end_to_read();
 }
 
 static struct kjoule_user *find(const char *name)
@@ -103,7 +93,6 @@ TEST(a_command_has_the_rights_of_its_user_only)
 	user = find(WHO);
 	text = said_as(user, STATUS, NULL);
 	assert_status(text);
-	free(text);
 	kjoule_user_free(user);
 	/* and we are who we were */
 	assert_int_equal(geteuid(), 0);
@@ -128,7 +117,6 @@ TEST(a_command_has_no_key_of_the_recorders)
 	user = find(WHO);
 	text = said_as(user, "grep -c kjoule-test /proc/keys; true", NULL);
 	assert_string_equal(text, "0\n");
-	free(text);
 	kjoule_user_free(user);
 }
 
@@ -152,7 +140,6 @@ static _Noreturn void keep_capabilities_and_run(void)
 	user = find(WHO);
 	text = said_as(user, STATUS, NULL);
 	assert_status(text);
-	free(text);
 	kjoule_user_free(user);
 	_exit(0);
 }
@@ -186,7 +173,6 @@ TEST(a_command_has_the_environment_of_its_user)
 	text = said_as(user, "printf %s \"$HOME $USER $LOGNAME $SHELL $KJOULE_TEST_KEPT $PATH\"",
 		       NULL);
 	assert_string_equal(text, wanted);
-	free(text);
 	kjoule_user_free(user);
 }
 
@@ -204,11 +190,9 @@ TEST(a_command_has_no_descriptor_but_the_usual_ones)
 	text = said_as(user, "for n in $(seq 3 400); do readlink /proc/self/fd/$n; done; true",
 		       NULL);
 	assert_string_equal(text, "");
-	free(text);
 	/* without a user it is as it was: what was inherited by us is inherited by it */
 	text = said_as(NULL, "readlink /proc/self/fd/20 /proc/self/fd/300", NULL);
 	assert_string_equal(text, "/etc/shadow\n/etc/shadow\n");
-	free(text);
 	kjoule_user_free(user);
 	close(high);
 	close(low);
@@ -230,7 +214,6 @@ TEST(regions_can_be_marked_by_another_user)
 		       /* where what the command has started has it closed */
 		       "sh -c \": <>/proc/$pid/fd/$other && echo opened\" 2>&1", area);
 	assert_string_equal(text, "inherited\nopened\n");
-	free(text);
 	kjoule_region_area_free(area);
 	kjoule_user_free(user);
 }
@@ -248,7 +231,6 @@ TEST(regions_are_found_where_the_recorder_is_hidden)
 	text = said_as(NULL, script, area);
 	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
 	assert_string_equal(text, "opened\n");
-	free(text);
 	kjoule_region_area_free(area);
 }
 
@@ -333,11 +315,9 @@ TEST(sudo_is_noted)
 	text = noted("alice", NULL, false);
 	assert_string_equal(text, "kjoule: the command runs as root; run it as yourself with "
 			    "--user alice\n");
-	free(text);
 #define NOTHING(...) do {		\
 	text = noted(__VA_ARGS__);	\
 	assert_string_equal(text, "");	\
-	free(text);			\
 } while (0)
 	NOTHING("alice", NULL, true);
 	NOTHING("alice", WHO, false);

@@ -103,29 +103,12 @@ static int let_go(void **state)
 	return 0;
 }
 
-/* What latency_print() writes to standard output; the caller's to free. */
 static char *print(enum output_format format)
 {
-	FILE *f = tmpfile();
-	int kept = dup(STDOUT_FILENO), ret;
-	char *text;
-	long n;
-
-	assert_non_null(f);
 	opt.format = format;
-	fflush(stdout);
-	dup2(fileno(f), STDOUT_FILENO);
-	ret = latency_print(&l);
-	fflush(stdout);
-	dup2(kept, STDOUT_FILENO);
-	close(kept);
-	assert_int_equal(ret, 0);
-	n = lseek(fileno(f), 0, SEEK_END);
-	text = calloc(1, n + 1);
-	assert_non_null(text);
-	assert_int_equal(pread(fileno(f), text, n, 0), n);
-	fclose(f);
-	return text;
+	begin_to_read();
+	assert_int_equal(latency_print(&l), 0);
+	return end_to_read();
 }
 
 TEST_WITH(what_has_no_number_has_a_reason_of_its_own, make_up, let_go)
@@ -171,7 +154,6 @@ TEST_WITH(json_has_a_number_or_a_reason, make_up, let_go)
 	assert_true(near(number(json_object_array_get_idx(rows, 0), "latency_us"), 50, 1e-9));
 	assert_true(near(number(json_object_array_get_idx(rows, 0), "latency_hi_us"), 51, 1e-9));
 	json_object_put(doc);
-	free(text);
 }
 
 TEST_WITH(people_see_a_matrix_and_each_reason_once, make_up, let_go)
@@ -191,7 +173,6 @@ TEST_WITH(people_see_a_matrix_and_each_reason_once, make_up, let_go)
 	assert_true(says(text, "FROM MHz  TO MHz  LATENCY us") &&
 		    says(text, "\n       1       2        50.0"));
 	assert_true(says(text, "us at 1 MHz") && !strstr(text, "kHz"));
-	free(text);
 	/* with as many digits as tell them apart */
 	l.f[1].khz = 2250;
 	text = print(OUTPUT_TABLE);
@@ -206,7 +187,6 @@ TEST_WITH(people_see_a_matrix_and_each_reason_once, make_up, let_go)
 	assert_non_null(at);
 	assert_null(strstr(at, never));
 	assert_null(strstr(text, "nan"));
-	free(text);
 }
 
 TEST_WITH(csv_has_a_line_for_each_pair, make_up, let_go)
@@ -219,7 +199,6 @@ TEST_WITH(csv_has_a_line_for_each_pair, make_up, let_go)
 	assert_int_equal(lines, 7);
 	assert_true(says(text, "from_khz,to_khz,latency_us,latency_lo_us,latency_hi_us,first_us"));
 	assert_null(strstr(text, "nan"));
-	free(text);
 }
 
 TEST_WITH(a_saved_file_has_every_loop, make_up, let_go)
@@ -279,30 +258,25 @@ TEST_WITH(what_the_cpu_counts_is_told_where_it_does, make_up, let_go)
 	char *text = print(OUTPUT_TABLE);
 
 	assert_null(strstr(text, "# counter"));
-	free(text);
 	for (size_t i = 0; i < l.n_f; i++)
 		snprintf(l.f[i].counter, sizeof(l.f[i].counter), "made-up-cycles");
 	/* not measured yet */
 	text = print(OUTPUT_TABLE);
 	assert_null(strstr(text, "# counter"));
-	free(text);
 	l.f[0].counted_khz = 1002;
 	l.f[2].counted_khz = 2970;
 	text = print(OUTPUT_TABLE);
 	assert_true(!strstr(text, "every frequency") && says(text, "at 1 MHz the CPU made") &&
 		    says(text, "at 3 MHz the CPU made"));
 	assert_true(!strstr(text, "at 2 MHz the CPU made") && !strstr(text, "nan"));
-	free(text);
 	l.f[1].counted_khz = 2000;
 	text = print(OUTPUT_TABLE);
 	assert_true(says(text, "cycles by made-up-cycles agree with every frequency to within 1.0 %"));
-	free(text);
 	l.f[2].counted_khz = 2004;
 	text = print(OUTPUT_TABLE);
 	assert_true(says(text, "at 3 MHz the CPU made the cycles of 2.004 MHz, by made-up-cycles"));
 	assert_true(says(text, "at 1 MHz the CPU made the cycles of 1.002 MHz") &&
 		    !strstr(text, "every frequency"));
-	free(text);
 	text = print(OUTPUT_JSON);
 	doc = json_tokener_parse(text);
 	list = member(doc, "frequencies");
@@ -310,7 +284,6 @@ TEST_WITH(what_the_cpu_counts_is_told_where_it_does, make_up, let_go)
 	assert_string_equal(text_of(json_object_array_get_idx(list, 2), "counter"),
 			    "made-up-cycles");
 	json_object_put(doc);
-	free(text);
 }
 
 /*
@@ -364,31 +337,24 @@ TEST_WITH(a_calibration_is_made_again_and_says_what_was_counted, make_up, let_go
 	assert_string_equal(f.counter, "made-up-cycles");
 }
 
-/* The data file of a picture, which is there even without gnuplot; the caller's to free. */
+/* The data file of a picture, which is there even without gnuplot. */
 static char *picture(int (*plot)(const struct latency *l, const char *path,
 				 struct kjoule_error *why))
 {
-	char folder[] = "/tmp/kjoule-latency-XXXXXX", image[64], data[64], *text = calloc(1, 4096);
+	const char *image = temp_path("it's.svg");
 	struct kjoule_error why;
-	FILE *f;
+	char *text;
 	int ret;
 
-	assert_non_null(text);
-	assert_non_null(mkdtemp(folder));
-	snprintf(image, sizeof(image), "%s/it's.svg", folder);
-	snprintf(data, sizeof(data), "%s/it's.csv", folder);
 	ret = plot(&l, image, &why);
 	if (ret)
 		assert_true(says(why.text, "there is no gnuplot"));
 	else
 		assert_int_equal(access(image, R_OK), 0);
-	f = fopen(data, "r");
-	assert_non_null(f);
-	assert_true(fread(text, 1, 4095, f) > 0);
-	fclose(f);
+	text = kept_text(temp_path("it's.csv"));
+	assert_int_not_equal(text[0], 0);
+	unlink(temp_path("it's.csv"));
 	unlink(image);
-	unlink(data);
-	rmdir(folder);
 	return text;
 }
 
@@ -397,7 +363,6 @@ TEST_WITH(a_picture_has_what_is_known_only, make_up, let_go)
 	char *text = picture(latency_plot);
 
 	assert_string_equal(text, "from_khz,to_khz,latency_us,lo_us,hi_us\n1000,2000,50,49,51\n");
-	free(text);
 }
 
 TEST_WITH(a_picture_of_nothing_is_one_all_the_same, make_up, let_go)
@@ -407,7 +372,6 @@ TEST_WITH(a_picture_of_nothing_is_one_all_the_same, make_up, let_go)
 	l.f[0].why = l.f[1].why = l.f[2].why = "no level";
 	text = picture(latency_plot);
 	assert_string_equal(text, "from_khz,to_khz,latency_us,lo_us,hi_us\n");
-	free(text);
 }
 
 /* What gnuplot is given to draw; the caller's to free. */
@@ -443,7 +407,6 @@ TEST_WITH(three_frequencies_are_a_map_with_a_title, make_up, let_go)
 	assert_true(says(script, "\n2,1,40,0,40.0\n"));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		assert_true(says(script, words[i]));
-	free(script);
 }
 
 TEST_WITH(a_cell_without_a_number_has_its_reason, make_up, let_go)
@@ -459,7 +422,6 @@ TEST_WITH(a_cell_without_a_number_has_its_reason, make_up, let_go)
 			 (int)strcspn(why, ":;"), why);
 		assert_true(says(script, line));
 	}
-	free(script);
 }
 
 TEST_WITH(two_frequencies_are_a_dot_for_each_direction, make_up, let_go)
@@ -480,7 +442,6 @@ TEST_WITH(two_frequencies_are_a_dot_for_each_direction, make_up, let_go)
 	assert_int_equal(drawn_count(script, "with yerrorbars"), 1);
 	assert_true(says(script, "'a' at 1, graph 0.5") &&
 		    says(script, "'a: the CPU settles at another speed"));
-	free(script);
 	l.n_pairs = all;
 }
 
@@ -495,7 +456,6 @@ TEST_WITH(a_series_is_that_of_a_good_try, make_up, let_go)
 		lines += *c == '\n';
 	assert_int_equal(lines, 11);
 	assert_true(says(text, "start_us,loop_us\n-50,9\n"));
-	free(text);
 	for (size_t i = 0; i < l.n_pairs; i++)
 		for (size_t k = 0; k < l.pairs[i].n; k++)
 			l.pairs[i].verdicts[k] = TRANSITION_DISTURBED;

@@ -50,12 +50,7 @@ static char *path_of(unsigned int policy, const char *name)
 
 static uint32_t limit(unsigned int policy, const char *name)
 {
-	size_t len;
-	char *text = (char *)read_file(path_of(policy, name), &len);
-	uint32_t v = strtoul(text, NULL, 10);
-
-	free(text);
-	return v;
+	return strtoul(kept_text(path_of(policy, name)), NULL, 10);
 }
 
 static bool limits_are(unsigned int policy, uint32_t min, uint32_t max)

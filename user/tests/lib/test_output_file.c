@@ -60,12 +60,7 @@ static int names(void)
 
 static bool is_text(const char *path, const char *text)
 {
-	size_t len;
-	char *data = (char *)read_file(path, &len);
-	bool same = len == strlen(text) && !memcmp(data, text, len);
-
-	free(data);
-	return same;
+	return !strcmp(kept_text(path), text);
 }
 
 static mode_t mode_of(const char *path)

@@ -57,7 +57,6 @@ TEST(a_meter_that_starts_on_command_says_so)
 	/* the one and not the other */
 	assert_non_null(second);
 	assert_null(strstr(second, "starts on command"));
-	free(text);
 	text = print(&s, OUTPUT_JSON);
 	doc = json_tokener_parse(text);
 	assert_non_null(doc);
@@ -68,8 +67,6 @@ TEST(a_meter_that_starts_on_command_says_so)
 	assert_false(json_object_get_boolean(member(row, "starts_on_command")));
 	assert_true(isnan(number(row, "ready_ns")));
 	json_object_put(doc);
-	free(text);
 	text = print(&s, OUTPUT_CSV);
 	assert_true(says(text, ",starts_on_command,ready_ns,"));
-	free(text);
 }

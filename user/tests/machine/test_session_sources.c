@@ -65,7 +65,6 @@ static int remove_machine(void **state)
 	(void)state;
 	session_sources_free(chosen);
 	chosen = NULL;
-	free(heard);
 	heard = NULL;
 	return sysfs_remove();
 }
@@ -75,7 +74,6 @@ static int choose(const char *wanted)
 	int code;
 
 	session_sources_free(chosen);
-	free(heard);
 	stderr_capture();
 	code = session_sources_choose(wanted, &offer, &chosen);
 	heard = stderr_release();

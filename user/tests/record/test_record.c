@@ -85,7 +85,6 @@ TEST(what_sources_could_not_tell_is_said)
 	session_sources_warn(&session, 0);
 	text = stderr_release();
 	assert_string_equal(text, "");
-	free(text);
 	session.sources[1].errors = 79;
 	session.sources[2].overruns = 3;
 	stderr_capture();
@@ -95,7 +94,6 @@ TEST(what_sources_could_not_tell_is_said)
 	assert_non_null(strstr(text, "kjoule: slow: 3 of 40 readings took longer than the 20 ms between two"));
 	assert_non_null(strstr(text, "kjoule: 5 readings at ticks failed"));
 	assert_null(strstr(text, "good"));
-	free(text);
 }
 
 static char *end_of(struct record_loop *l, uint64_t samples, uint64_t failed)
@@ -122,19 +120,16 @@ TEST(a_quiet_recording_says_what_is_missing_too)
 	l.opt = &process;
 	text = end_of(&l, 1, 0);
 	assert_string_equal(text, "");
-	free(text);
 	l.session.children_lost = 3;
 	text = end_of(&l, 1, 4);
 	assert_non_null(strstr(text, "kjoule: 3 children could not be followed"));
 	assert_non_null(strstr(text, "kjoule: 4 readings at ticks failed"));
 	assert_null(strstr(text, "no sample"));
-	free(text);
 	l.session.children_lost = 0;
 #define SAYS(whom)	do {					\
 	l.opt = &whom;						\
 	text = end_of(&l, 0, 0);				\
 	assert_non_null(strstr(text, "no sample: the " #whom));	\
-	free(text);						\
 } while (0)
 	SAYS(process);
 	SAYS(thread);
@@ -142,7 +137,6 @@ TEST(a_quiet_recording_says_what_is_missing_too)
 	l.opt = &system;
 	text = end_of(&l, 0, 0);
 	assert_non_null(strstr(text, "no sample: the machine"));
-	free(text);
 }
 
 /* Ctrl-C reaches the command too, which is dead before anybody has looked. */
@@ -182,7 +176,7 @@ TEST(a_signal_that_ends_the_command_too_is_the_reason)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* What a command's environment says of regions; the caller's to free. */
+/* What a command's environment says of regions. */
 static char *told_to_a_command(const struct kjoule_region_area *area)
 {
 	char *command[] =
@@ -190,17 +184,13 @@ static char *told_to_a_command(const struct kjoule_region_area *area)
 		  " readlink /proc/self/fd/${KJOULE_REGIONS%%:*} >>$OUT", NULL };
 	struct child child;
 	sigset_t none;
-	size_t len;
-	char *text;
 
 	sigemptyset(&none);
 	setenv("OUT", temp_path("printed"), 1);
 	assert_int_equal(child_start(&child, command, &none, area, NULL), 0);
 	assert_int_equal(child_go(&child), 0);
 	assert_true(child_reap(&child, true));
-	text = (char *)read_file(temp_path("printed"), &len);
-	text[len] = 0;
-	return text;
+	return kept_text(temp_path("printed"));
 }
 
 TEST(the_command_is_told_where_to_mark_regions)
@@ -212,14 +202,12 @@ TEST(the_command_is_told_where_to_mark_regions)
 	text = told_to_a_command(area);
 	assert_in_range(atoi(text), 230, 300);
 	assert_non_null(strstr(text, "/memfd:kjoule-regions"));
-	free(text);
 	assert_null(getenv(KJOULE_REGION_ENV));
 	kjoule_region_area_free(area);
 	/* another recorder's, around this one, is not for it */
 	setenv(KJOULE_REGION_ENV, "4:5:6:7", 1);
 	text = told_to_a_command(NULL);
 	assert_string_equal(text, "");
-	free(text);
 	unsetenv(KJOULE_REGION_ENV);
 }
 

@@ -81,7 +81,9 @@ static int once(const struct record_options *opt, struct record_result *result)
 	return fake.calls == fake.fails_at ? fake.code : 0;
 }
 
-static int run_with(const char *name, unsigned int runs, const char *exits, char **said)
+static const char *said;
+
+static int run_with(const char *name, unsigned int runs, const char *exits)
 {
 	struct record_options opt = { .verb = "record", .runs = runs };
 	char output[300];
@@ -96,14 +98,21 @@ static int run_with(const char *name, unsigned int runs, const char *exits, char
 	fake.calibrated = 0;
 	stderr_capture();
 	code = record_runs(&opt, once);
-	*said = stderr_release();
+	said = stderr_release();
 	free(opt.exits.list);
 	return code;
 }
 
-static int run(const char *name, unsigned int runs, char **said)
+static int run(const char *name, unsigned int runs)
 {
-	return run_with(name, runs, NULL, said);
+	return run_with(name, runs, NULL);
+}
+
+static int nothing_asked(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	return 0;
 }
 
 static bool is_there(const char *name)
@@ -111,101 +120,78 @@ static bool is_there(const char *name)
 	return !access(temp_path(name), F_OK);
 }
 
-TEST(all_runs_are_made_and_calibrated_once)
+TEST_WITH(all_runs_are_made_and_calibrated_once, nothing_asked, NULL)
 {
 	sigset_t after;
-	char *said;
 
-	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(run("good.data", 11, &said), 0);
+	assert_int_equal(run("good.data", 11), 0);
 	assert_int_equal(fake.calls, 11);
 	assert_int_equal(fake.calibrated, 1);
 	assert_true(is_there("good.01.data") && is_there("good.11.data") && !is_there("good.data"));
 	assert_non_null(strstr(said, "kjoule: 11 of 11 runs recorded; see `kjoule report "));
 	assert_non_null(strstr(said, "/good.*.data`"));
-	free(said);
 	sigprocmask(SIG_SETMASK, NULL, &after);
 	assert_int_equal(sigismember(&after, SIGINT), 0);
 }
 
 /* As nohup(1) has it: who blocks a signal and waits for it gets it although it is ignored. */
-TEST(what_nohup_ignores_stays_so)
+TEST_WITH(what_nohup_ignores_stays_so, nothing_asked, NULL)
 {
-	char *said;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.nohup = true;
 	signal(SIGHUP, SIG_IGN);
-	assert_int_equal(run("nohup.data", 1, &said), 0);
+	assert_int_equal(run("nohup.data", 1), 0);
 	signal(SIGHUP, SIG_DFL);
 	assert_int_equal(fake.calls, 1);
-	free(said);
 }
 
 /* A script's shell ignores SIGINT in what it starts in the background, and ends it by that. */
-TEST(in_the_background_of_a_script_sigint_ends_it)
+TEST_WITH(in_the_background_of_a_script_sigint_ends_it, nothing_asked, NULL)
 {
-	char *said;
-
-	memset(&fake, 0, sizeof(fake));
 	signal(SIGINT, SIG_IGN);
 	/* the fake run looks at what is waited for */
-	assert_int_equal(run("script.data", 1, &said), 0);
+	assert_int_equal(run("script.data", 1), 0);
 	signal(SIGINT, SIG_DFL);
 	assert_int_equal(fake.calls, 1);
-	free(said);
 }
 
-TEST(a_run_that_fails_is_the_last)
+TEST_WITH(a_run_that_fails_is_the_last, nothing_asked, NULL)
 {
-	char *said;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 3;
 	fake.code = 42;
-	assert_int_equal(run("bad.data", 5, &said), 42);
+	assert_int_equal(run("bad.data", 5), 42);
 	assert_int_equal(fake.calls, 3);
 	assert_true(is_there("bad.2.data") && is_there("bad.3.data") && !is_there("bad.4.data"));
 	assert_non_null(strstr(said, "run 3 of 5 ended with exit code 42"));
 	assert_non_null(strstr(said, "2 of 5 runs recorded"));
-	free(said);
 	/* nothing came of the first one */
 	fake.fails_at = 1;
 	fake.code = 1;
 	fake.nothing = true;
-	assert_int_equal(run("none.data", 5, &said), 1);
+	assert_int_equal(run("none.data", 5), 1);
 	assert_non_null(strstr(said, "run 1 of 5 was not recorded"));
 	assert_null(strstr(said, "runs recorded"));
-	free(said);
 }
 
 /* A command that takes the signal and ends well is stopped all the same. */
-TEST(a_signal_ends_the_series_and_keeps_what_is_whole)
+TEST_WITH(a_signal_ends_the_series_and_keeps_what_is_whole, nothing_asked, NULL)
 {
-	char *said;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.stopped_at = 2;
-	assert_int_equal(run("stop.data", 5, &said), 128 + SIGINT);
+	assert_int_equal(run("stop.data", 5), 128 + SIGINT);
 	assert_int_equal(fake.calls, 2);
 	assert_true(is_there("stop.1.data") && is_there("stop.2.data"));
 	assert_non_null(strstr(said, "run 2 of 5 was stopped by signal 2"));
 	assert_non_null(strstr(said, "no whole run"));
 	assert_non_null(strstr(said, "1 of 5 runs recorded"));
-	free(said);
 }
 
 /* "kjoule report kjoule.*.data" would take in what an earlier, longer series has left. */
-TEST(what_is_older_is_told)
+TEST_WITH(what_is_older_is_told, nothing_asked, NULL)
 {
-	char *said, *first;
+	char *first;
 
-	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(run("old.data", 10, &said), 0);
-	free(said);
-	assert_int_equal(run("old.data", 2, &said), 0);
+	assert_int_equal(run("old.data", 10), 0);
+	assert_int_equal(run("old.data", 2), 0);
 	assert_non_null(strstr(said, "and others: not of these runs, but `kjoule report "));
-	free(said);
 	assert_int_equal(record_runs_others(temp_path("old.data"), 10, 10, &first), 2);
 	assert_true(strstr(first, "/old.1.data") || strstr(first, "/old.2.data"));
 	free(first);
@@ -225,36 +211,30 @@ static void put_nothing(void)
 }
 
 /* Solvers, for one, end with 10 or 20 when they are well. */
-TEST(exit_codes_that_are_no_failure_end_nothing)
+TEST_WITH(exit_codes_that_are_no_failure_end_nothing, nothing_asked, NULL)
 {
 	struct record_options opt = { .verb = "record" };
-	char *said;
 
-	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 2;
 	fake.code = 20;
-	assert_int_equal(run_with("solver.data", 3, "10,20", &said), 0);
+	assert_int_equal(run_with("solver.data", 3, "10,20"), 0);
 	assert_int_equal(fake.calls, 3);
-	free(said);
-	assert_int_equal(run_with("other.data", 3, "10", &said), 20);
+	assert_int_equal(run_with("other.data", 3, "10"), 20);
 	assert_int_equal(fake.calls, 2);
 	assert_non_null(strstr(said, "say so by --exit-code"));
-	free(said);
 	/* the code of a recording that failed by itself is another matter */
 	fake.unwell = true;
 	fake.code = 1;
-	assert_int_equal(run_with("full.data", 3, "1", &said), 1);
+	assert_int_equal(run_with("full.data", 3, "1"), 1);
 	assert_int_equal(fake.calls, 2);
 	assert_null(strstr(said, "--exit-code"));
-	free(said);
 	/*
 	 * nor is a command that ended well an answer to a file that could not be written to its end
 	 */
 	fake.unwell = false;
 	fake.not_written = true;
-	assert_int_equal(run_with("lost.data", 3, "1", &said), 1);
+	assert_int_equal(run_with("lost.data", 3, "1"), 1);
 	assert_int_equal(fake.calls, 2);
-	free(said);
 	assert_int_equal(exit_codes_parse(&opt.exits, "0", NULL), -ERANGE);
 	assert_int_equal(exit_codes_parse(&opt.exits, "126", NULL), -ERANGE);
 	/* and no message asks to name one that is refused */
@@ -268,42 +248,34 @@ TEST(exit_codes_that_are_no_failure_end_nothing)
  * All runs have one file open: without going back the first one would read it, and the others
  * nothing.
  */
-TEST(each_run_reads_the_same_input)
+TEST_WITH(each_run_reads_the_same_input, nothing_asked, NULL)
 {
-	char *said;
 	int fd;
 
-	memset(&fake, 0, sizeof(fake));
 	write_file(temp_path("input"), "abcdef", 6);
 	fd = open(temp_path("input"), O_RDONLY);
 	assert_int_equal(lseek(fd, 2, SEEK_SET), 2);
 	put_input(fd);
-	assert_int_equal(run("input.data", 3, &said), 0);
+	assert_int_equal(run("input.data", 3), 0);
 	assert_string_equal(fake.read, "cdefcdefcdef");
-	free(said);
 	put_nothing();
 }
 
-TEST(a_pipe_is_for_one_run)
+TEST_WITH(a_pipe_is_for_one_run, nothing_asked, NULL)
 {
-	char *said;
 	int fds[2];
 
-	memset(&fake, 0, sizeof(fake));
 	assert_int_equal(pipe(fds), 0);
 	put_input(fds[0]);
 	assert_int_equal(write(fds[1], "abc", 3), 3);
-	assert_int_equal(run("pipe.data", 2, &said), 1);
+	assert_int_equal(run("pipe.data", 2), 1);
 	assert_int_equal(fake.calls, 0);
 	assert_non_null(strstr(said, "standard input is a pipe, which only the first of 2 runs could read"));
-	free(said);
 	close(fds[1]);
-	assert_int_equal(run("pipe.data", 1, &said), 0);
+	assert_int_equal(run("pipe.data", 1), 0);
 	assert_string_equal(fake.read, "abc");
-	free(said);
 	/* at its end there is nothing in it for anybody */
-	assert_int_equal(run("pipe.data", 2, &said), 0);
-	free(said);
+	assert_int_equal(run("pipe.data", 2), 0);
 	put_nothing();
 }
 

@@ -253,7 +253,6 @@ static void panels_have_one_title_and_one_key(void **state)
 		    says(script, "set ylabel 'half of the 95 % interval, %'"));
 	assert_true(drawn_count(script, "\nplot ") == 3 && drawn_count(script, "set key ") == 1);
 	assert_true(strstr(script, "set key ") < strstr(script, "\nplot "));
-	free(script);
 }
 
 static void what_can_not_be_drawn_is_said(void **state)

@@ -283,8 +283,6 @@ static void it_has_the_same_report(void **state)
 	assert_int_equal(kjoule_recording_keep_most, 0);
 	kjoule_recording_keep_most = usual;
 	assert_true(strlen(kept) > 1000 && !strcmp(kept, left));
-	free(kept);
-	free(left);
 }
 
 static void a_part_without_a_tick_is_no_report(void **state)

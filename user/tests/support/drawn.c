@@ -31,12 +31,10 @@ void drawn_begin(void)
 char *drawn_end(void)
 {
 	char *script;
-	size_t len;
 
 	setenv("PATH", path_before, 1);
 	free(path_before);
-	script = (char *)read_file(temp_path("gnuplot.script"), &len);
-	script[len] = '\0';
+	script = kept_text(temp_path("gnuplot.script"));
 	unlink(temp_path("gnuplot.script"));
 	unlink(temp_path("gnuplot"));
 	return script;

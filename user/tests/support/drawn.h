@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 void drawn_begin(void);
-/* The script of what was drawn since, the last if there are several; the caller's to free. */
+/* The script of what was drawn since, the last if there are several; it is kept. */
 char *drawn_end(void);
 /* How often a text is in another. */
 size_t drawn_count(const char *script, const char *text);

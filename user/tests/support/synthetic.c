@@ -475,6 +475,19 @@ char *read_text(const char *path)
 	return text;
 }
 
+char *keep_text(char *text)
+{
+	static struct buffer kept;
+
+	put_bytes(&kept, &text, sizeof(text));
+	return text;
+}
+
+char *kept_text(const char *path)
+{
+	return keep_text(read_text(path));
+}
+
 static int divert(FILE *f, const char *name)
 {
 	int saved, fd = open(temp_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -492,7 +505,7 @@ static char *bring_back(FILE *f, const char *name, int saved)
 	fflush(f);
 	dup2(saved, fileno(f));
 	close(saved);
-	return read_text(temp_path(name));
+	return kept_text(temp_path(name));
 }
 
 static int stderr_fd, stdout_fd;

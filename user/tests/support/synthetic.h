@@ -113,13 +113,15 @@ void write_recording(const char *path, const struct kjoule_meta *meta, struct bu
 uint8_t *read_file(const char *path, size_t *len);
 /* The same of a text, which ends with a zero byte. */
 char *read_text(const char *path);
+/* Texts that are looked at are kept until the end of the program, and not to be freed. */
+char *keep_text(char *text);
+char *kept_text(const char *path);
 void write_file(const char *path, const void *data, size_t len);
 /* A name in a directory of the test's own, removed at exit. */
 const char *temp_path(const char *name);
 
 /*
- * Standard error goes into a file, from the first to the second, which has the text; the caller
- * frees it.
+ * Standard error goes into a file, from the first to the second, which has the text; it is kept.
  */
 void stderr_capture(void);
 char *stderr_release(void);

@@ -26,6 +26,10 @@
 #include "tests/support/unit.h"
 
 static struct kjoule_error why;
+/* What the sweep was, said at the end, and which signal has ended it. */
+static struct sweep_plan plan, again;
+static const char *said;
+static int ended_by;
 
 /*
  * Runs without the module
@@ -46,15 +50,9 @@ static struct {
 static uint32_t limit_now(void)
 {
 	char path[400];
-	size_t len;
-	uint8_t *text;
-	uint32_t v;
 
 	snprintf(path, sizeof(path), "%s/devices/system/cpu/cpufreq/policy0/scaling_max_freq", sysfs_root);
-	text = read_file(path, &len);
-	v = strtoul((char *)text, NULL, 10);
-	free(text);
-	return v;
+	return strtoul(kept_text(path), NULL, 10);
 }
 
 /*
@@ -223,7 +221,7 @@ static void make_cpufreq(void)
 	sysfs_put("800000\n", "devices/system/cpu/cpufreq/policy0/scaling_max_freq");
 }
 
-static int run_it(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal)
+static int run_it(const char *folder, unsigned int runs)
 {
 	static const uint32_t khz[] = { 100000, 900000 }, threads[] = { 1, 2 };
 	char *argv[] = { (char *)"program", (char *)"-n{threads}x{threads}", NULL };
@@ -232,30 +230,30 @@ static int run_it(struct sweep_plan *p, const char *folder, unsigned int runs, i
 	int code, fd;
 
 	assert_int_equal(kjoule_frequency_open(sysfs_root, temp_path("state"), &f, &why), 0);
-	memset(p, 0, sizeof(*p));
-	p->runs = runs;
-	p->folder = strdup(temp_path(folder));
-	fd = sweep_folder_new(p->folder, &why);
+	sweep_plan_free(&plan);
+	ended_by = 0;
+	plan.runs = runs;
+	plan.folder = strdup(temp_path(folder));
+	fd = sweep_folder_new(plan.folder, &why);
 	assert_true(fd >= 0);
-	assert_int_equal(sweep_plan_settings(p, khz, 2, threads, 2), 0);
-	assert_int_equal(sweep_plan_command(p, argv), 0);
+	assert_int_equal(sweep_plan_settings(&plan, khz, 2, threads, 2), 0);
+	assert_int_equal(sweep_plan_command(&plan, argv), 0);
 	setenv("OMP_NUM_THREADS", "77", 1);
-	code = sweep_run(p, fd, f, &opt, once, signal);
+	code = sweep_run(&plan, fd, f, &opt, once, &ended_by);
 	assert_string_equal(getenv("OMP_NUM_THREADS"), "77");
 	close(fd);
 	kjoule_frequency_close(f);
 	return code;
 }
 
-static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal,
-	       char **said)
+static int run(const char *folder, unsigned int runs)
 {
 	int code;
 
 	make_cpufreq();
 	stderr_capture();
-	code = run_it(p, folder, runs, signal);
-	*said = stderr_release();
+	code = run_it(folder, runs);
+	said = stderr_release();
 	/* given back, whatever came, and the guardian is gone */
 	assert_int_equal(limit_now(), 800000);
 	assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
@@ -264,15 +262,24 @@ static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int 
 	return code;
 }
 
-TEST(settings_take_turns)
+static int nothing_asked(void **state)
 {
-	struct sweep_plan p, again = { 0 };
-	char *said, *text;
-	size_t len;
-	int signal;
-
+	(void)state;
 	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(run(&p, "turns", 2, &signal, &said), 0);
+	return 0;
+}
+
+static int plans_free(void **state)
+{
+	(void)state;
+	sweep_plan_free(&plan);
+	sweep_plan_free(&again);
+	return 0;
+}
+
+TEST_WITH(settings_take_turns, nothing_asked, plans_free)
+{
+	assert_int_equal(run("turns", 2), 0);
 	assert_string_equal(fake.said,
 			    "f100000.t1.1.data -n1x1 100000 1\nf100000.t2.1.data -n2x2 100000 2\n"
 			    "f900000.t1.1.data -n1x1 900000 1\nf900000.t2.1.data -n2x2 900000 2\n"
@@ -281,10 +288,9 @@ TEST(settings_take_turns)
 	/* what a tick takes is another thing at another frequency, and only there */
 	assert_int_equal(fake.calibrated, 2);
 	assert_string_equal(said, "");
-	text = (char *)read_file(temp_path("turns/f900000.t2.1.data.out"), &len);
-	assert_int_equal(strncmp(text, "said by run 4\n", len), 0);
-	free(text);
-	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	assert_string_equal(kept_text(temp_path("turns/f900000.t2.1.data.out")),
+			    "said by run 4\n");
+	assert_int_equal(sweep_folder_read(plan.folder, &again, &why), 0);
 	assert_true(again.finished && again.runs == 2 && again.n_settings == 4 &&
 		    again.settings[3].n_runs == 2);
 	assert_true(again.settings[3].khz == 900000 && again.settings[3].threads == 2 &&
@@ -292,11 +298,8 @@ TEST(settings_take_turns)
 	assert_string_equal(again.argv[1], "-n{threads}x{threads}");
 	assert_string_equal(again.settings[3].runs[1].file, "f900000.t2.2.data");
 	/* what is there is not written over */
-	assert_int_equal(sweep_folder_new(p.folder, &why), -EEXIST);
+	assert_int_equal(sweep_folder_new(plan.folder, &why), -EEXIST);
 	assert_true(says(why.text, "has a sweep already"));
-	sweep_plan_free(&again);
-	sweep_plan_free(&p);
-	free(said);
 }
 
 static void put_input(const char *path)
@@ -308,119 +311,80 @@ static void put_input(const char *path)
 }
 
 /* The setting that does the work and those that find nothing to do are not to be compared. */
-TEST(each_setting_reads_the_same_input)
+TEST_WITH(each_setting_reads_the_same_input, nothing_asked, plans_free)
 {
-	struct sweep_plan p;
-	int signal, fds[2];
-	char *said;
+	int fds[2];
 
-	memset(&fake, 0, sizeof(fake));
 	write_file(temp_path("input"), "abc", 3);
 	put_input(temp_path("input"));
-	assert_int_equal(run(&p, "input.sweep", 1, &signal, &said), 0);
+	assert_int_equal(run("input.sweep", 1), 0);
 	assert_string_equal(fake.read, "abcabcabcabc");
-	sweep_plan_free(&p);
-	free(said);
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(dup2(fds[0], STDIN_FILENO), STDIN_FILENO);
 	fake.calls = 0;
-	assert_int_equal(run(&p, "pipe.sweep", 1, &signal, &said), 1);
+	assert_int_equal(run("pipe.sweep", 1), 1);
 	assert_int_equal(fake.calls, 0);
 	assert_true(says(said, "standard input is a pipe, which only the first of 4 runs could read"));
-	sweep_plan_free(&p);
-	free(said);
 	close(fds[0]);
 	close(fds[1]);
 	put_input("/dev/null");
 }
 
-TEST(a_setting_that_fails_is_left_out_and_the_others_go_on)
+TEST_WITH(a_setting_that_fails_is_left_out_and_the_others_go_on, nothing_asked, plans_free)
 {
-	struct sweep_plan p, again = { 0 };
-	char *said;
-	int signal;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 2;
 	fake.code = 42;
-	assert_int_equal(run(&p, "fails", 2, &signal, &said), 0);
+	assert_int_equal(run("fails", 2), 0);
 	assert_true(says(said, "100 MHz, 2 threads, run 1: ended with exit code 42"));
 	assert_int_equal(fake.calls, 7);
-	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	assert_int_equal(sweep_folder_read(plan.folder, &again, &why), 0);
 	assert_true(again.settings[1].runs[0].status == SWEEP_FAILED &&
 		    again.settings[1].runs[0].exit_code == 42);
 	assert_true(again.finished && again.settings[0].n_runs == 2);
-	sweep_plan_free(&again);
-	sweep_plan_free(&p);
-	free(said);
 }
 
 /* Without the module, say: that is no matter of the setting. */
-TEST(a_recording_that_can_not_be_made_ends_it)
+TEST_WITH(a_recording_that_can_not_be_made_ends_it, nothing_asked, plans_free)
 {
-	struct sweep_plan p;
-	char *said;
-	int signal;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.refused_at = 2;
-	assert_int_equal(run(&p, "refused", 1, &signal, &said), 1);
+	assert_int_equal(run("refused", 1), 1);
 	assert_int_equal(fake.calls, 2);
 	assert_true(says(said, "100 MHz, 2 threads, run 1: the recording could not be made, and the sweep ends here"));
-	assert_true(!p.finished && p.settings[0].n_runs == 1 && !p.settings[1].n_runs);
-	sweep_plan_free(&p);
-	free(said);
+	assert_true(!plan.finished && plan.settings[0].n_runs == 1 && !plan.settings[1].n_runs);
 }
 
-TEST(a_signal_ends_it_and_gives_back)
+TEST_WITH(a_signal_ends_it_and_gives_back, nothing_asked, plans_free)
 {
-	struct sweep_plan p, again = { 0 };
-	char *said;
-	int signal;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.killed_at = 3;
-	assert_int_equal(run(&p, "killed", 1, &signal, &said), 128 + SIGTERM);
-	assert_int_equal(signal, SIGTERM);
+	assert_int_equal(run("killed", 1), 128 + SIGTERM);
+	assert_int_equal(ended_by, SIGTERM);
 	assert_int_equal(fake.calls, 3);
 	assert_true(says(said, "stopped by signal 15 after 2 of 4 runs"));
-	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	assert_int_equal(sweep_folder_read(plan.folder, &again, &why), 0);
 	/* what was not a whole run is none */
 	assert_true(!again.finished && again.settings[1].n_runs == 1 && !again.settings[2].n_runs);
 	assert_int_equal(access(temp_path("killed/f900000.t1.1.data"), F_OK), -1);
-	sweep_plan_free(&again);
-	sweep_plan_free(&p);
-	free(said);
 }
 
 /* Ctrl-C that comes while nothing waits for it is there between two runs. */
-TEST(a_signal_between_runs_ends_it_and_gives_back)
+TEST_WITH(a_signal_between_runs_ends_it_and_gives_back, nothing_asked, plans_free)
 {
-	struct sweep_plan p, again = { 0 };
-	char *said;
-	int signal;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.raises_at = 2;
 	fake.raises = SIGINT;
-	assert_int_equal(run(&p, "interrupted", 1, &signal, &said), 128 + SIGINT);
-	assert_int_equal(signal, SIGINT);
+	assert_int_equal(run("interrupted", 1), 128 + SIGINT);
+	assert_int_equal(ended_by, SIGINT);
 	assert_int_equal(fake.calls, 2);
 	assert_true(says(said, "stopped by signal 2 after 2 of 4 runs"));
 	/* these two were whole ones */
-	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	assert_int_equal(sweep_folder_read(plan.folder, &again, &why), 0);
 	assert_true(!again.finished && again.settings[1].n_runs == 1 && !again.settings[2].n_runs);
-	sweep_plan_free(&again);
-	sweep_plan_free(&p);
-	free(said);
 }
 
 /* A process that sweeps, in which @sig comes in its third run, at 900 MHz. */
 static void die_by(int sig, const char *folder)
 {
 	struct rlimit none = { 0, 0 };
-	struct sweep_plan p;
-	int signal, status;
+	int status;
 	pid_t pid;
 
 	fake.calls = 0;
@@ -434,7 +398,7 @@ static void die_by(int sig, const char *folder)
 		setrlimit(RLIMIT_CORE, &none);
 		/* cmocka has handlers of its own for some */
 		sigaction(sig, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
-		run_it(&p, folder, 1, &signal);
+		run_it(folder, 1);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -457,12 +421,11 @@ static void guardian_ends(unsigned int seconds)
 }
 
 /* Signals that nothing waits for end it as they would anything, and the guardian gives back. */
-TEST(deadly_signals_give_back)
+TEST_WITH(deadly_signals_give_back, nothing_asked, plans_free)
 {
 	static const int signals[] = { SIGQUIT, SIGSEGV, SIGABRT, SIGUSR1, SIGALRM, SIGXCPU };
 	char folder[20];
 
-	memset(&fake, 0, sizeof(fake));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		snprintf(folder, sizeof(folder), "deadly%zu", i);
 		die_by(signals[i], folder);
@@ -474,9 +437,8 @@ TEST(deadly_signals_give_back)
 }
 
 /* SIGKILL is for the guardian, whether the command that was started goes on or not. */
-TEST(what_sigkill_leaves_is_given_back_by_the_guardian)
+TEST_WITH(what_sigkill_leaves_is_given_back_by_the_guardian, nothing_asked, plans_free)
 {
-	memset(&fake, 0, sizeof(fake));
 	fake.leaves = true;
 	die_by(SIGKILL, "guarded");
 	guardian_ends(1);
@@ -492,17 +454,16 @@ TEST(what_sigkill_leaves_is_given_back_by_the_guardian)
  * One that comes too late finds that another sweep has them, or that they were set since, and does
  * nothing.
  */
-TEST(a_late_guardian_leaves_what_others_have_set)
+TEST_WITH(a_late_guardian_leaves_what_others_have_set, nothing_asked, plans_free)
 {
 	struct kjoule_frequency *f;
-	char said[512];
+	char recovered[512];
 
-	memset(&fake, 0, sizeof(fake));
 	fake.guardian = STOPPED;
 	die_by(SIGKILL, "late");
 	assert_int_equal(limit_now(), 900000);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said,
-						  sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), recovered,
+						  sizeof(recovered), &why), 1);
 	assert_int_equal(kjoule_frequency_open(sysfs_root, temp_path("state"), &f, &why), 0);
 	assert_int_equal(kjoule_frequency_hold(f, 100000, &why), 0);
 	kill(seen->guardian, SIGCONT);
@@ -513,8 +474,8 @@ TEST(a_late_guardian_leaves_what_others_have_set)
 	kjoule_frequency_close(f);
 	assert_int_equal(sysfs_remove(), 0);
 	die_by(SIGKILL, "later");
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said,
-						  sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), recovered,
+						  sizeof(recovered), &why), 1);
 	/* one that the sweep has set, too */
 	sysfs_put("900000\n", "devices/system/cpu/cpufreq/policy0/scaling_max_freq");
 	kill(seen->guardian, SIGCONT);
@@ -524,87 +485,64 @@ TEST(a_late_guardian_leaves_what_others_have_set)
 }
 
 /* A sweep whose guardian was killed comes to its end all the same. */
-TEST(a_guardian_that_is_killed_is_not_missed)
+TEST_WITH(a_guardian_that_is_killed_is_not_missed, nothing_asked, plans_free)
 {
-	struct sweep_plan p;
-	char *said;
-	int signal;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.guardian = KILLED;
 	fake.raises_at = 2;
-	assert_int_equal(run(&p, "alone", 1, &signal, &said), 0);
-	assert_true(p.finished && fake.calls == 4 && !signal);
+	assert_int_equal(run("alone", 1), 0);
+	assert_true(plan.finished && fake.calls == 4 && !ended_by);
 	assert_string_equal(said, "");
-	sweep_plan_free(&p);
-	free(said);
 }
 
 /* Both killed: they are as they are, and the next one learns what they were. */
-TEST(what_sigkill_leaves_is_given_back_by_the_next)
+TEST_WITH(what_sigkill_leaves_is_given_back_by_the_next, nothing_asked, plans_free)
 {
-	struct sweep_plan again = { 0 };
-	char said[512];
+	char recovered[512];
 
-	memset(&fake, 0, sizeof(fake));
 	fake.guardian = KILLED;
 	die_by(SIGKILL, "sigkill");
 	assert_int_equal(waitpid(seen->guardian, NULL, 0), seen->guardian);
 	assert_int_equal(limit_now(), 900000);
 	assert_int_equal(access(temp_path("state"), F_OK), 0);
-	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said,
-						  sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), recovered,
+						  sizeof(recovered), &why), 1);
 	assert_int_equal(limit_now(), 800000);
 	assert_int_equal(access(temp_path("state"), F_OK), -1);
 	/* the manifest is that of before the run */
 	assert_int_equal(sweep_folder_read(temp_path("sigkill"), &again, &why), 0);
 	assert_true(!again.finished && again.settings[1].n_runs == 1 && !again.settings[2].n_runs);
-	sweep_plan_free(&again);
 	assert_int_equal(sysfs_remove(), 0);
 }
 
 /* The command killed, by whomever: its setting is left out. */
-TEST(a_command_that_is_killed_is_a_setting_that_fails)
+TEST_WITH(a_command_that_is_killed_is_a_setting_that_fails, nothing_asked, plans_free)
 {
-	struct sweep_plan p;
-	char *said;
-	int signal;
-
-	memset(&fake, 0, sizeof(fake));
 	fake.fails_at = 3;
 	fake.code = 128 + SIGKILL;
-	assert_int_equal(run(&p, "child", 1, &signal, &said), 0);
-	assert_int_equal(signal, 0);
+	assert_int_equal(run("child", 1), 0);
+	assert_int_equal(ended_by, 0);
 	assert_int_equal(fake.calls, 4);
 	assert_true(says(said, "900 MHz, 1 thread, run 1: ended with exit code 137"));
-	assert_true(p.finished && p.settings[2].runs[0].status == SWEEP_FAILED &&
-		    p.settings[3].runs[0].status == SWEEP_GOOD);
-	sweep_plan_free(&p);
-	free(said);
+	assert_true(plan.finished && plan.settings[2].runs[0].status == SWEEP_FAILED &&
+		    plan.settings[3].runs[0].status == SWEEP_GOOD);
 }
 
 /* The folder is the one that was looked at, whatever its path leads to later. */
-TEST(a_link_in_the_place_of_the_folder_leads_nowhere)
+TEST_WITH(a_link_in_the_place_of_the_folder_leads_nowhere, nothing_asked, plans_free)
 {
-	struct sweep_plan p, again = { 0 };
-	char folder[300], *said;
-	int signal;
+	char folder[300];
 
 	snprintf(folder, sizeof(folder), "%s", temp_path("replaced"));
-	memset(&fake, 0, sizeof(fake));
 	fake.moves = folder;
-	assert_int_equal(run(&p, "replaced", 1, &signal, &said), 0);
+	assert_int_equal(run("replaced", 1), 0);
 	assert_int_equal(rmdir(temp_path("trap")), 0);	/* it is empty */
 	assert_int_equal(sweep_folder_read(temp_path("moved"), &again, &why), 0);
 	assert_true(again.finished && again.settings[3].n_runs == 1);
 	assert_int_equal(access(temp_path("moved/f900000.t2.1.data"), F_OK), 0);
 	assert_int_equal(access(temp_path("moved/f900000.t2.1.data.out"), F_OK), 0);
-	sweep_plan_free(&again);
-	sweep_plan_free(&p);
-	free(said);
 }
 
-TEST(other_folders_are_refused)
+TEST_WITH(other_folders_are_refused, nothing_asked, plans_free)
 {
 	static const char *const bad[] = {
 		"", "[]", "{}", "{ \"kjoule_sweep\": 2, \"settings\": [ {} ] }",
@@ -613,23 +551,22 @@ TEST(other_folders_are_refused)
 		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ { \"file\": 7 } ] } ] }",
 		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ {} ] } ] }",
 	};
-	struct sweep_plan p = { 0 };
 
-	assert_int_equal(sweep_folder_read("/nonexistent", &p, &why), -ENOENT);
+	assert_int_equal(sweep_folder_read("/nonexistent", &again, &why), -ENOENT);
 	assert_true(says(why.text, "there is no sweep in it"));
 	assert_int_equal(sweep_folder_new("/nonexistent/x", &why), -ENOENT);
 	mkdir(temp_path("bad"), 0755);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		write_file(temp_path("bad/sweep.json"), bad[i], strlen(bad[i]));
-		assert_int_equal(sweep_folder_read(temp_path("bad"), &p, &why), -EBADMSG);
-		sweep_plan_free(&p);
+		assert_int_equal(sweep_folder_read(temp_path("bad"), &again, &why), -EBADMSG);
+		sweep_plan_free(&again);
 	}
 }
 
 /*
  * A sweep runs as root mostly: who else can write to a folder does not tell it where its files go.
  */
-TEST(folders_of_others_are_refused)
+TEST_WITH(folders_of_others_are_refused, nothing_asked, plans_free)
 {
 	char folder[300], link[300];
 	int fd;
@@ -661,15 +598,11 @@ TEST(folders_of_others_are_refused)
 }
 
 /* What lies there already, links to somewhere else even, is replaced and not written to. */
-TEST(links_in_the_folder_lead_nowhere)
+TEST_WITH(links_in_the_folder_lead_nowhere, nothing_asked, plans_free)
 {
 	static const char *const names[] =
 		{ "sweep.json.new", "f100000.t1.1.data", "f100000.t1.1.data.out" };
 	char folder[300], target[300], path[400];
-	struct sweep_plan p;
-	char *said, *text;
-	size_t len;
-	int signal;
 
 	snprintf(folder, sizeof(folder), "%s", temp_path("links"));
 	snprintf(target, sizeof(target), "%s", temp_path("precious"));
@@ -679,13 +612,8 @@ TEST(links_in_the_folder_lead_nowhere)
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		assert_int_equal(symlink(target, path), 0);
 	}
-	memset(&fake, 0, sizeof(fake));
-	assert_int_equal(run(&p, "links", 1, &signal, &said), 0);
-	text = (char *)read_file(target, &len);
-	assert_true(len == 8 && !memcmp(text, "precious", 8));
-	free(text);
-	sweep_plan_free(&p);
-	free(said);
+	assert_int_equal(run("links", 1), 0);
+	assert_string_equal(kept_text(target), "precious");
 }
 
 int main(void)
