@@ -63,6 +63,19 @@ static void near(double found, double wanted, double part)
 		fail_msg("%.6g is not %.6g within %g %%", found, wanted, 100 * part);
 }
 
+/* What a load of @seconds becomes, from its beginning on. */
+static struct boost_course course_of(const struct load_step *load_steps, size_t n, double noise,
+				     double seconds)
+{
+	struct machine *m = machine(noise);
+	struct boost_course c;
+
+	run(m, load_steps, n);
+	assert_int_equal(boost_course(m->s, m->n, 0, seconds, 2, &c), 0);
+	free(m);
+	return c;
+}
+
 /* The paper's machine, at a tenth of the time. */
 static const struct load_step haswell[] = {
 	{ 5, 3, 90000, 0 }, { 5.507, 17, 90000, 2 }, { 6, 15, 80000, 2 }, { 1, 3, 80000, 0 },
@@ -118,58 +131,47 @@ TEST(steps_between_are_levels)
 {
 	const struct load_step steps[] = { { 3, 20, 3400000, 2 }, { 4, 18, 3100000, 2 },
 					   { 5, 15, 2800000, 2 } };
-	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	run(m, steps, 3);
-	assert_int_equal(boost_course(m->s, m->n, 0, 12, 2, &c), 0);
+	c = course_of(steps, 3, 0.002, 12);
 	assert_int_equal(c.n_levels, 3);
 	near(c.tb_s.v, 3, 0.01);
 	near(c.last_s, 7, 0.01);
 	near(c.r, 3.4 / 2.8, 0.002);
 	near(c.levels[1].khz.v, 3100000, 0.002);
-	free(m);
 }
 
 TEST(a_governor_that_takes_its_time_is_no_level)
 {
 	const struct load_step steps[] = { { 0.04, 8, 40000, 2 }, { 5, 17, 90000, 2 },
 					   { 5, 15, 80000, 2 } };
-	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	run(m, steps, 3);
-	assert_int_equal(boost_course(m->s, m->n, 0, 10.04, 2, &c), 0);
+	c = course_of(steps, 3, 0.002, 10.04);
 	assert_int_equal(c.verdict, BOOST_ENDS);
 	assert_int_equal(c.n_levels, 2);
 	near(c.boost.khz.v, 90000, 0.002);
 	near(c.tb_s.v, 5, 0.005);
-	free(m);
 }
 
 TEST(up_and_down_has_a_mean)
 {
 	struct load_step steps[41] = { { 5, 17, 90000, 2 } };
-	struct machine *m = machine(0.001);
 	struct boost_course c;
 
 	for (size_t i = 1; i < 41; i++)
 		steps[i] = i % 2 ? (struct load_step){ 0.3, 13, 80000, 2 } :
 			   (struct load_step){ 0.3, 16, 90000, 2 };
-	run(m, steps, 41);
-	assert_int_equal(boost_course(m->s, m->n, 0, 17, 2, &c), 0);
+	c = course_of(steps, 41, 0.001, 17);
 	assert_int_equal(c.verdict, BOOST_ENDS);
 	near(c.tb_s.v, 5, 0.01);
 	near(c.sustained.khz.v, 85000, 0.005);
 	near(c.sustained.w.v, 14.5, 0.02);
 	/* however long it is down at the end */
 	steps[40] = (struct load_step){ 0.6, 13, 80000, 2 };
-	m->n = 0;
-	run(m, steps, 41);
-	assert_int_equal(boost_course(m->s, m->n, 0, 17.3, 2, &c), 0);
+	c = course_of(steps, 41, 0.001, 17.3);
 	assert_int_equal(c.verdict, BOOST_ENDS);
 	near(c.sustained.khz.v, 80000 + 10000 * 19 * 0.3 / 12.3, 0.003);
-	free(m);
 }
 
 TEST(what_is_slow_for_most_of_the_time_has_ended_the_boost)
@@ -182,33 +184,24 @@ TEST(what_is_slow_for_most_of_the_time_has_ended_the_boost)
 						      { 1, 18, 93000, 2 }, { 0.2, 17, 90000, 2 } };
 	const struct load_step late[] = { { 5, 17, 90000, 2 }, { 0.2, 12, 70000, 2 },
 					  { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
-	struct machine *m = machine(0.001);
 	struct boost_course c;
 
-	run(m, most, 3);
-	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	c = course_of(most, 3, 0.001, 9);
 	assert_int_equal(c.verdict, BOOST_ENDS);
 	assert_int_equal(c.n_levels, 3);
 	near(c.tb_s.v, 5, 0.01);
 	near(c.last_s, 5, 0.01);
 	near(c.sustained.khz.v, 82500, 0.002);
 	near(c.r, 90000 / 82500.0, 0.002);
-	m->n = 0;
-	run(m, little, 3);
-	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	c = course_of(little, 3, 0.001, 9);
 	assert_int_equal(c.verdict, BOOST_LASTS);
 	/* what is faster makes up for it */
-	m->n = 0;
-	run(m, interpolated_for, 4);
-	assert_int_equal(boost_course(m->s, m->n, 0, 7.7, 2, &c), 0);
+	c = course_of(interpolated_for, 4, 0.001, 7.7);
 	assert_int_equal(c.verdict, BOOST_LASTS);
 	/* slower to the end, for however short a part of the time */
-	m->n = 0;
-	run(m, late, 4);
-	assert_int_equal(boost_course(m->s, m->n, 0, 9.2, 2, &c), 0);
+	c = course_of(late, 4, 0.001, 9.2);
 	assert_int_equal(c.verdict, BOOST_ENDS);
 	near(c.sustained.khz.v, 80000, 0.002);
-	free(m);
 }
 
 TEST(what_is_fast_for_most_of_the_time_rises)
@@ -217,36 +210,27 @@ TEST(what_is_fast_for_most_of_the_time_rises)
 					  { 1, 15, 80000, 2 } };
 	const struct load_step late[] = { { 5, 15, 80000, 2 }, { 0.2, 12, 70000, 2 },
 					  { 3, 15, 80000, 2 }, { 1, 17, 90000, 2 } };
-	struct machine *m = machine(0.001);
 	struct boost_course c;
 
-	run(m, most, 3);
-	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	c = course_of(most, 3, 0.001, 9);
 	assert_int_equal(c.verdict, BOOST_RISES);
 	near(c.sustained.khz.v, 87500, 0.002);
-	m->n = 0;
-	run(m, late, 4);
-	assert_int_equal(boost_course(m->s, m->n, 0, 9.2, 2, &c), 0);
+	c = course_of(late, 4, 0.001, 9.2);
 	assert_int_equal(c.verdict, BOOST_RISES);
 	/* the dip is in the mean of the level that it is in */
 	near(c.r, 79.76 / 90, 0.002);
-	free(m);
 }
 
 /* One speed with something else for a short time in it. */
 static void passes(const struct load_step *load_steps, size_t n, double seconds)
 {
-	struct machine *m = machine(0.001);
-	struct boost_course c;
+	struct boost_course c = course_of(load_steps, n, 0.001, seconds);
 
-	run(m, load_steps, n);
-	assert_int_equal(boost_course(m->s, m->n, 0, seconds, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_LASTS);
 	assert_int_equal(c.n_levels, 1);
 	near(c.levels[0].to_s - c.levels[0].from_s, seconds, 0.02);
 	assert_true(c.boost.khz.v == c.levels[0].khz.v && c.sustained.khz.v == c.boost.khz.v);
 	assert_true(isnan(c.tb_s.v) && isnan(c.last_s) && isnan(c.r) && isnan(c.r_work));
-	free(m);
 }
 
 TEST(what_passes_ends_no_boost)
@@ -272,22 +256,17 @@ TEST(a_short_boost_under_a_long_load_is_one)
 {
 	const struct load_step steps[] = { { 1.2, 17, 90000, 2 }, { 78, 15, 80000, 2 } };
 	const struct load_step ramp[] = { { 1.2, 13, 70000, 2 }, { 78, 15, 80000, 2 } };
-	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	run(m, steps, 2);
-	assert_int_equal(boost_course(m->s, m->n, 0, 79.2, 2, &c), 0);
+	c = course_of(steps, 2, 0.002, 79.2);
 	assert_int_equal(c.verdict, BOOST_ENDS);
 	near(c.tb_s.v, 1.2, 0.02);
 	near(c.r, 1.125, 0.002);
 	/* as long, and slower: a governor that takes its time */
-	m->n = 0;
-	run(m, ramp, 2);
-	assert_int_equal(boost_course(m->s, m->n, 0, 79.2, 2, &c), 0);
+	c = course_of(ramp, 2, 0.002, 79.2);
 	assert_int_equal(c.verdict, BOOST_LASTS);
 	near(c.boost.khz.v, 80000, 0.001);
 	near(c.boost.from_s, 1.2, 0.02);
-	free(m);
 }
 
 TEST(a_boost_goes_on_behind_a_dip)
@@ -295,17 +274,14 @@ TEST(a_boost_goes_on_behind_a_dip)
 	const struct load_step steps[] = { { 2, 17, 90000, 2 }, { 0.1, 13, 70000, 2 },
 					   { 3, 17, 90000, 2 }, { 6, 15, 80000, 2 },
 					   { 0.1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
-	struct machine *m = machine(0.002);
 	struct boost_course c;
 
-	run(m, steps, 6);
-	assert_int_equal(boost_course(m->s, m->n, 0, 12.2, 2, &c), 0);
+	c = course_of(steps, 6, 0.002, 12.2);
 	assert_int_equal(c.verdict, BOOST_ENDS);
 	assert_int_equal(c.n_levels, 2);
 	near(c.tb_s.v, 5.1, 0.02);
 	/* dips are in the means of the levels that they are in */
 	near(c.r, (5 * 90 + 0.1 * 70) / 5.1 / ((7 * 80 + 0.1 * 90) / 7.1), 0.002);
-	free(m);
 }
 
 TEST(one_speed_is_no_boost_that_ends)
@@ -317,15 +293,11 @@ TEST(one_speed_is_no_boost_that_ends)
 	 * also where the frequency wanders by less than counts, and where it does not move at all
 	 */
 	for (unsigned int noise = 0; noise < 3; noise++) {
-		struct machine *m = machine(noise * 0.002);
-
-		run(m, steady, 1);
-		assert_int_equal(boost_course(m->s, m->n, 0, 20, 2, &c), 0);
+		c = course_of(steady, 1, noise * 0.002, 20);
 		assert_int_equal(c.verdict, BOOST_LASTS);
 		assert_int_equal(c.n_levels, 1);
 		assert_true(isnan(c.tb_s.v) && isnan(c.r));
 		near(c.boost.khz.v, 80000, 0.001);
-		free(m);
 	}
 }
 

@@ -47,9 +47,18 @@ static struct boost_end end_of(const struct chip *chip, size_t condition, uint64
 				     t * (1 + 0.003 * made_normal(seed)) } };
 }
 
+static const double idle[BOOST_QUANTITIES] = { 3, 41, 0 },
+	no_celsius[BOOST_QUANTITIES] = { 3, NAN, 0 };
+
+/* A boost under each condition. */
+static void ends_of(const struct chip *chip, uint64_t seed, struct boost_end *ends)
+{
+	for (size_t c = 0; c < CONDITIONS; c++)
+		ends[c] = end_of(chip, c, &seed);
+}
+
 static enum boost_cause judge(const struct chip *chip, size_t conditions, struct boost_why *why)
 {
-	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_end ends[3 * CONDITIONS];
 	uint64_t seed = 3;
 	size_t n = 0;
@@ -84,37 +93,30 @@ TEST(conditions_that_are_too_alike_name_none)
 
 	assert_int_equal(judge(&by_power, 1, why), BOOST_BY_ONE_OF);
 	assert_true(isnan(why[BOOST_POWER].p));
-	assert_int_equal(boost_cause_of(NULL, 0, (double[]){ 3, 41, 0 }, false, why),
-			 BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(NULL, 0, idle, false, why), BOOST_BY_ONE_OF);
 }
 
 TEST(what_is_not_known_is_no_cause)
 {
-	const double idle[BOOST_QUANTITIES] = { 3, NAN, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS];
-	uint64_t seed = 9;
 
-	for (size_t c = 0; c < CONDITIONS; c++) {
-		ends[c] = end_of(&by_temperature, c, &seed);
+	ends_of(&by_temperature, 9, ends);
+	for (size_t c = 0; c < CONDITIONS; c++)
 		ends[c].at[BOOST_TEMPERATURE] = NAN;
-	}
-	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_OTHER);
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, no_celsius, false, why), BOOST_BY_OTHER);
 	assert_int_equal(why[BOOST_TEMPERATURE].known, 0);
 }
 
 TEST(a_rival_that_is_not_known_may_be_the_cause)
 {
-	const double idle[BOOST_QUANTITIES] = { 3, NAN, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS];
-	uint64_t seed = 9;
 
-	for (size_t c = 0; c < CONDITIONS; c++) {
-		ends[c] = end_of(&by_power, c, &seed);
+	ends_of(&by_power, 9, ends);
+	for (size_t c = 0; c < CONDITIONS; c++)
 		ends[c].at[BOOST_TEMPERATURE] = NAN;
-	}
-	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, no_celsius, false, why), BOOST_BY_ONE_OF);
 	assert_int_equal(why[BOOST_POWER].explained, 3);
 	assert_int_equal(why[BOOST_TEMPERATURE].explained, 0);
 	assert_int_equal(why[BOOST_TIME].explained, 1);
@@ -122,13 +124,10 @@ TEST(a_rival_that_is_not_known_may_be_the_cause)
 
 TEST(what_is_not_known_of_one_boost_is_neutral)
 {
-	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS];
-	uint64_t seed = 9;
 
-	for (size_t c = 0; c < CONDITIONS; c++)
-		ends[c] = end_of(&by_power, c, &seed);
+	ends_of(&by_power, 9, ends);
 	ends[WEAK].at[BOOST_POWER] = NAN;
 	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_POWER);
 	assert_int_equal(why[BOOST_POWER].explained, 3);
@@ -147,13 +146,10 @@ TEST(a_boost_that_does_not_end_refutes_what_got_beyond)
 {
 	/* the weaker load never draws as much as that in the mean */
 	static const struct chip strong = { 16.5, INFINITY, INFINITY };
-	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS];
-	uint64_t seed = 4;
 
-	for (size_t c = 0; c < CONDITIONS; c++)
-		ends[c] = end_of(&strong, c, &seed);
+	ends_of(&strong, 4, ends);
 	assert_false(ends[WEAK].ended);
 	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_POWER);
 	/* without it nothing speaks against the time */
@@ -171,13 +167,10 @@ TEST(a_boost_that_does_not_end_refutes_what_got_beyond)
 
 TEST(power_or_temperature_has_to_let_the_others_go_on)
 {
-	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[CONDITIONS + 1];
-	uint64_t seed = 4;
 
-	for (size_t c = 0; c < CONDITIONS; c++)
-		ends[c] = end_of(&by_both, c, &seed);
+	ends_of(&by_both, 4, ends);
 	ends[CONDITIONS] = (struct boost_end){ CONDITIONS, false, { 14, 65, GIVE_UP_S } };
 	assert_int_equal(boost_cause_of(ends, CONDITIONS + 1, idle, false, why), BOOST_BY_BOTH);
 	ends[CONDITIONS].at[BOOST_TEMPERATURE] = 75;
@@ -191,8 +184,7 @@ TEST(one_boost_names_no_cause)
 	uint64_t seed = 4;
 
 	end = end_of(&by_power, STRONG, &seed);
-	assert_int_equal(boost_cause_of(&end, 1, (double[]){ 3, 41, 0 }, false, why),
-			 BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(&end, 1, idle, false, why), BOOST_BY_ONE_OF);
 	/* also where two things are not known */
 	end.at[BOOST_POWER] = end.at[BOOST_TEMPERATURE] = NAN;
 	assert_int_equal(boost_cause_of(&end, 1, (double[]){ NAN, NAN, 0 }, false, why),
@@ -201,13 +193,11 @@ TEST(one_boost_names_no_cause)
 	struct boost_end apart[] = { { STRONG, true, { 15, 50, 5 } },
 				     { STRONG, true, { 12, 60, 7 } } };
 
-	assert_int_equal(boost_cause_of(apart, 2, (double[]){ 3, 41, 0 }, false, why),
-			 BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(apart, 2, idle, false, why), BOOST_BY_ONE_OF);
 }
 
 TEST(what_was_fitted_is_not_tested)
 {
-	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
 	struct boost_why why[BOOST_QUANTITIES];
 	struct boost_end ends[2 * CONDITIONS];
 	uint64_t seed = 3;

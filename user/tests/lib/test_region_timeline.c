@@ -24,37 +24,42 @@ static const char *at(uint32_t tid, uint64_t time_ns)
 	return regions->paths[kjoule_regions_find(regions, tid, time_ns)].text;
 }
 
+/* What the next make() is of: put_batch() makes a batch of the units. */
+static struct buffer batches, side, units;
+
+static void put_batch(uint32_t ring, uint64_t first, uint64_t lost)
+{
+	put_region_batch(&batches, ring, first, &units, lost);
+	buffer_free(&units);
+}
+
 /* The batches and the side band become regions; all are emptied. */
-static void make(struct buffer *batches, struct buffer *side)
+static void make(void)
 {
 	kjoule_regions_free(regions);
-	assert_int_equal(kjoule_regions_new(batches->data, batches->len, side->data, side->len,
-					    1000, END, &regions), 0);
-	free(batches->data);
-	free(side->data);
-	memset(batches, 0, sizeof(*batches));
-	memset(side, 0, sizeof(*side));
+	assert_int_equal(kjoule_regions_new(batches.data, batches.len, side.data, side.len, 1000,
+					    END, &regions), 0);
+	buffer_free(&batches);
+	buffer_free(&side);
 }
 
 /* A thread that begins "a" at 2000 and "a/b" at 3000, and ends that at 4000. */
-static void put_a_and_b(struct buffer *u, uint32_t pid, uint32_t tid)
+static void put_a_and_b(uint32_t pid, uint32_t tid)
 {
-	put_region_start(u, 1500, pid, tid);
-	put_region_define(u, 1, 0, "a");
-	put_region_define(u, 2, 1, "b");
-	put_region_mark(u, KJOULE_REGION_BEGIN, 2000, 1);
-	put_region_mark(u, KJOULE_REGION_BEGIN, 3000, 2);
-	put_region_mark(u, KJOULE_REGION_END, 4000, 1);
+	put_region_start(&units, 1500, pid, tid);
+	put_region_define(&units, 1, 0, "a");
+	put_region_define(&units, 2, 1, "b");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 2000, 1);
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 3000, 2);
+	put_region_mark(&units, KJOULE_REGION_END, 4000, 1);
 }
 
 TEST(a_mark_holds_until_the_next)
 {
-	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
-
-	put_a_and_b(&u, 10, 11);
-	put_region_mark(&u, KJOULE_REGION_END, 5000, 0);
-	put_region_batch(&b, 7, 0, &u, 0);
-	make(&b, &side);
+	put_a_and_b(10, 11);
+	put_region_mark(&units, KJOULE_REGION_END, 5000, 0);
+	put_batch(7, 0, 0);
+	make();
 	assert_string_equal(at(11, 1999), "[outside of regions]");
 	assert_string_equal(at(11, 2000), "a");
 	assert_string_equal(at(11, 2999), "a");
@@ -65,36 +70,36 @@ TEST(a_mark_holds_until_the_next)
 	assert_int_equal(kjoule_regions_count(regions, 10, 2)->marked_ns, 2000);
 	assert_int_equal(kjoule_regions_count(regions, 10, 3)->marked_ns, 1000);
 	assert_int_equal(regions->unended, 0);
-	free(u.data);
+}
+
+static void put_early(void)
+{
+	put_region_start(&units, 100, 10, 10);
+	put_region_define(&units, 1, 0, "a");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 400, 1);
 }
 
 TEST(times_are_those_of_the_recording)
 {
-	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
-
-	put_region_start(&u, 100, 10, 10);
-	put_region_define(&u, 1, 0, "a");
-	put_region_mark(&u, KJOULE_REGION_BEGIN, 400, 1);
-	put_region_batch(&b, 0, 0, &u, 0);
-	make(&b, &side);
+	put_early();
+	put_batch(0, 0, 0);
+	make();
 	assert_string_equal(at(10, 5000), "a");
 	assert_int_equal(kjoule_regions_count(regions, 10, 2)->marked_ns, END - 1000);
 	assert_int_equal(kjoule_regions_count(regions, 10, 2)->unended, 1);
 	/* nor is what comes behind it a part of it */
-	put_region_mark(&u, KJOULE_REGION_END, END + 5000, 0);
-	put_region_batch(&b, 0, 0, &u, 0);
-	make(&b, &side);
+	put_early();
+	put_region_mark(&units, KJOULE_REGION_END, END + 5000, 0);
+	put_batch(0, 0, 0);
+	make();
 	assert_int_equal(kjoule_regions_count(regions, 10, 2)->marked_ns, END - 1000);
 	assert_int_equal(kjoule_regions_count(regions, 10, 2)->unended, 0);
-	free(u.data);
 }
 
 TEST(forks_go_on_and_threads_and_programs_begin_anew)
 {
-	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
-
-	put_a_and_b(&u, 10, 10);
-	put_region_batch(&b, 0, 0, &u, 0);
+	put_a_and_b(10, 10);
+	put_batch(0, 0, 0);
 	put_fork_event(&side, 3500, 10, 10, 20, 20);
 	put_fork_event(&side, 3600, 20, 20, 30, 30);
 	put_fork_event(&side, 3700, 10, 10, 10, 15);
@@ -104,15 +109,14 @@ TEST(forks_go_on_and_threads_and_programs_begin_anew)
 	/* the number comes back */
 	put_fork_event(&side, 8000, 1, 1, 20, 20);
 	/* the first child begins and ends something itself */
-	u.len = 0;
-	put_region_start(&u, 4100, 20, 20);
-	put_region_define(&u, 1, 0, "a");
-	put_region_define(&u, 2, 1, "b");
-	put_region_define(&u, 3, 2, "c");
-	put_region_mark(&u, KJOULE_REGION_BEGIN, 4100, 3);
-	put_region_mark(&u, KJOULE_REGION_END, 4200, 2);
-	put_region_batch(&b, 1, 0, &u, 0);
-	make(&b, &side);
+	put_region_start(&units, 4100, 20, 20);
+	put_region_define(&units, 1, 0, "a");
+	put_region_define(&units, 2, 1, "b");
+	put_region_define(&units, 3, 2, "c");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 4100, 3);
+	put_region_mark(&units, KJOULE_REGION_END, 4200, 2);
+	put_batch(1, 0, 0);
+	make();
 	assert_string_equal(at(20, 4099), "a/b");
 	assert_string_equal(at(20, 4100), "a/b/c");
 	assert_string_equal(at(20, 3499), "[outside of regions]");
@@ -127,29 +131,24 @@ TEST(forks_go_on_and_threads_and_programs_begin_anew)
 	assert_int_equal(regions->unended, 1);
 	assert_int_equal(regions->entered, 3);
 	assert_int_equal(kjoule_regions_count(regions, 20, 3)->marked_ns, 2500 - 100);
-	free(u.data);
 }
 
 TEST(lost_marks_are_a_gap_and_no_guess)
 {
-	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
-
-	put_a_and_b(&u, 10, 10);
-	put_region_mark(&u, KJOULE_REGION_LOST, 6000, 5);
-	put_region_mark(&u, KJOULE_REGION_BEGIN, 7000, 2);
-	put_region_batch(&b, 0, 0, &u, 5);
+	put_a_and_b(10, 10);
+	put_region_mark(&units, KJOULE_REGION_LOST, 6000, 5);
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 7000, 2);
+	put_batch(0, 0, 5);
 	/* another thread lost them at its end, without room to report when */
-	u.len = 0;
-	put_a_and_b(&u, 10, 11);
-	put_region_batch(&b, 1, 0, &u, 3);
+	put_a_and_b(10, 11);
+	put_batch(1, 0, 3);
 	/* of this one the begin, of another region inside of it as well */
-	u.len = 0;
-	put_region_start(&u, 1500, 20, 20);
-	put_region_define(&u, 1, 0, "a");
-	put_region_mark(&u, KJOULE_REGION_LOST, 2000, 2);
-	put_region_mark(&u, KJOULE_REGION_END, 3000, 1);
-	put_region_batch(&b, 2, 0, &u, 2);
-	make(&b, &side);
+	put_region_start(&units, 1500, 20, 20);
+	put_region_define(&units, 1, 0, "a");
+	put_region_mark(&units, KJOULE_REGION_LOST, 2000, 2);
+	put_region_mark(&units, KJOULE_REGION_END, 3000, 1);
+	put_batch(2, 0, 2);
+	make();
 	assert_string_equal(at(10, 5999), "a");
 	assert_string_equal(at(10, 6000), "[marks lost]");
 	assert_string_equal(at(10, 7000), "a/b");
@@ -160,24 +159,20 @@ TEST(lost_marks_are_a_gap_and_no_guess)
 	assert_string_equal(at(20, 3000), "a");
 	assert_int_equal(kjoule_regions_count(regions, 20, 2)->unended, 1);
 	/* a chunk is gone: its marks, and what was defined in it */
-	u.len = 0;
-	put_a_and_b(&u, 10, 10);
-	put_region_batch(&b, 0, 0, &u, 0);
-	u.len = 0;
-	put_region_mark(&u, KJOULE_REGION_BEGIN, 7000, 2);
-	put_region_batch(&b, 0, 100, &u, 0);
-	u.len = 0;
-	put_region_start(&u, 8000, 10, 12);
-	put_region_define(&u, 1, 0, "new");
-	put_region_mark(&u, KJOULE_REGION_BEGIN, 9000, 1);
-	put_region_batch(&b, 0, 101, &u, 0);
-	make(&b, &side);
+	put_a_and_b(10, 10);
+	put_batch(0, 0, 0);
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 7000, 2);
+	put_batch(0, 100, 0);
+	put_region_start(&units, 8000, 10, 12);
+	put_region_define(&units, 1, 0, "new");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 9000, 1);
+	put_batch(0, 101, 0);
+	make();
 	assert_string_equal(at(10, 3500), "a/b");
 	assert_string_equal(at(10, 7500), "[marks lost]");
 	assert_string_equal(at(12, 9000), "new");
 	/* the missing units, and the mark of an unknown ring */
 	assert_int_equal(regions->lost, 100 - 9 + 1);
-	free(u.data);
 }
 
 TEST(garbage_is_counted_and_left_out)
@@ -190,14 +185,11 @@ TEST(garbage_is_counted_and_left_out)
 		{ 2000, 7, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 0, KJOULE_REGION_START, 1, 0 },
 		{ 2000, 0, KJOULE_REGION_BEGIN, 0, 0 }, { 2000, 0, KJOULE_REGION_DEFINE, 200, 0 },
 	};
-	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
-
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		u.len = 0;
-		put_a_and_b(&u, 10, 10);
-		put_bytes(&u, &bad[i], sizeof(bad[i]));
-		put_region_batch(&b, 0, 0, &u, 0);
-		make(&b, &side);
+		put_a_and_b(10, 10);
+		put_bytes(&units, &bad[i], sizeof(bad[i]));
+		put_batch(0, 0, 0);
+		make();
 		assert_int_equal(regions->damaged, 1);
 		assert_string_equal(at(10, 3500), "a/b");
 		assert_int_equal(regions->entered, i == 6 ? 3 : 2);
@@ -208,44 +200,40 @@ TEST(garbage_is_counted_and_left_out)
 						     i == 1 ? KJOULE_REGION_UNITS + 1 : 5, 0, 0,
 						     0 };
 
-		put_bytes(&b, &batch, sizeof(batch));
-		put_bytes(&b, u.data, 64);
-		make(&b, &side);
+		put_bytes(&batches, &batch, sizeof(batch));
+		put_bytes(&batches, bad, 64);
+		make();
 		assert_int_equal(regions->damaged, 1);
 		assert_int_equal(regions->marks, 0);
 	}
-	free(u.data);
 }
 
 TEST(names_of_any_number_and_depth_end_somewhere)
 {
-	struct buffer b = { 0 }, side = { 0 }, u = { 0 };
 	char name[32];
 
-	put_region_start(&u, 1500, 10, 10);
+	put_region_start(&units, 1500, 10, 10);
 	for (uint32_t i = 1; i < 500; i++)
-		put_region_define(&u, i, i - 1, "x");
-	put_region_mark(&u, KJOULE_REGION_BEGIN, 2000, 499);
-	put_region_batch(&b, 0, 0, &u, 0);
-	make(&b, &side);
+		put_region_define(&units, i, i - 1, "x");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 2000, 499);
+	put_batch(0, 0, 0);
+	make();
 	assert_int_equal(regions->n_paths, 2 + 32);
 	assert_string_equal(at(10, 2000), "[marks lost]");
 	for (unsigned int k = 0; k < 5 * KJOULE_REGIONS_MOST; k += 400) {
-		u.len = 0;
-		put_region_start(&u, 1500, 10, 10 + k);
+		put_region_start(&units, 1500, 10, 10 + k);
 		for (uint32_t i = 1; i <= 400; i++) {
 			snprintf(name, sizeof(name), "name %u", k + i);
-			put_region_define(&u, i, 0, name);
+			put_region_define(&units, i, 0, name);
 		}
-		put_region_mark(&u, KJOULE_REGION_BEGIN, 2000, 400);
-		put_region_batch(&b, k / 400, 0, &u, 0);
+		put_region_mark(&units, KJOULE_REGION_BEGIN, 2000, 400);
+		put_batch(k / 400, 0, 0);
 	}
-	make(&b, &side);
+	make();
 	assert_int_equal(regions->n_paths, KJOULE_REGIONS_MOST);
 	assert_true(regions->left_out > 10000);
 	assert_string_equal(at(10, 2000), "name 400");
 	assert_string_equal(at(10 + 40 * 400, 2000), "[marks lost]");
-	free(u.data);
 }
 
 /*
@@ -274,38 +262,34 @@ static uint64_t before_tick(uint32_t k)
 	return 1000000000ull + k * 1000000ull - 500000;
 }
 
-static void put_marks(struct buffer *b)
+static void put_marks(void)
 {
-	struct buffer u = { 0 };
-
-	put_region_start(&u, before_tick(0), 100, 100);
-	put_region_define(&u, 1, 0, "load");
-	put_region_define(&u, 2, 1, "inner");
-	put_region_define(&u, 3, 0, "solve");
-	put_region_define(&u, 4, 0, "brief");
-	put_region_mark(&u, KJOULE_REGION_BEGIN, before_tick(1000), 1);
-	put_region_mark(&u, KJOULE_REGION_BEGIN, before_tick(1500), 2);
-	put_region_mark(&u, KJOULE_REGION_END, before_tick(2000), 1);
-	put_region_mark(&u, KJOULE_REGION_END, before_tick(3000), 0);
-	put_region_mark(&u, KJOULE_REGION_BEGIN, before_tick(3000), 3);
-	put_region_mark(&u, KJOULE_REGION_END, before_tick(5000), 0);
+	put_region_start(&units, before_tick(0), 100, 100);
+	put_region_define(&units, 1, 0, "load");
+	put_region_define(&units, 2, 1, "inner");
+	put_region_define(&units, 3, 0, "solve");
+	put_region_define(&units, 4, 0, "brief");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, before_tick(1000), 1);
+	put_region_mark(&units, KJOULE_REGION_BEGIN, before_tick(1500), 2);
+	put_region_mark(&units, KJOULE_REGION_END, before_tick(2000), 1);
+	put_region_mark(&units, KJOULE_REGION_END, before_tick(3000), 0);
+	put_region_mark(&units, KJOULE_REGION_BEGIN, before_tick(3000), 3);
+	put_region_mark(&units, KJOULE_REGION_END, before_tick(5000), 0);
 	/* between two ticks */
-	put_region_mark(&u, KJOULE_REGION_BEGIN, before_tick(7000), 4);
-	put_region_mark(&u, KJOULE_REGION_END, before_tick(7000) + brief_ns, 0);
-	put_region_mark(&u, KJOULE_REGION_UNBEGUN, before_tick(7100), 0);
-	put_region_batch(b, 3, 0, &u, 0);
-	u.len = 0;
-	put_region_start(&u, before_tick(4000), 100, 101);
-	put_region_define(&u, 1, 0, "solve");
-	put_region_mark(&u, KJOULE_REGION_BEGIN, before_tick(4500), 1);
-	put_region_batch(b, 4, 0, &u, 0);
-	free(u.data);
+	put_region_mark(&units, KJOULE_REGION_BEGIN, before_tick(7000), 4);
+	put_region_mark(&units, KJOULE_REGION_END, before_tick(7000) + brief_ns, 0);
+	put_region_mark(&units, KJOULE_REGION_UNBEGUN, before_tick(7100), 0);
+	put_batch(3, 0, 0);
+	put_region_start(&units, before_tick(4000), 100, 101);
+	put_region_define(&units, 1, 0, "solve");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, before_tick(4500), 1);
+	put_batch(4, 0, 0);
 }
 
 static void record_with(const char *name, bool marked, bool callers)
 {
 	static const uint64_t called_from[] = { MORE, WORK };
-	struct buffer b = { 0 }, batches = { 0 }, side = { 0 };
+	struct buffer b = { 0 };
 	const struct kjoule_calibration free_of_cost = { .ticks = 100, .freq_khz = 1000000 };
 	struct kjoule_meta meta;
 	uint64_t uj[2] = { 0, 0 };
@@ -327,7 +311,7 @@ static void record_with(const char *name, bool marked, bool callers)
 	put_energy(&b, 8000, 3, uj);
 	put_map(&side, 100, 900000002, MORE, 0x1000, 0, "/nonexistent/library");
 	if (marked)
-		put_marks(&batches);
+		put_marks();
 	put_regions(&batches, &side);
 	put_calibration(&free_of_cost);
 	/* the recorder, which is no target, while there was no region */
@@ -567,16 +551,15 @@ TEST(script_has_them_among_the_records)
 TEST(marks_go_into_the_file_and_out_of_it)
 {
 	struct kjoule_recording rec;
-	struct buffer batches = { 0 };
 	struct kjoule_end end = { .reason = "x", .regions = { 1, 2, 3, 4, 5, 6, 7 } }, again;
 	char *text = kjoule_end_encode(&end);
 
-	put_marks(&batches);
+	put_marks();
 	assert_int_equal(kjoule_recording_load(temp_path("regions"), &rec, NULL), 0);
 	assert_int_equal(rec.regions_len, batches.len);
 	assert_memory_equal(rec.regions, batches.data, batches.len);
 	kjoule_recording_free(&rec);
-	free(batches.data);
+	buffer_free(&batches);
 	assert_int_equal(kjoule_end_decode(text, strlen(text), &again), 0);
 	assert_memory_equal(&again.regions, &end.regions, sizeof(end.regions));
 	free(text);
