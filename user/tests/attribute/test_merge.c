@@ -15,11 +15,6 @@
 #include "tests/support/tool.h"
 #include "tests/support/unit.h"
 
-static struct json_object *report(const char *args)
-{
-	return kjoule_json(0, "report --json %s", args);
-}
-
 static void series(const char *name, const uint32_t *ticks, const double *watt, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -52,7 +47,7 @@ TEST(several_runs_are_an_average_run)
 	struct json_object *doc, *row, *runs;
 
 	series("avg", ticks, watt, 3);
-	doc = report(series_files("avg", 3));
+	doc = kjoule_json(0, "report --json %s", series_files("avg", 3));
 	assert_int_equal(number(doc, "average_of"), 3);
 	runs = member(doc, "runs");
 	assert_int_equal(json_object_array_length(runs), 3);
@@ -99,9 +94,9 @@ TEST(more_runs_are_narrower)
 		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1,
 						    .phase = 11 * i });
 	}
-	doc = report(series_files("more", 1));
+	doc = kjoule_json(0, "report --json %s", series_files("more", 1));
 	one = half(find_row(doc, "total", NULL), "energy");
-	doc = report(series_files("more", 9));
+	doc = kjoule_json(0, "report --json %s", series_files("more", 9));
 	nine = half(find_row(doc, "total", NULL), "energy");
 	print_message("half of the interval of 1 run: %.4f J, of 9: %.4f J\n", one, nine);
 	assert_true(nine < one / 1.8 && nine > one / 4);
@@ -115,15 +110,15 @@ TEST(the_spread_between_runs_is_in_the_interval)
 	struct json_object *doc, *row;
 
 	series("spread", ticks, watt, 5);
-	doc = report(series_files("spread", 1));
+	doc = kjoule_json(0, "report --json %s", series_files("spread", 1));
 	assert_true(half(find_row(doc, "total", NULL), "time") < 0.01);
-	doc = report(series_files("spread", 5));
+	doc = kjoule_json(0, "report --json %s", series_files("spread", 5));
 	row = find_row(doc, "total", NULL);
 	/* t(4) * S / sqrt(5), S = 0.4123 */
 	assert_true(near(half(row, "time"), 2.776 * 0.4123 / sqrt(5), 0.003));
 	assert_true(near(half(row, "energy"), 2.776 * 0.4123 / sqrt(5) * 1.5, 0.05));
 	/* of two it is unknown, and that is reported */
-	doc = report(series_files("spread", 2));
+	doc = kjoule_json(0, "report --json %s", series_files("spread", 2));
 	row = find_row(doc, "total", NULL);
 	assert_true(half(row, "time") < 0.01);
 	assert_null(member(row, "time_between_s"));
@@ -139,7 +134,7 @@ TEST(a_run_that_differs_is_named_and_left_out_when_asked)
 	struct json_object *doc, *runs;
 
 	series("odd", ticks, watt, 6);
-	doc = report(series_files("odd", 6));
+	doc = kjoule_json(0, "report --json %s", series_files("odd", 6));
 	runs = member(doc, "runs");
 	for (size_t i = 0; i < 6; i++) {
 		struct json_object *run = json_object_array_get_idx(runs, i);
@@ -169,7 +164,7 @@ TEST(code_missing_in_a_run_counts_as_zero)
 	series_record(&(struct series_run){ .name = "met.2", .ticks = 100, .watt = 1 });
 	series_record(&(struct series_run){ .name = "met.3", .ticks = 100, .watt = 1 });
 	series_record(&(struct series_run){ .name = "met.4", .ticks = 100, .watt = 1 });
-	doc = report(series_files("met", 4));
+	doc = kjoule_json(0, "report --json %s", series_files("met", 4));
 	row = find_row(doc, "function", "[kernel]");
 	assert_int_equal(number(row, "runs"), 1);
 	assert_true(near(number(row, "time_s"), 5 * (1 - 0.003) / 4, 0.003));
@@ -182,10 +177,10 @@ TEST(code_missing_in_a_run_counts_as_zero)
 
 TEST(different_measurements_are_not_averaged)
 {
-	char a[300], link[320];
+	char link[320];
+	const char *a = temp_path("a");
 
-	snprintf(a, sizeof(a), "%s",
-		 series_record(&(struct series_run){ .name = "a", .ticks = 1000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "a", .ticks = 1000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "other", .ticks = 1000, .watt = 1,
 					    .exe = "/nonexistent/another" });
 	assert_int_equal(kjoule("report %s /nonexistent/x", a), 1);
@@ -205,10 +200,9 @@ TEST(different_measurements_are_not_averaged)
 
 TEST(acceptable_differences_are_reported)
 {
-	char a[300];
+	const char *a = temp_path("note.1");
 
-	snprintf(a, sizeof(a), "%s",
-		 series_record(&(struct series_run){ .name = "note.1", .ticks = 1000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "note.1", .ticks = 1000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1,
 					    .argument = "another" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("note.2")), 0);
@@ -233,7 +227,7 @@ TEST(a_run_without_energy_takes_none_from_the_others)
 	series_record(&(struct series_run){ .name = "dark.2", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "dark.3", .ticks = 10000, .watt = 1,
 					    .no_energy = true });
-	doc = report(series_files("dark", 3));
+	doc = kjoule_json(0, "report --json %s", series_files("dark", 3));
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "time_s"), 10, 1e-9));
 	assert_true(near(number(row, "energy_package_j"), 15, 0.05));
@@ -244,7 +238,7 @@ TEST(a_run_without_energy_takes_none_from_the_others)
 					    .kernel_only = true });
 	series_record(&(struct series_run){ .name = "dim.2", .ticks = 10000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "dim.3", .ticks = 10000, .watt = 1 });
-	doc = report(series_files("dim", 3));
+	doc = kjoule_json(0, "report --json %s", series_files("dim", 3));
 	row = find_row(doc, "function", SERIES_OBJECT);
 	assert_true(near(number(row, "energy_package_j"), 5 * (1 - 0.003), 0.05));
 	assert_true(near(number(row, "time_s"), 10.0 / 3 * (1 - 0.003), 0.02));
@@ -258,24 +252,20 @@ TEST(a_run_without_energy_takes_none_from_the_others)
  */
 TEST(without_a_source_there_is_time)
 {
-	char a[300], b[300];
 	struct json_object *doc, *row;
 
-	snprintf(a, sizeof(a), "%s",
-		 series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000,
-						     .no_source = true }));
-	snprintf(b, sizeof(b), "%s",
-		 series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000,
-						     .no_source = true }));
-	doc = kjoule_json(0, "report --json %s %s", a, b);
+	series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000, .no_source = true });
+	series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000, .no_source = true });
+	doc = kjoule_json(0, "report --json %s", series_files("bare", 2));
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "time_s"), 2, 1e-9));
 	assert_true(isnan(number(row, "energy_package_j")));
 	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 0), "energy_j"));
-	assert_int_equal(kjoule("report %s %s", a, b), 0);
+	assert_int_equal(kjoule("report %s", series_files("bare", 2)), 0);
 	assert_true(says(out, "# energy: no source was used"));
 	series_record(&(struct series_run){ .name = "with", .ticks = 1000, .watt = 1 });
-	assert_int_equal(kjoule("report %s %s", a, temp_path("with")), 1);
+	assert_int_equal(kjoule("report %s %s", temp_path("bare.1"),
+				temp_path("with")), 1);
 	assert_true(says(err, "cannot average different sources"));
 	assert_string_equal(out, "");
 }
@@ -283,11 +273,10 @@ TEST(without_a_source_there_is_time)
 /* Where the whole machine is recorded only the command names a program. */
 TEST(of_the_machine_the_commands_are_compared)
 {
-	char a[300];
+	const char *a = temp_path("sys.1");
 
-	snprintf(a, sizeof(a), "%s",
-		 series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1,
-						     .system = true, .argument = "1" }));
+	series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1,
+					    .system = true, .argument = "1" });
 	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1,
 					    .system = true, .argument = "2" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("sys.2")), 0);
@@ -339,13 +328,13 @@ TEST(exit_codes_are_reported)
 
 TEST(damaged_and_cut_files_are_reported)
 {
-	char a[300], b[300];
+	const char *a = temp_path("whole"), *b = temp_path("cut too");
+	char part[8];
 	struct json_object *doc, *run;
 	uint8_t *data;
 	size_t len;
 
-	snprintf(a, sizeof(a), "%s",
-		 series_record(&(struct series_run){ .name = "whole", .ticks = 20000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "whole", .ticks = 20000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "cut", .ticks = 20000, .watt = 1 });
 	data = read_file(temp_path("cut"), &len);
 	write_file(temp_path("cut"), data, len / 2 + 3);
@@ -361,14 +350,13 @@ TEST(damaged_and_cut_files_are_reported)
 	assert_true(member(run, "differs") && member(run, "energy_differs"));
 	/* nor is a whole run judged by parts, however many they are */
 	for (int i = 0; i < 3; i++) {
-		snprintf(b, sizeof(b), "%s.%d", temp_path("part"), i);
-		write_file(b, data, len / 2 + 3 + i);
+		snprintf(part, sizeof(part), "part.%d", i);
+		write_file(temp_path(part), data, len / 2 + 3 + i);
 	}
 	assert_int_equal(kjoule("report --without-outliers %s %s.0 %s.1 %s.2", a, temp_path("part"),
 				temp_path("part"), temp_path("part")), 1);
 	assert_true(!says(out, "differs") && says(out, "1 run of 20 s on"));
 	/* where none is whole they are all there is */
-	snprintf(b, sizeof(b), "%s", temp_path("cut too"));
 	write_file(b, data, len / 2 + 3);
 	assert_int_equal(kjoule("report %s '%s'", temp_path("cut"), b), 1);
 	assert_true(!says(out, "left out") &&
@@ -386,16 +374,13 @@ TEST(damaged_and_cut_files_are_reported)
 TEST(models_of_one_recording_stay_so)
 {
 	static const char *const models[] = { "mixture", "edge" };
-	char plain[300], paused[300], text[1000];
+	const char *plain = temp_path("model.1"), *paused = temp_path("model.held");
 	struct json_object *doc, *model;
 
-	snprintf(plain, sizeof(plain), "%s",
-		 series_record(&(struct series_run){ .name = "model.1", .ticks = 20000,
-						     .watt = 1 }));
+	series_record(&(struct series_run){ .name = "model.1", .ticks = 20000, .watt = 1 });
 	series_record(&(struct series_run){ .name = "model.2", .ticks = 20000, .watt = 1 });
-	snprintf(paused, sizeof(paused), "%s",
-		 series_record(&(struct series_run){ .name = "model.held", .ticks = 20000,
-						     .watt = 1, .paused = true }));
+	series_record(&(struct series_run){ .name = "model.held", .ticks = 20000, .watt = 1,
+					    .paused = true });
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(kjoule("report --model %s %s", models[i],
 					series_files("model", 2)), 2);
@@ -407,8 +392,7 @@ TEST(models_of_one_recording_stay_so)
 	assert_int_equal(kjoule("report -v --model auto %s", series_files("model", 2)), 0);
 	assert_true(says(out, "name cpm, requested auto, reason \"of several recordings it is the only one\""));
 	assert_null(strstr(out, "--edge"));
-	snprintf(text, sizeof(text), "--model auto %s", series_files("model", 2));
-	doc = report(text);
+	doc = kjoule_json(0, "report --json --model auto %s", series_files("model", 2));
 	model = member(doc, "model");
 	assert_string_equal(text_of(model, "name"), "cpm");
 	assert_string_equal(text_of(model, "requested"), "auto");
@@ -417,8 +401,7 @@ TEST(models_of_one_recording_stay_so)
 	assert_int_equal(kjoule("report %s %s", plain, paused), 0);
 	assert_true(says(out, "model.held was recorded with --edge, "));
 	assert_true(says(out, "model.1 without: only the former's CPUs were held again and again, which took time"));
-	snprintf(text, sizeof(text), "%s %s", plain, paused);
-	doc = report(text);
+	doc = kjoule_json(0, "report --json %s %s", plain, paused);
 	assert_true(says(err, "model.held was recorded with --edge"));
 	/* 4 % of the one */
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 20 * 0.98, 0.1));
@@ -436,8 +419,8 @@ TEST(models_of_one_recording_stay_so)
 /* The same instruction, loaded at another place in each run, at every granularity. */
 TEST(code_is_joined_wherever_it_was_loaded)
 {
-	static const char *const grains[] = { "object", "function", "line", "loop", "block" };
 	static const char *const kinds[] = { "object", "function", "line", "loop", "block" };
+	struct json_object *doc, *row;
 
 	for (size_t i = 0; i < 3; i++) {
 		char name[16];
@@ -449,16 +432,11 @@ TEST(code_is_joined_wherever_it_was_loaded)
 						    .offset = looped.loop_offset });
 	}
 	for (size_t g = 0; g < 5; g++) {
-		char args[4200];
-		struct json_object *doc, *rows;
 		size_t units = 0;
 
-		snprintf(args, sizeof(args), "--by %s %s", grains[g], series_files("aslr", 3));
-		doc = report(args);
-		rows = member(doc, "rows");
-		for (size_t i = 0; i < json_object_array_length(rows); i++) {
-			struct json_object *row = json_object_array_get_idx(rows, i);
-
+		doc = kjoule_json(0, "report --json --by %s %s", kinds[g],
+				  series_files("aslr", 3));
+		for (size_t i = 0; (row = item_of(doc, "rows", i)); i++) {
 			if (strcmp(text_of(row, "kind"), kinds[g]) ||
 			    strcmp(text_of(row, "object"), looped_path()))
 				continue;
@@ -469,15 +447,9 @@ TEST(code_is_joined_wherever_it_was_loaded)
 		assert_int_equal(units, 1);
 	}
 	/* what the user has named, too */
-	{
-		char args[4200];
-		struct json_object *doc;
-
-		snprintf(args, sizeof(args), "--block hot=looped.c:%d %s", looped.loop_line,
-			 series_files("aslr", 3));
-		doc = report(args);
-		assert_int_equal(number(find_row(doc, "named", NULL), "runs"), 3);
-	}
+	doc = kjoule_json(0, "report --json --block hot=looped.c:%d %s", looped.loop_line,
+			  series_files("aslr", 3));
+	assert_int_equal(number(find_row(doc, "named", NULL), "runs"), 3);
 }
 
 int main(void)

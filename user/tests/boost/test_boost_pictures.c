@@ -37,10 +37,9 @@ static int make_slices(void **state)
 /* The script of a picture of loads. */
 static char *draw(const struct boost_drawn *drawn, size_t n, double left_s)
 {
-	char svg[300];
+	const char *svg = temp_path("load.svg");
 	int ret;
 
-	snprintf(svg, sizeof(svg), "%s", temp_path("load.svg"));
 	drawn_begin();
 	ret = boost_draw_slices(svg, true, "2 threads of saxpy", slices, SLICES, drawn, n, left_s);
 	assert_int_equal(ret, 0);
@@ -102,9 +101,8 @@ static char *bench(size_t n_commands, size_t n, const double *slower, const doub
 				    .run = { .commands = both, .n_commands = n_commands } };
 	struct boost_bench b = {
 		.opt = &opt, .speeds = { 3600000, 3000000, 2, false }, .n = n, .means = means };
-	char svg[300];
+	const char *svg = temp_path("runs.svg");
 
-	snprintf(svg, sizeof(svg), "%s", temp_path("runs.svg"));
 	opt.plot = svg;
 	b.runs = calloc(n, sizeof(*b.runs));
 	assert_non_null(b.runs);
@@ -163,9 +161,9 @@ TEST(rounding_is_no_bar)
 
 TEST(plan_says_of_which_chip)
 {
-	char svg[300], *script;
+	char *script;
+	const char *svg = temp_path("plan.svg");
 
-	snprintf(svg, sizeof(svg), "%s", temp_path("plan.svg"));
 	drawn_begin();
 	assert_int_equal(kjoule("boost plan --r 1.125 --boost 55s --plot %s", svg), 0);
 	script = drawn_end();

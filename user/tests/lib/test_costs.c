@@ -102,9 +102,8 @@ static void reading_ends_soon(const char *name)
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		double before = seconds_of_children(), took;
 		bool twice = !strcmp(verbs[i], "diff");
-		char path[256];
+		const char *path = temp_path(name);
 
-		snprintf(path, sizeof(path), "%s", temp_path(name));
 		/* what does not end is ended: the limit is of CPU time, as the judgement is */
 		kjoule("%s %s %s", verbs[i], path, twice ? path : "");
 		took = seconds_of_children() - before;
@@ -194,7 +193,7 @@ TEST(many_missing_chunks)
 	uint32_t sequence = 0;
 	size_t len;
 	uint8_t *data;
-	char path[256];
+	const char *path = temp_path("missing");
 
 	many_cpus(&meta, KJOULE_MAX_CPUS, false);
 	w = begin_recording("missing", &meta);
@@ -206,7 +205,6 @@ TEST(many_missing_chunks)
 	free(b.data);
 	free(meta.places);
 	/* each has a number too high by one */
-	snprintf(path, sizeof(path), "%s", temp_path("missing"));
 	data = read_file(path, &len);
 	for (size_t at = sizeof(struct kjoule_file_header); at < len;
 	     at += (sizeof(h) + h.stored_len + 7) & ~(size_t)7) {

@@ -352,11 +352,11 @@ TEST(a_full_disk_leaves_whole_chunks)
  */
 TEST(a_full_disk_gives_the_room_of_what_is_replaced)
 {
-	char folder[300], path[310];
+	char path[310];
+	const char *folder = temp_path("small-disk");
 	struct kjoule_error err;
 	struct kjoule_writer *w;
 
-	snprintf(folder, sizeof(folder), "%s", temp_path("small-disk"));
 	snprintf(path, sizeof(path), "%s/data", folder);
 	assert_int_equal(mkdir(folder, 0700), 0);
 	if (mount("tmpfs", folder, "tmpfs", 0, "size=64k"))

@@ -18,7 +18,8 @@
 
 #define CPUFREQ	"devices/system/cpu/cpufreq"
 
-static char state[300], said[512];
+static const char *state;
+static char said[512];
 static struct kjoule_error why;
 
 static void put_policy(unsigned int number, const char *cpus, uint32_t low, uint32_t high,
@@ -70,7 +71,7 @@ static int begin(void **s)
 {
 	(void)s;
 	sysfs_new();
-	snprintf(state, sizeof(state), "%s", temp_path("frequency-state"));
+	state = temp_path("frequency-state");
 	unlink(state);
 	put_policy(0, "0 1\n", 100000, 900000, "900000 500000 100000 \n", "80000\n");
 	put_policy(2, "2 3\n", 100000, 900000, "100000 500000 900000 \n", "240000\n");
@@ -386,9 +387,8 @@ TEST_WITH(one_holds_at_a_time, begin, end)
 
 TEST_WITH(a_state_file_of_another_user_is_refused, begin, end)
 {
-	char target[300];
+	const char *target = temp_path("target");
 
-	snprintf(target, sizeof(target), "%s", temp_path("target"));
 	write_file(target, "", 0);
 	assert_int_equal(symlink(target, state), 0);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),

@@ -46,21 +46,6 @@ enum trap { TRAP_FIFO, TRAP_DEVICE, TRAP_LINK, N_TRAPS };
 
 static int watch = -1;
 
-/* temp_path(), which stays as it is. */
-static const char *path_of(const char *name)
-{
-	static char *paths[64];
-	const char *path = temp_path(name);
-	size_t i = 0;
-
-	while (paths[i] && strcmp(paths[i], path))
-		i++;
-	assert_true(i < 63);
-	if (!paths[i])
-		paths[i] = strdup(path);
-	return paths[i];
-}
-
 /* Put something at @path that must not be opened. Return: false where no device can be made */
 static bool trap_make(enum trap trap, const char *path)
 {
@@ -107,7 +92,7 @@ static void shell(const char *fmt, ...)
 
 TEST(an_open_would_be_noticed)
 {
-	const char *path = path_of("noticed");
+	const char *path = temp_path("noticed");
 
 	assert_true(trap_make(TRAP_FIFO, path));
 	close(open(path, O_RDONLY | O_NONBLOCK));
@@ -116,7 +101,7 @@ TEST(an_open_would_be_noticed)
 
 TEST(only_regular_files_are_opened)
 {
-	const char *path = path_of("plain"), *link = path_of("link");
+	const char *path = temp_path("plain"), *link = temp_path("link");
 	char text[8];
 	int fd;
 
@@ -142,7 +127,7 @@ TEST(only_regular_files_are_opened)
 
 TEST(objects_and_recordings)
 {
-	const char *path = path_of("object");
+	const char *path = temp_path("object");
 	char hex[KJOULE_BUILD_ID_HEX];
 	struct kjoule_reader *reader;
 	struct kjoule_error error;
@@ -168,15 +153,15 @@ TEST(manifests_of_sweeps)
 	struct kjoule_error error;
 	char path[400];
 
-	assert_int_equal(mkdir(path_of("sweep"), 0700), 0);
-	snprintf(path, sizeof(path), "%s/" SWEEP_MANIFEST, path_of("sweep"));
+	assert_int_equal(mkdir(temp_path("sweep"), 0700), 0);
+	snprintf(path, sizeof(path), "%s/" SWEEP_MANIFEST, temp_path("sweep"));
 	for (int trap = 0; trap < N_TRAPS; trap++) {
 		if (!trap_make(trap, path))
 			continue;
-		assert_int_equal(sweep_folder_read(path_of("sweep"), &plan, &error), -EBADMSG);
+		assert_int_equal(sweep_folder_read(temp_path("sweep"), &plan, &error), -EBADMSG);
 		assert_false(trap_is_sprung());
 	}
-	shell("rm -r %s", path_of("sweep"));
+	shell("rm -r %s", temp_path("sweep"));
 }
 
 static const char program[] = "static __attribute__((noinline)) int hidden(int x) { return x * 3; }\n"
@@ -185,10 +170,10 @@ static const char program[] = "static __attribute__((noinline)) int hidden(int x
 /* A program whose symbols are in a debug file only, in "linked.debug", which its link names. */
 static void program_make(const char *flags)
 {
-	const char *folder = path_of("elf");
+	const char *folder = temp_path("elf");
 
 	shell("rm -rf %s; mkdir %s", folder, folder);
-	write_file(path_of("elf/linked.c"), program, strlen(program));
+	write_file(temp_path("elf/linked.c"), program, strlen(program));
 	shell("cd %s && gcc -g -O1 -no-pie %s -o linked linked.c && objcopy --only-keep-debug linked linked.debug && "
 	      "strip linked && objcopy --add-gnu-debuglink=linked.debug linked", folder, flags);
 }
@@ -199,7 +184,7 @@ static bool hidden_is_known(void)
 	struct kjoule_elf *elf;
 	bool known, several;
 
-	if (kjoule_elf_open(path_of("elf/linked"), NULL, &elf))
+	if (kjoule_elf_open(temp_path("elf/linked"), NULL, &elf))
 		return false;
 	known = kjoule_elf_named(elf, "hidden", &several);
 	kjoule_elf_close(elf);
@@ -210,8 +195,8 @@ TEST(debug_links)
 {
 	const char *debug, *folder;
 
-	debug = path_of("elf/linked.debug");
-	folder = path_of("elf/.debug");
+	debug = temp_path("elf/linked.debug");
+	folder = temp_path("elf/.debug");
 	for (int by_crc = 0; by_crc < 2; by_crc++) {
 		program_make(by_crc ? "-Wl,--build-id=none" : "-Wl,--build-id");
 		assert_true(hidden_is_known());
@@ -235,7 +220,7 @@ TEST(debug_links)
 			assert_true(hidden_is_known());
 			assert_int_equal(chown(debug, NOBODY, NOBODY), 0);
 			assert_false(hidden_is_known());
-			assert_int_equal(chown(path_of("elf/linked"), NOBODY, NOBODY), 0);
+			assert_int_equal(chown(temp_path("elf/linked"), NOBODY, NOBODY), 0);
 			assert_true(hidden_is_known());
 		}
 	}
@@ -249,14 +234,14 @@ TEST(debug_links_with_a_path)
 	uint32_t crc = 7;
 
 	program_make("-Wl,--build-id");
-	fifo = path_of("elf/target");
+	fifo = temp_path("elf/target");
 	memset(link, 0, sizeof(link));
 	snprintf(link, sizeof(link), "../../../../../../..%s", fifo);
 	memcpy(link + ((strlen(link) + 4) & ~3ul), &crc, 4);
-	write_file(path_of("elf/section"), link, ((strlen(link) + 4) & ~3ul) + 4);
+	write_file(temp_path("elf/section"), link, ((strlen(link) + 4) & ~3ul) + 4);
 	shell("cd %s && objcopy --remove-section=.gnu_debuglink --add-section=.gnu_debuglink=section linked",
-	      path_of("elf"));
-	unlink(path_of("elf/linked.debug"));
+	      temp_path("elf"));
+	unlink(temp_path("elf/linked.debug"));
 	assert_true(trap_make(TRAP_FIFO, fifo));
 	assert_false(hidden_is_known());
 	assert_false(trap_is_sprung());
@@ -272,7 +257,7 @@ static bool alternative_is_found(void)
 	Dwfl *dwfl;
 	bool found = false;
 
-	path = path_of("elf/shared");
+	path = temp_path("elf/shared");
 	assert_int_equal(kjoule_dwfl_open(path, kjoule_elf_file_open(path), &dwfl, &mod), 0);
 	dwarf = dwfl_module_getdwarf(mod, &bias);
 	assert_non_null(dwarf);
@@ -293,7 +278,7 @@ TEST(alternative_debug_files)
 	const char *alt;
 	char section[500];
 
-	alt = path_of("elf/alt.debug");
+	alt = temp_path("elf/alt.debug");
 	for (size_t i = 0; i < 3; i++) {
 		const char *name = ways[i] ? ways[i] : alt;
 		size_t len = strlen(name) + 1;
@@ -305,10 +290,10 @@ TEST(alternative_debug_files)
 		 */
 		snprintf(section, sizeof(section), "%s", name);
 		memset(section + len, 0xab, 20);
-		write_file(path_of("elf/section"), section, len + 20);
+		write_file(temp_path("elf/section"), section, len + 20);
 		shell("cd %s && gcc -g -O1 -no-pie -Wl,--build-id=0x%s -o alt.kept linked.c && "
 		      "gcc -g -O1 -no-pie -o shared linked.c && objcopy --add-section=.gnu_debugaltlink=section shared",
-		      path_of("elf"), "abababababababababababababababababababab");
+		      temp_path("elf"), "abababababababababababababababababababab");
 		for (int trap = 0; trap < N_TRAPS; trap++) {
 			if (!trap_make(trap, alt))
 				continue;
@@ -316,10 +301,10 @@ TEST(alternative_debug_files)
 			assert_false(trap_is_sprung());
 		}
 		unlink(alt);
-		shell("cd %s && cp alt.kept alt.debug", path_of("elf"));
+		shell("cd %s && cp alt.kept alt.debug", temp_path("elf"));
 		/* a name next to the file, but no path to anywhere */
 		assert_int_equal(alternative_is_found(), i == 0);
-		shell("cd %s && cp linked alt.debug", path_of("elf"));
+		shell("cd %s && cp linked alt.debug", temp_path("elf"));
 		assert_false(alternative_is_found());
 	}
 }
@@ -327,7 +312,7 @@ TEST(alternative_debug_files)
 /* libdw looks for a name by itself in what it was given, and where that is no debug information. */
 TEST(alternatives_of_alternative_debug_files)
 {
-	const char *alt = path_of("elf/alt.debug"), *trap = path_of("elf/trap");
+	const char *alt = temp_path("elf/alt.debug"), *trap = temp_path("elf/trap");
 	char section[32] = "alt.debug";
 
 	program_make("-Wl,--build-id");
@@ -348,7 +333,7 @@ TEST(alternatives_of_alternative_debug_files)
 	/* the folder that the program is named by, and the one that it is in */
 	shell("cd %s && strip -g -R .gnu_debugaltlink alt.debug && mkdir real && mv shared real/ && ln -s real/shared shared",
 	      temp_path("elf"));
-	assert_true(trap_make(TRAP_FIFO, path_of("elf/real/alt.debug")));
+	assert_true(trap_make(TRAP_FIFO, temp_path("elf/real/alt.debug")));
 	assert_false(alternative_is_found());
 	assert_false(trap_is_sprung());
 	unlink(alt);
@@ -364,7 +349,7 @@ TEST(alternatives_of_linked_debug_files)
 	write_file(temp_path("elf/section"), section, 30);
 	shell("cd %s && objcopy --add-section=.gnu_debugaltlink=section linked.debug && mv linked shared",
 	      temp_path("elf"));
-	assert_true(trap_make(TRAP_FIFO, path_of("elf/alt.debug")));
+	assert_true(trap_make(TRAP_FIFO, temp_path("elf/alt.debug")));
 	assert_false(alternative_is_found());
 	assert_false(trap_is_sprung());
 }
@@ -372,7 +357,7 @@ TEST(alternatives_of_linked_debug_files)
 /* record asks for it while the program runs, which may have made any file. */
 TEST(build_ids_cost_little)
 {
-	const char *path = path_of("elf/sparse");
+	const char *path = temp_path("elf/sparse");
 	char hex[KJOULE_BUILD_ID_HEX], whole[KJOULE_BUILD_ID_HEX];
 	struct timespec begin, end;
 	Elf64_Ehdr *head;
@@ -421,10 +406,10 @@ TEST(split_debug_information)
 
 	program_make("-Wl,--build-id");
 	for (int version = 4; version <= 5; version++) {
-		const char *dwo = path_of("elf/split-linked.dwo"), *file = path_of("elf/split");
+		const char *dwo = temp_path("elf/split-linked.dwo"), *file = temp_path("elf/split");
 
 		shell("cd %s && rm -f *.dwo* && gcc -gdwarf-%d -gsplit-dwarf -O1 -no-pie -o split linked.c",
-		      path_of("elf"), version);
+		      temp_path("elf"), version);
 		assert_int_equal(access(dwo, F_OK), 0);
 		assert_int_equal(kjoule_elf_open(file, NULL, &elf), 0);
 		symbol = kjoule_elf_named(elf, "hidden", &several);
@@ -456,7 +441,7 @@ static bool source_is_shown(const char *path, uid_t owner)
 
 TEST(sources)
 {
-	const char *path = path_of("source.c");
+	const char *path = temp_path("source.c");
 
 	for (int trap = 0; trap < N_TRAPS; trap++) {
 		if (!trap_make(trap, path))
@@ -479,8 +464,8 @@ TEST(sources_that_the_programs_owner_may_not_read)
 
 	if (getuid())
 		skip();
-	folder = path_of("sources");
-	path = path_of("sources/secret.c");
+	folder = temp_path("sources");
+	path = temp_path("sources/secret.c");
 	shell("mkdir %s; chmod 711 %s/.. %s", folder, folder, folder);
 	write_file(path, "a line\n", 7);
 	n = getgroups(64, before);
@@ -659,7 +644,7 @@ static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid
 
 TEST(analyses_give_up_roots_rights)
 {
-	const char *theirs = path_of("theirs"), *ours = path_of("ours");
+	const char *theirs = temp_path("theirs"), *ours = temp_path("ours");
 	const char *files = "cap_dac_override,cap_dac_read_search,cap_syslog=ep cap_setgid,cap_setuid+p";
 
 	if (getuid())
@@ -694,8 +679,9 @@ TEST(sudo_reads_the_recording_only)
 	if (getuid())
 		skip();
 	program_make("-Wl,--build-id");
-	elf = path_of("elf/whole");
-	shell("cd %s && gcc -O1 -no-pie -o whole linked.c && chmod 755 .. . whole", path_of("elf"));
+	elf = temp_path("elf/whole");
+	shell("cd %s && gcc -O1 -no-pie -o whole linked.c && chmod 755 .. . whole",
+	      temp_path("elf"));
 	assert_int_equal(kjoule_elf_open(elf, NULL, &file), 0);
 	symbol = kjoule_elf_named(file, "hidden", &several);
 	assert_non_null(symbol);
@@ -709,18 +695,18 @@ TEST(sudo_reads_the_recording_only)
 		put_sample(&b, k, 0x10000000 + offset, 0, 1000000, 100);
 		uj += 1000;
 	}
-	shell("mkdir -m 700 %s", path_of("closed"));
-	write_recording(path_of("closed/data"), &meta, &b, 1, elf, 1000);
+	shell("mkdir -m 700 %s", temp_path("closed"));
+	write_recording(temp_path("closed/data"), &meta, &b, 1, elf, 1000);
 	setenv("SUDO_UID", "65534", 1);
 	/* its tracer may not look at who was root */
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-	assert_int_equal(kjoule("report %s", path_of("closed/data")), 0);
+	assert_int_equal(kjoule("report %s", temp_path("closed/data")), 0);
 	assert_true(says(out, "hidden"));
 	assert_int_equal(chmod(elf, 0700), 0);
-	assert_int_equal(kjoule("report %s", path_of("closed/data")), 0);
+	assert_int_equal(kjoule("report %s", temp_path("closed/data")), 0);
 	assert_null(strstr(out, "hidden"));
 	unsetenv("SUDO_UID");
 	unsetenv("ASAN_OPTIONS");
-	assert_int_equal(kjoule("report %s", path_of("closed/data")), 0);
+	assert_int_equal(kjoule("report %s", temp_path("closed/data")), 0);
 	assert_true(says(out, "hidden"));
 }

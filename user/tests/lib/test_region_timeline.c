@@ -467,13 +467,11 @@ TEST(missing_regions_are_reported)
 TEST(several_recordings_have_their_regions_together)
 {
 	struct json_object *doc, *row;
-	char a[300], b[300], c[300];
+	const char *b = temp_path("longer"), *c = temp_path("again");
+	const char *a = temp_path("regions");
 
-	snprintf(a, sizeof(a), "%s", temp_path("regions"));
-	snprintf(c, sizeof(c), "%s", temp_path("again"));
 	record("again", true);
 	brief_ns = 20000000;
-	snprintf(b, sizeof(b), "%s", temp_path("longer"));
 	record("longer", true);
 	brief_ns = 10000;
 	doc = kjoule_json(0, "report --by region --json %s %s", a, b);

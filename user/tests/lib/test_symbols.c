@@ -155,11 +155,11 @@ static bool has_function(const char *path, const char *name)
 
 TEST(a_debug_file_is_named_and_not_a_way_to_any_file)
 {
-	char command[4096], dir[256], *p;
+	char command[4096], *p;
+	const char *dir = temp_path("");
 	uint8_t *data;
 	size_t len;
 
-	snprintf(dir, sizeof(dir), "%s", temp_path(""));
 	snprintf(command, sizeof(command),
 		 "cp %s %sfull && cd %s && objcopy --only-keep-debug -R .note.gnu.build-id full sub_debug && "
 		 "objcopy -S -R .note.gnu.build-id --add-gnu-debuglink=sub_debug full bare",
@@ -666,15 +666,14 @@ TEST(functions_are_found_by_name)
 		"int other(int x) { return own(x) + 1; }\n";
 	const struct kjoule_symbol *symbol;
 	struct kjoule_elf *elf;
-	char command[1200], file[300], other[300];
+	char command[1200];
+	const char *other = temp_path("other.c"), *file = temp_path("names.c");
 	uint64_t one;
 	bool several;
 
 	/* names are given to the assembler: a compiler of C will do */
 	write_file(temp_path("names.c"), source, strlen(source));
-	snprintf(file, sizeof(file), "%s", temp_path("names.c"));
 	write_file(temp_path("other.c"), second, strlen(second));
-	snprintf(other, sizeof(other), "%s", temp_path("other.c"));
 	snprintf(command, sizeof(command), "gcc -O1 -o %s %s %s", temp_path("names"), file, other);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(kjoule_elf_open(temp_path("names"), NULL, &elf), 0);

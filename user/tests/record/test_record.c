@@ -330,10 +330,9 @@ TEST(a_build_id_is_that_of_the_file_that_was_mapped)
 	struct kjoule_recording rec;
 	struct buffer side = { 0 };
 	struct record_writer *w;
-	char program[300];
+	const char *program = temp_path("program");
 	const char *id;
 
-	snprintf(program, sizeof(program), "%s", temp_path("program"));
 	write_program(program, "/proc/self/exe", "\x11");
 	put_map(&side, 100, 1000, 0x10000000, 0x10000, 0, program);
 	put_map(&side, 100, 1000, 0x20000000, 0x10000, 0, "/nonexistent/program");

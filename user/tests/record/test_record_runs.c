@@ -86,13 +86,12 @@ static const char *said;
 static int run_with(const char *name, unsigned int runs, const char *exits)
 {
 	struct record_options opt = { .verb = "record", .runs = runs };
-	char output[300];
+	const char *output = temp_path(name);
 	int code;
 
 	if (exits)
 		assert_int_equal(exit_codes_parse(&opt.exits, exits, NULL), 0);
 
-	snprintf(output, sizeof(output), "%s", temp_path(name));
 	opt.output = output;
 	fake.calls = 0;
 	fake.calibrated = 0;

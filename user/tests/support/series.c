@@ -26,7 +26,7 @@ static void put_window(struct buffer *b, uint32_t k, uint64_t uj)
 
 const char *series_record(const struct series_run *r)
 {
-	static char path[300];
+	const char *path = temp_path(r->name);
 	char *argv[] = { (char *)"./program", (char *)(r->argument ? r->argument : "an argument"),
 			 NULL };
 	uint32_t n_cpus = r->cpus ? r->cpus : 1;
@@ -61,7 +61,6 @@ const char *series_record(const struct series_run *r)
 		uj += 1000 * (second ? 2 : block == 2 ? 3 : r->watt) *
 		      (0.9 + 0.2 * rnd_unit(&state));
 	}
-	snprintf(path, sizeof(path), "%s", temp_path(r->name));
 	put_program(start, r->build_id);
 	write_recording(path, &meta, b, n_cpus, r->exe ? r->exe : SERIES_OBJECT, r->ticks);
 	return path;

@@ -31,7 +31,7 @@ struct series_run {
 	bool no_energy, no_source, kernel_only, paused;
 };
 
-/** series_record() - Return: the path, until the next call */
+/** series_record() - Return: the path */
 const char *series_record(const struct series_run *r);
 /** series_files() - the paths of "FIRST.1" to "FIRST.n" with spaces between, until the next call */
 const char *series_files(const char *first, size_t n);

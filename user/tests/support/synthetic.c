@@ -556,14 +556,19 @@ static void remove_temp(void)
 
 const char *temp_path(const char *name)
 {
-	static char path[256];
+	static struct buffer kept;
+	char **paths = (char **)kept.data, *path;
 
 	if (!temp_dir[0]) {
 		strcpy(temp_dir, "/tmp/kjoule-test-XXXXXX");
 		assert(mkdtemp(temp_dir));
 		atexit(remove_temp);
 	}
-	snprintf(path, sizeof(path), "%s/%s", temp_dir, name);
+	for (size_t i = 0; i < kept.len / sizeof(*paths); i++)
+		if (!strcmp(paths[i] + strlen(temp_dir) + 1, name))
+			return paths[i];
+	assert(asprintf(&path, "%s/%s", temp_dir, name) > 0);
+	put_bytes(&kept, &path, sizeof(path));
 	return path;
 }
 

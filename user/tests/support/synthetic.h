@@ -117,7 +117,7 @@ char *read_text(const char *path);
 char *keep_text(char *text);
 char *kept_text(const char *path);
 void write_file(const char *path, const void *data, size_t len);
-/* A name in a directory of the test's own, removed at exit. */
+/* A name in a directory of the test's own, removed at exit; the path is kept. */
 const char *temp_path(const char *name);
 
 /*

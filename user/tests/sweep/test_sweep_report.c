@@ -341,14 +341,14 @@ TEST(other_builds_are_no_sweep)
 
 TEST(a_map_is_drawn)
 {
-	char why_not[100], picture[300];
+	char why_not[100];
+	const char *picture = temp_path("map.svg");
 
 	if (plot_draw("\n", 1, -1, -1, why_not, sizeof(why_not)) == -ENOENT) {
 		print_message("# SKIP there is no gnuplot\n");
 		return;
 	}
 	write_sweep("drawn", "aa", 0);
-	snprintf(picture, sizeof(picture), "%s", temp_path("map.svg"));
 	assert_int_equal(kjoule("sweep --raw --map %s --from %s", picture, temp_path("drawn")), 1);
 	assert_true(strlen(kept_text(picture)) > 1000);
 	assert_int_equal(strncmp(kept_text(picture), "<?xml", 5), 0);
@@ -358,9 +358,8 @@ TEST(a_map_is_drawn)
 /* The script of the map that is drawn of a folder. */
 static char *map_of(const char *folder, int code)
 {
-	char picture[300];
+	const char *picture = temp_path("scripted.svg");
 
-	snprintf(picture, sizeof(picture), "%s", temp_path("scripted.svg"));
 	drawn_begin();
 	assert_int_equal(
 		kjoule("sweep --raw --force --map %s --from %s", picture, temp_path(folder)), code);

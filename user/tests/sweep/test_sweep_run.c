@@ -61,10 +61,8 @@ static uint32_t limit_now(void)
  */
 static void move_away(const char *folder)
 {
-	char moved[300], trap[300];
+	const char *trap = temp_path("trap"), *moved = temp_path("moved");
 
-	snprintf(moved, sizeof(moved), "%s", temp_path("moved"));
-	snprintf(trap, sizeof(trap), "%s", temp_path("trap"));
 	assert_int_equal(mkdir(trap, 0700), 0);
 	assert_int_equal(rename(folder, moved), 0);
 	assert_int_equal(symlink(trap, folder), 0);
@@ -530,9 +528,8 @@ TEST_WITH(a_command_that_is_killed_is_a_setting_that_fails, nothing_asked, plans
 /* The folder is the one that was looked at, whatever its path leads to later. */
 TEST_WITH(a_link_in_the_place_of_the_folder_leads_nowhere, nothing_asked, plans_free)
 {
-	char folder[300];
+	const char *folder = temp_path("replaced");
 
-	snprintf(folder, sizeof(folder), "%s", temp_path("replaced"));
 	fake.moves = folder;
 	assert_int_equal(run("replaced", 1), 0);
 	assert_int_equal(rmdir(temp_path("trap")), 0);	/* it is empty */
@@ -568,11 +565,9 @@ TEST_WITH(other_folders_are_refused, nothing_asked, plans_free)
  */
 TEST_WITH(folders_of_others_are_refused, nothing_asked, plans_free)
 {
-	char folder[300], link[300];
+	const char *link = temp_path("link"), *folder = temp_path("others");
 	int fd;
 
-	snprintf(folder, sizeof(folder), "%s", temp_path("others"));
-	snprintf(link, sizeof(link), "%s", temp_path("link"));
 	assert_int_equal(mkdir(folder, 0700), 0);
 	fd = sweep_folder_new(folder, &why);
 	assert_true(fd >= 0);
@@ -602,10 +597,9 @@ TEST_WITH(links_in_the_folder_lead_nowhere, nothing_asked, plans_free)
 {
 	static const char *const names[] =
 		{ "sweep.json.new", "f100000.t1.1.data", "f100000.t1.1.data.out" };
-	char folder[300], target[300], path[400];
+	char path[400];
+	const char *target = temp_path("precious"), *folder = temp_path("links");
 
-	snprintf(folder, sizeof(folder), "%s", temp_path("links"));
-	snprintf(target, sizeof(target), "%s", temp_path("precious"));
 	write_file(target, "precious", 8);
 	assert_int_equal(mkdir(folder, 0700), 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
