@@ -3,7 +3,6 @@
  * Why a boost ends: on simulated chips whose weighted power, temperature and time are followed in
  * small steps.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "analysis/boost/boost_cause.h"

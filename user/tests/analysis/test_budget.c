@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include "analysis/boost/budget.h"
 #include "tests/support/transitions.h"
 #include "tests/support/unit.h"

@@ -4,7 +4,6 @@
  * the constant power model, on simulated recordings of known truth.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/profile/profile.h"

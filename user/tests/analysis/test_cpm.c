@@ -3,10 +3,7 @@
  * The constant power model on simulated runs of known truth; its intervals are in
  * test_cpm_intervals.c.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "tests/support/calls.h"
 #include "tests/support/synthetic.h"

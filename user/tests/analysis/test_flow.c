@@ -5,7 +5,6 @@
  */
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/flow/flow.h"

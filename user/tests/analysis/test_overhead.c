@@ -2,8 +2,6 @@
 /* Cost of sampling, the interval that keeps it below a bound, and how report and record show it. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
 #include "analysis/profile/overhead.h"

@@ -5,7 +5,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include "analysis/vpm/vpm.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/unit.h"

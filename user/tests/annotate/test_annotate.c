@@ -3,7 +3,6 @@
  * kjoule annotate: blocks, lines and instructions of the function of looped.c, and what there is to
  * be said where there is no code, no source and no sample.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,13 +3,11 @@
  * More co-running sets than may be kept: times and energies are nearly those with all of them, and
  * memory stays bounded. Simulated CPUs whose blocks have known powers.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <json-c/json.h>
 #include "analysis/profile/corunning.h"
 #include "analysis/profile/profile.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* When a CPU was paused, by simulated edge windows. */
-#include <stdlib.h>
 #include "attribute/edge_windows.h"
 #include "lib/control/control.h"
 #include "tests/support/unit.h"

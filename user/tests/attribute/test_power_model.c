@@ -4,8 +4,6 @@
  * period, and of long ones.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
 #include "tests/support/alternating.h"

@@ -4,7 +4,6 @@
  * bars have whole numbers and a scale that no rounding fills.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "boost/bench.h"

@@ -5,7 +5,6 @@
  * Wants no libFuzzer: fuzz/replay-TARGET is in the build folder, too.
  */
 #include <dirent.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

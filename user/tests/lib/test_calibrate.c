@@ -2,7 +2,6 @@
 /* The calibration's arithmetic on simulated rounds. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/control/calibrate.h"

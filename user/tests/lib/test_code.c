@@ -5,9 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "lib/code/code.h"
 #include "lib/code/symbols.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The heap of streams and the hash index, which keep walks over many CPUs and names short. */
-#include <stdlib.h>
 #include "lib/base/hash_index.h"
 #include "lib/base/min_heap.h"
 #include "tests/support/synthetic.h"

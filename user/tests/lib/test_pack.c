@@ -3,7 +3,6 @@
  * Packing records: what goes in comes out, in fewer bytes, and any content is unpacked without a
  * crash.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lib/control/ring.h"

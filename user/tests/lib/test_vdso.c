@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Samples in the vDSO have names, by the copy of it in the recording. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <gelf.h>

@@ -3,7 +3,6 @@
  * What kjoule list says of sources, from the module's messages on.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
 #include <netlink/attr.h>

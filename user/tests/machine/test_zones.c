@@ -4,7 +4,6 @@
  * charged by.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
 #include "lib/control/sources.h"

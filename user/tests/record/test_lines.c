@@ -4,9 +4,7 @@
  * and what they become.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "record/record.h"
 #include "tests/support/looped.h"

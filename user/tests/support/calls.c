@@ -2,9 +2,7 @@
 /*
  * See calls.h.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tests/support/calls.h"

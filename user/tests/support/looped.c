@@ -3,7 +3,6 @@
  * See looped.h.
  */
 #include <link.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include "lib/code/code.h"
 #include "lib/code/symbols.h"

@@ -3,7 +3,6 @@
  * See series.h.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 

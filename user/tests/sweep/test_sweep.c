@@ -4,7 +4,6 @@
  * whether that is significant, and what blocks of their own frequency save.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
