@@ -11,19 +11,31 @@
 #include "tests/support/synthetic.h"
 #include "tests/support/unit.h"
 
+static struct timeline tl;
+static struct buffer a, b;		/* records of CPU 0 and of CPU 1 */
+
+/* What the records become, with ticks below @most; they are freed. */
+static void make(const struct kjoule_session_info *session, uint32_t package, uint64_t most)
+{
+	timeline_free(&tl);
+	tl = (struct timeline){ .session = session };
+	assert_int_equal(timeline_add(&tl, 0, package, a.data, a.len, most), 0);
+	if (b.len)
+		assert_int_equal(timeline_add(&tl, 1, package, b.data, b.len, most), 0);
+	timeline_finish(&tl);
+	buffer_free(&a);
+	buffer_free(&b);
+}
+
 TEST(ticks_go_on_past_32_bits)
 {
-	struct timeline tl = { 0 };
-	struct buffer b = { 0 };
-
-	put_task(&b, 1, 1);
-	put_sample(&b, 5, 0, 0, 0, 0);
-	put_sample(&b, 0xfffffff0u, 0, 0, 0, 0);
-	put_sample(&b, 3, 0, 0, 0, 0);
-	put_gap(&b, 4, 1ull << 33);
-	put_sample(&b, 4, 0, 0, 0, 0);
-	assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
-	timeline_finish(&tl);
+	put_task(&a, 1, 1);
+	put_sample(&a, 5, 0, 0, 0, 0);
+	put_sample(&a, 0xfffffff0u, 0, 0, 0, 0);
+	put_sample(&a, 3, 0, 0, 0, 0);
+	put_gap(&a, 4, 1ull << 33);
+	put_sample(&a, 4, 0, 0, 0, 0);
+	make(NULL, 0, UINT64_MAX);
 	assert_int_equal(tl.cpus[0].n_samples, 4);
 	assert_int_equal(tl.cpus[0].samples[0].tick, 5);
 	assert_int_equal(tl.cpus[0].samples[1].tick, 0xfffffff0u);
@@ -31,45 +43,34 @@ TEST(ticks_go_on_past_32_bits)
 	assert_int_equal(tl.cpus[0].gaps[0].first, 0x100000004ull);
 	assert_int_equal(tl.cpus[0].samples[3].tick, 0x100000004ull + (1ull << 33));
 	assert_int_equal(tl.end_tick, 0x100000005ull + (1ull << 33));
-	timeline_free(&tl);
-	free(b.data);
 }
 
 TEST(impossible_ticks_are_left_out)
 {
-	struct timeline tl = { 0 };
-	struct buffer b = { 0 };
-
-	put_task(&b, 1, 1);
-	put_sample(&b, 100, 0, 0, 0, 0);
-	put_sample(&b, 99, 0, 0, 0, 0);	/* back in time: would be 2^32 - 1 ticks later */
-	put_gap(&b, 101, 1ull << 50);
-	put_sample(&b, 102, 0, 0, 0, 0);
-	assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, 1000), 0);
-	timeline_finish(&tl);
+	put_task(&a, 1, 1);
+	put_sample(&a, 100, 0, 0, 0, 0);
+	put_sample(&a, 99, 0, 0, 0, 0);	/* back in time: would be 2^32 - 1 ticks later */
+	put_gap(&a, 101, 1ull << 50);
+	put_sample(&a, 102, 0, 0, 0, 0);
+	make(NULL, 0, 1000);
 	assert_int_equal(tl.disorder, 2);
 	assert_int_equal(tl.cpus[0].n_samples, 2);
 	assert_int_equal(tl.cpus[0].n_gaps, 0);
-	timeline_free(&tl);
-	free(b.data);
 }
 
 TEST(samples_have_the_task_before_them)
 {
-	struct timeline tl = { 0 };
-	struct buffer b = { 0 };
 	struct kjoule_lost lost = { .rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE,
 					     sizeof(lost) } };
 
-	put_sample(&b, 0, 0, 0, 0, 0);
-	put_task(&b, 11, 10);
-	put_sample(&b, 1, 0, 0, 0, 0);
-	put_lost(&b, 2, 5, 3);
-	put_sample(&b, 6, 0, 0, 0, 0);
-	put_bytes(&b, &lost, sizeof(lost));
-	put_sample(&b, 9, 0, 0, 0, 0);
-	assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
-	timeline_finish(&tl);
+	put_sample(&a, 0, 0, 0, 0, 0);
+	put_task(&a, 11, 10);
+	put_sample(&a, 1, 0, 0, 0, 0);
+	put_lost(&a, 2, 5, 3);
+	put_sample(&a, 6, 0, 0, 0, 0);
+	put_bytes(&a, &lost, sizeof(lost));
+	put_sample(&a, 9, 0, 0, 0, 0);
+	make(NULL, 0, UINT64_MAX);
 	assert_int_equal(tl.cpus[0].samples[0].tgid, TIMELINE_NO_TASK);
 	assert_int_equal(tl.cpus[0].samples[1].pid, 11);
 	assert_int_equal(tl.cpus[0].samples[1].tgid, 10);
@@ -84,23 +85,16 @@ TEST(samples_have_the_task_before_them)
 	assert_int_equal(tl.cpus[0].holes[1].from, 6);
 	assert_int_equal(tl.cpus[0].holes[1].to, 9);
 	assert_false(tl.cpus[0].holes[1].known);
-	timeline_free(&tl);
-	free(b.data);
 }
 
 TEST(readings_of_a_package_are_put_in_order)
 {
-	struct timeline tl = { 0 };
-	struct buffer a = { 0 }, b = { 0 };
-
 	put_energy(&a, 0, 3, (uint64_t[]){ 10, 1 });
 	put_energy(&a, 10, 1, (uint64_t[]){ 20 });
 	put_energy(&b, 5, 5, (uint64_t[]){ 15, 700 });
 	put_energy(&b, 12, 1, (uint64_t[]){ 18 });	/* less than before */
 	put_energy(&b, 14, 1, (uint64_t[]){ 30 });
-	assert_int_equal(timeline_add(&tl, 0, 4, a.data, a.len, UINT64_MAX), 0);
-	assert_int_equal(timeline_add(&tl, 1, 4, b.data, b.len, UINT64_MAX), 0);
-	timeline_finish(&tl);
+	make(NULL, 4, UINT64_MAX);
 	assert_int_equal(tl.n_series, 3);
 	assert_int_equal(tl.series[0].n, 4);
 	assert_int_equal(tl.series[0].readings[1].tick, 5);
@@ -111,9 +105,6 @@ TEST(readings_of_a_package_are_put_in_order)
 	assert_int_equal(tl.series[2].n, 1);
 	assert_int_equal(tl.series[2].readings[0].value, 700);
 	assert_int_equal(tl.backwards, 1);
-	timeline_free(&tl);
-	free(a.data);
-	free(b.data);
 }
 
 /* A session of 2 CPUs, 1 kHz from 1 s on, with the sources of make_meta(). */
@@ -128,8 +119,6 @@ static struct kjoule_meta session_of_two(void)
 TEST(a_reading_divides_the_ticks_before_it_from_those_after)
 {
 	struct kjoule_meta meta = session_of_two();
-	struct timeline tl = { .session = &meta.session };
-	struct buffer a = { 0 }, b = { 0 };
 
 	/* at tick 3, before its sample; then on going idle, and on waking; then at tick 20 */
 	put_energy_of(&a, 0, 0, 3, 20000, 1, (uint64_t[]){ 10 });
@@ -141,9 +130,7 @@ TEST(a_reading_divides_the_ticks_before_it_from_those_after)
 	put_sample(&a, 20, 0, 0, 0, 10000);
 	/* no sample at this tick: it was not the target, and the reading is late */
 	put_energy_of(&b, 0, 0, 25, 700000, 1, (uint64_t[]){ 50 });
-	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, 1000), 0);
-	assert_int_equal(timeline_add(&tl, 1, 0, b.data, b.len, 1000), 0);
-	timeline_finish(&tl);
+	make(&meta.session, 0, 1000);
 	assert_int_equal(tl.n_series, 1);
 	assert_int_equal(tl.series[0].n, 5);
 	assert_int_equal(tl.series[0].readings[0].tick, 3);
@@ -161,16 +148,11 @@ TEST(a_reading_divides_the_ticks_before_it_from_those_after)
 	/* what lies between ticks is not late */
 	assert_int_equal(tl.max_late_ns, 20000);
 	assert_int_equal(tl.disorder, 0);
-	timeline_free(&tl);
-	free(a.data);
-	free(b.data);
 }
 
 TEST(sources_and_scopes_are_kept_apart)
 {
 	struct kjoule_meta meta = session_of_two();
-	struct timeline tl = { .session = &meta.session };
-	struct buffer a = { 0 };
 
 	put_energy_of(&a, 0, 0, 1, 0, 1, (uint64_t[]){ 10 });
 	put_energy_of(&a, 0, 1, 1, 0, 1, (uint64_t[]){ 5 });
@@ -179,8 +161,7 @@ TEST(sources_and_scopes_are_kept_apart)
 	put_energy_of(&a, 1, 0, 2, 0, 1, (uint64_t[]){ 6 });	/* the frequency source has none */
 	put_energy_of(&a, 9, 0, 2, 0, 1, (uint64_t[]){ 6 });	/* there is no such source */
 	put_energy_of(&a, 0, 5, 2, 0, 1, (uint64_t[]){ 6 });	/* no such CPU */
-	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, 1000), 0);
-	timeline_finish(&tl);
+	make(&meta.session, 0, 1000);
 	assert_int_equal(tl.n_series, 3);
 	assert_int_equal(tl.series[0].n, 2);
 	assert_int_equal(tl.series[1].scope, 1);
@@ -188,15 +169,11 @@ TEST(sources_and_scopes_are_kept_apart)
 	assert_int_equal(tl.series[2].domain, 1);
 	assert_int_equal(tl.disorder, 3);
 	assert_int_equal(tl.backwards, 0);
-	timeline_free(&tl);
-	free(a.data);
 }
 
 TEST(slow_values_have_their_own_time)
 {
 	struct kjoule_meta meta = session_of_two();
-	struct timeline tl = { .session = &meta.session };
-	struct buffer a = { 0 }, b = { 0 };
 
 	meta.session.sources[0].domains[0].quantity = KJOULE_QUANTITY_TEMPERATURE;
 	put_sample(&a, 100, 0, 0, 0, 0);
@@ -206,9 +183,7 @@ TEST(slow_values_have_their_own_time)
 	put_value(&b, 0, 1020600000, 45000);	/* before the same tick */
 	put_value(&b, 0, 1090000001, 30000);	/* temperatures may fall */
 	put_value(&b, 0, 900000000, 20000);	/* before the session's first tick */
-	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, 1000), 0);
-	assert_int_equal(timeline_add(&tl, 1, 0, b.data, b.len, 1000), 0);
-	timeline_finish(&tl);
+	make(&meta.session, 0, 1000);
 	assert_int_equal(tl.cpus[0].n_samples, 2);
 	assert_int_equal(tl.n_series, 1);
 	assert_int_equal(tl.series[0].scope, TIMELINE_NO_SCOPE);
@@ -220,37 +195,26 @@ TEST(slow_values_have_their_own_time)
 	assert_int_equal(tl.series[0].readings[3].tick, 50);
 	assert_int_equal(tl.series[0].readings[4].tick, 91);
 	assert_int_equal(tl.backwards, 0);
-	timeline_free(&tl);
-	free(a.data);
-	free(b.data);
 }
 
 TEST(offline_ticks_are_separate_from_missed_ones)
 {
-	struct timeline tl = { 0 };
-	struct buffer a = { 0 };
 	struct kjoule_gap gap = { .rec = { KJOULE_RECORD_GAP, KJOULE_GAP_OFFLINE, sizeof(gap) },
 				  .tick = 10, .count = 90 };
 
 	put_gap(&a, 5, 2);
 	put_bytes(&a, &gap, sizeof(gap));
 	put_skipped(&a, 200, 1ull << 40, 0, 1);	/* cannot be */
-	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, 1000), 0);
-	timeline_finish(&tl);
+	make(NULL, 0, 1000);
 	assert_int_equal(tl.cpus[0].n_gaps, 2);
 	assert_false(tl.cpus[0].gaps[0].offline);
 	assert_true(tl.cpus[0].gaps[1].offline);
 	assert_int_equal(timeline_away(&tl.cpus[0], false), 90);
 	assert_int_equal(tl.disorder, 1);
-	timeline_free(&tl);
-	free(a.data);
 }
 
 TEST(skew_is_between_cpus_at_one_tick)
 {
-	struct timeline tl = { 0 };
-	struct buffer a = { 0 }, b = { 0 };
-
 	for (uint32_t k = 0; k < 10; k++) {
 		put_sample(&a, k, 0, 0, 0, 1000 + k);
 		if (k != 5)
@@ -262,16 +226,11 @@ TEST(skew_is_between_cpus_at_one_tick)
 		put_sample(&b, 30 + k, 0, 0, 0, 10000 + 1000 * k);
 	}
 	put_sample(&b, 2000, 0, 0, 0, 900000);	/* alone at its tick */
-	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, UINT64_MAX), 0);
-	assert_int_equal(timeline_add(&tl, 1, 0, b.data, b.len, UINT64_MAX), 0);
-	timeline_finish(&tl);
+	make(NULL, 0, UINT64_MAX);
 	assert_int_equal(tl.skew_ticks, 200);
 	assert_int_equal(tl.max_skew_ns, 200000);
 	assert_int_equal(tl.p99_skew_ns, 198000);	/* two of 200 are above */
 	assert_int_equal(tl.max_late_ns, 900000);
-	timeline_free(&tl);
-	free(a.data);
-	free(b.data);
 }
 
 TEST(any_content_ends_without_a_crash)
@@ -280,18 +239,12 @@ TEST(any_content_ends_without_a_crash)
 	uint64_t seed = 3, v;
 
 	for (int round = 0; round < 3000; round++) {
-		struct timeline tl = { .session = round % 2 ? &meta.session : NULL };
-		struct buffer b = { 0 };
-
 		for (int i = 0; i < 300; i++) {
 			v = rnd(&seed);
 			v = (v & ~0xffffffffull) | (v & 15) | (v >> 16 & 0x38) << 16;
-			put_bytes(&b, &v, 8);
+			put_bytes(&a, &v, 8);
 		}
-		assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
-		timeline_finish(&tl);
-		timeline_free(&tl);
-		free(b.data);
+		make(round % 2 ? &meta.session : NULL, 0, UINT64_MAX);
 	}
 }
 
