@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "pace.h"
 
 #define BLOCK	1000
 #define WORDS	1024
@@ -86,14 +87,6 @@ static NOINLINE void heavy(uint64_t units)
 {
 	deep(units, DEPTH);
 	RETURNS_HERE;
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
 int main(int argc, char **argv)

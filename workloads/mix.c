@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include "pace.h"
 
 #define BLOCK 1000	/* rounds between two looks at nothing: the length of a call's unit */
 #define WORDS 1024
@@ -71,18 +72,10 @@ static void (*const work[])(uint64_t) = {
 };
 #define WORKS (sizeof(work) / sizeof(work[0]))
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
-
 static uint64_t random_state;
 static size_t order[WORKS];	/* a permutation of all */
 
-static double uniform(void)
+static double fraction(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -94,7 +87,7 @@ static double uniform(void)
 static void shuffle(size_t n)
 {
 	for (size_t i = n - 1; i; i--) {
-		size_t j = (i + 1) * uniform(), other = order[i];
+		size_t j = (i + 1) * fraction(), other = order[i];
 
 		order[i] = order[j];
 		order[j] = other;
@@ -118,26 +111,26 @@ static void mark(void)
 }
 
 /* A call of so many seconds, in parts where a mark is due in it. */
-static void call(size_t which, double length, double unit_seconds)
+static void call(size_t which, double length, double unit)
 {
 	while (mark_seconds > 0 && now() + length >= mark_due) {
 		double first = mark_due - now();
 
 		if (first > 0) {
-			work[which]((uint64_t)(first / unit_seconds) + 1);
+			work[which]((uint64_t)(first / unit) + 1);
 			length -= first;
 		}
 		mark();
 	}
 	if (length > 0)
-		work[which]((uint64_t)(length / unit_seconds) + 1);
+		work[which]((uint64_t)(length / unit) + 1);
 }
 
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0;
 	double period = 1e-3 * (argc > 2 ? atof(argv[2]) : 10);
-	double unit_seconds[WORKS], end;
+	double unit[WORKS], end;
 	size_t functions = argc > 5 ? strtoull(argv[5], NULL, 0) : WORKS;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : (uint64_t)time(NULL);
 
@@ -148,17 +141,8 @@ int main(int argc, char **argv)
 	random_state = seed * 2654435769u + 88172645463325252u;
 
 	/* how long a unit of each takes here and now: the fastest of five */
-	for (size_t i = 0; i < WORKS; i++) {
-		unit_seconds[i] = 1;
-		for (int k = 0; k < 5; k++) {
-			double begin = now();
-
-			work[i](4);
-			begin = (now() - begin) / 4;
-			if (begin < unit_seconds[i])
-				unit_seconds[i] = begin;
-		}
-	}
+	for (size_t i = 0; i < WORKS; i++)
+		unit[i] = unit_seconds(work[i], 4, 5);
 	if (argc > 4) {
 		mark_seconds = 1e-3 * atof(argv[4]);
 		mark_due = now();
@@ -175,9 +159,9 @@ int main(int argc, char **argv)
 		/* each once in a round, in random order, so that each gets its share */
 		shuffle(functions);
 		for (size_t i = 0; i < functions && now() < end; i++) {
-			double length = period * (10 + 20 * uniform());
+			double length = period * (10 + 20 * fraction());
 
-			call(order[i], length, unit_seconds[order[i]]);
+			call(order[i], length, unit[order[i]]);
 		}
 	}
 	return 0;

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <kjoule/region.h>
+#include "pace.h"
 
 #define BLOCK	1000
 #define WORDS	1024
@@ -112,14 +113,6 @@ static void work_in_a_thread(uint64_t units)
 		exit(1);
 	pthread_join(thread, NULL);
 	kjoule_region_end();
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
 int main(int argc, char **argv)

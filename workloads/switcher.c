@@ -9,18 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "pace.h"
 
 #define CPUFREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
 #define FREQUENCIES 32
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
 
 __attribute__((noinline, noclone)) static void work(unsigned long rounds)
 {
