@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "attribute/missed_ticks.h"
 #include "attribute/recorder_wakeups.h"
+#include "lib/base/search.h"
 
 static int recorder_wakeup_by_begin(const void *a, const void *b)
 {
@@ -40,18 +41,10 @@ int recorder_wakeups_find(const struct kjoule_recording *rec, struct recorder_wa
 
 bool recorder_wakeups_within(const struct recorder_wakeups *a, uint64_t begin_ns, uint64_t end_ns)
 {
-	size_t low = 0, high = a->n;
-
 	/* the first one that ends after the begin */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
+	size_t n = kjoule_count_members(a->times, a->n, end_ns, begin_ns);
 
-		if (a->times[mid].end_ns > begin_ns)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low < a->n && a->times[low].begin_ns < end_ns;
+	return n < a->n && a->times[n].begin_ns < end_ns;
 }
 
 void recorder_wakeups_free(struct recorder_wakeups *a)

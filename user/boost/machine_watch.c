@@ -16,6 +16,7 @@
 #include "lib/base/cpus.h"
 #include "lib/base/error.h"
 #include "lib/base/now.h"
+#include "lib/base/search.h"
 #include "lib/control/control.h"
 #include "lib/control/ring.h"
 #include "lib/control/sources.h"
@@ -384,17 +385,9 @@ int boost_watch_work(struct boost_watch *w, uint64_t passes)
 /* The last point at @ns or before it; 0 if there is none. */
 static size_t watch_point_before(const struct points *p, uint64_t ns)
 {
-	size_t low = 0, high = p->n;
+	size_t n = kjoule_count_members(p->p, p->n, ns, ns);
 
-	while (low + 1 < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->p[middle].ns <= ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return n ? n - 1 : 0;
 }
 
 /*

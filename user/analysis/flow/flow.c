@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analysis/flow/flow.h"
 #include "lib/base/array.h"
+#include "lib/base/search.h"
 
 struct edge {
 	uint32_t from, to;
@@ -45,17 +46,9 @@ static int leader_by_address(const void *a, const void *b)
 
 static bool insn_begins_at(const struct kjoule_insn *insns, size_t n, uint64_t address)
 {
-	size_t low = 0, high = n;
+	size_t until = kjoule_count_members(insns, n, address, address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (insns[mid].address < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < n && insns[low].address == address;
+	return until && insns[until - 1].address == address;
 }
 
 static bool insn_is_jump(const struct kjoule_insn *i)
@@ -98,17 +91,9 @@ static int insns_find_blocks(const struct kjoule_insn *insns, size_t n, struct f
 
 uint32_t flow_block_at(const struct flow *f, uint64_t address)
 {
-	size_t low = 0, high = f->n_blocks;
+	size_t n = kjoule_count_members(f->blocks, f->n_blocks, start, address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (f->blocks[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && address < f->blocks[low - 1].end ? low - 1 : FLOW_NONE;
+	return n && address < f->blocks[n - 1].end ? n - 1 : FLOW_NONE;
 }
 
 static int graph_add_edge(struct graph *g, uint32_t from, uint32_t to)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analysis/mixture/calls_out.h"
+#include "lib/base/search.h"
 
 /* Instructions still to be followed, each at most once. */
 struct ways {
@@ -18,21 +19,13 @@ struct ways {
 /* Return: false if no instruction of the block is at @address */
 static bool ways_follow_address(struct ways *w, uint64_t address)
 {
-	size_t low = 0, high = w->n;
+	size_t n = kjoule_count_members(w->insns, w->n, address, address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (w->insns[mid].address < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == w->n || w->insns[low].address != address)
+	if (!n || w->insns[n - 1].address != address)
 		return false;
-	if (!w->seen[low]) {
-		w->seen[low] = true;
-		w->waiting[w->n_waiting++] = low;
+	if (!w->seen[n - 1]) {
+		w->seen[n - 1] = true;
+		w->waiting[w->n_waiting++] = n - 1;
 	}
 	return true;
 }

@@ -6,21 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/profile/prefix.h"
+#include "lib/base/search.h"
 
 /* A reading at the end itself is for what is before it. */
 static size_t readings_until(const struct cpm_reading *r, size_t n, uint64_t end_tick)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r[mid].tick <= end_tick)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return kjoule_count_members(r, n, tick, end_tick);
 }
 
 /* The ticks of a stream before @end_tick. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/base/interval_map.h"
+#include "lib/base/search.h"
 
 struct kjoule_interval_map {
 	size_t n_borders;
@@ -26,17 +27,9 @@ static int border_by_value(const void *a, const void *b)
 /* The leaf that has @point; n_borders if it is before all. */
 static size_t border_find(const struct kjoule_interval_map *r, uint64_t point)
 {
-	size_t lo = 0, hi = r->n_borders;
+	size_t n = kjoule_count_values(r->borders, r->n_borders, point);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->borders[mid] <= point)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : r->n_borders;
+	return n ? n - 1 : r->n_borders;
 }
 
 /* Count (@entries NULL) or note range @range in the nodes that cover [from, to). */

@@ -12,6 +12,7 @@
 #include "lib/base/array.h"
 #include "lib/base/hash_index.h"
 #include "lib/base/plain_file.h"
+#include "lib/base/search.h"
 #include "lib/code/jitmap.h"
 
 /* So many functions back an older, larger one may still be around an address. */
@@ -256,17 +257,9 @@ const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps 
 {
 	const struct process *p = jit_process_find(maps, pid);
 	const struct function *best = NULL;
-	size_t lo = 0, hi = p ? p->n : 0;
+	size_t n = p ? kjoule_count_members(p->functions, p->n, symbol.start, ip) : 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->functions[mid].symbol.start <= ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t i = lo, seen = 0; i-- > 0 && seen < LOOK_BACK; seen++)
+	for (size_t i = n, seen = 0; i-- > 0 && seen < LOOK_BACK; seen++)
 		if (ip < p->functions[i].symbol.end &&
 		    (!best || p->functions[i].order > best->order))
 			best = &p->functions[i];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lib/base/search.h"
 #include "lib/code/kallsyms.h"
 
 /* Where the last function of a table is taken to end. */
@@ -166,17 +167,9 @@ void kjoule_kallsyms_free(struct kjoule_kallsyms *k)
 
 static size_t kallsyms_index_of(const struct kjoule_kallsyms *k, uint64_t ip)
 {
-	size_t lo = 0, hi = k->n;
+	size_t n = kjoule_count_members(k->symbols, k->n, start, ip);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->symbols[mid].start <= ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : SIZE_MAX;
+	return n ? n - 1 : SIZE_MAX;
 }
 
 const struct kjoule_kernel_symbol *kjoule_kallsyms_find(const struct kjoule_kallsyms *k,

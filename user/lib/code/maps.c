@@ -10,6 +10,7 @@
 #include "lib/base/array.h"
 #include "lib/base/hash_index.h"
 #include "lib/base/interval_map.h"
+#include "lib/base/search.h"
 #include "lib/code/maps.h"
 #include "lib/sideband/sideband.h"
 
@@ -246,17 +247,7 @@ static const struct process *process_at(const struct kjoule_maps *m, uint32_t pi
 /* Number of execs before @time_ns. */
 static size_t process_execs_until(const struct process *p, uint64_t time_ns)
 {
-	size_t lo = 0, hi = p->n_execs;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->execs[mid] <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return kjoule_count_values(p->execs, p->n_execs, time_ns);
 }
 
 static uint64_t process_last_exec(const struct process *p, uint64_t time_ns)
@@ -269,34 +260,16 @@ static uint64_t process_last_exec(const struct process *p, uint64_t time_ns)
 void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from,
 		       uint64_t *until)
 {
-	size_t lo = 0, hi = m->n_times;
+	size_t n = kjoule_count_values(m->times, m->n_times, time_ns);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->times[mid] <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*from = lo ? m->times[lo - 1] : 0;
-	*until = lo < m->n_times ? m->times[lo] : UINT64_MAX;
+	*from = n ? m->times[n - 1] : 0;
+	*until = n < m->n_times ? m->times[n] : UINT64_MAX;
 }
 
 /* Number of mappings at @time_ns. */
 static size_t process_maps_until(const struct process *p, uint64_t time_ns)
 {
-	size_t lo = 0, hi = p->n_maps;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->maps[mid].time_ns <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return kjoule_count_members(p->maps, p->n_maps, time_ns, time_ns);
 }
 
 const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t pid,

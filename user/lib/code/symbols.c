@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <gelf.h>
 #include "lib/base/array.h"
+#include "lib/base/search.h"
 #include "lib/code/buildid.h"
 #include "lib/code/demangle.h"
 #include "lib/code/dwfl.h"
@@ -181,16 +182,8 @@ const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf,
 						   uint64_t *low, uint64_t *high)
 {
 	const struct kjoule_symbol *label = NULL;
-	size_t lo = 0, hi = elf->n;
+	size_t lo = kjoule_count_members(elf->entries, elf->n, symbol.start, address);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (elf->entries[mid].symbol.start <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	*low = 0;
 	*high = lo < elf->n ? elf->entries[lo].symbol.start : UINT64_MAX;
 	for (size_t i = 0; i < elf->n_segments; i++) {

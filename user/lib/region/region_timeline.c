@@ -9,6 +9,7 @@
 #include <kjoule/region.h>
 #include "lib/base/array.h"
 #include "lib/base/hash_index.h"
+#include "lib/base/search.h"
 #include "lib/region/mark_decoder.h"
 #include "lib/sideband/sideband.h"
 
@@ -386,17 +387,9 @@ size_t kjoule_regions_line(const struct kjoule_regions *r, size_t i, uint32_t *t
 uint32_t kjoule_regions_find(const struct kjoule_regions *r, uint32_t tid, uint64_t time_ns)
 {
 	const struct thread *t = thread_find(r, tid);
-	size_t lo = 0, hi = t ? t->n : 0;
+	size_t n = t ? kjoule_count_members(t->line, t->n, time_ns, time_ns) : 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->line[mid].time_ns <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? t->line[lo - 1].path : KJOULE_REGIONS_OUTSIDE;
+	return n ? t->line[n - 1].path : KJOULE_REGIONS_OUTSIDE;
 }
 
 void kjoule_regions_free(struct kjoule_regions *r)
