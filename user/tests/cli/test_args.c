@@ -3,21 +3,16 @@
  * What users may write on a command line, and what is refused.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "cli/args.h"
 #include "lib/base/cpus.h"
+#include "tests/support/unit.h"
 
-static void durations_have_units(void **state)
+TEST(durations_have_units)
 {
 	uint64_t ns;
 
-	(void)state;
 	assert_int_equal(args_duration("500us", 0, &ns), 0);
 	assert_int_equal(ns, 500000);
 	assert_int_equal(args_duration("1.5ms", 0, &ns), 0);
@@ -39,11 +34,10 @@ static void durations_have_units(void **state)
 	assert_int_equal(args_duration("1e999", 1, &ns), -ERANGE);
 }
 
-static void rates_become_intervals(void **state)
+TEST(rates_become_intervals)
 {
 	uint64_t ns;
 
-	(void)state;
 	assert_int_equal(args_rate("1000", &ns), 0);
 	assert_int_equal(ns, 1000000);
 	assert_int_equal(args_rate("4kHz", &ns), 0);
@@ -58,11 +52,10 @@ static void rates_become_intervals(void **state)
 	assert_int_equal(args_rate("-5", &ns), -EINVAL);
 }
 
-static void sizes_and_pids(void **state)
+TEST(sizes_and_pids)
 {
 	uint32_t v;
 
-	(void)state;
 	assert_int_equal(args_bytes("64K", &v), 0);
 	assert_int_equal(v, 65536);
 	assert_int_equal(args_bytes("1M", &v), 0);
@@ -76,11 +69,10 @@ static void sizes_and_pids(void **state)
 	assert_int_equal(args_pid("4294967297", &v), -EINVAL);
 }
 
-static void whole_numbers_have_bounds(void **state)
+TEST(whole_numbers_have_bounds)
 {
 	uint32_t v = 7;
 
-	(void)state;
 	assert_int_equal(args_number("6", 6, 100, &v), 0);
 	assert_int_equal(v, 6);
 	assert_int_equal(args_number("100", 6, 100, &v), 0);
@@ -93,12 +85,11 @@ static void whole_numbers_have_bounds(void **state)
 	assert_int_equal(v, 100);
 }
 
-static void cpu_lists_go_both_ways(void **state)
+TEST(cpu_lists_go_both_ways)
 {
 	struct kjoule_cpus set;
 	char text[64];
 
-	(void)state;
 	assert_int_equal(kjoule_cpus_parse("0-2,5,7-8", &set), 0);
 	assert_int_equal(kjoule_cpus_count(&set), 6);
 	assert_string_equal(kjoule_cpus_format(&set, text, sizeof(text)), "0-2,5,7-8");
@@ -127,7 +118,7 @@ static void cpu_lists_go_both_ways(void **state)
 	assert_true(strlen(kjoule_cpus_format(&set, text, 4)) < 4);
 }
 
-static void a_list_of_sources_has_no_empty_name(void **state)
+TEST(a_list_of_sources_has_no_empty_name)
 {
 	static const char *const good[] = { "vchip", "powercap,vchip", "perf:cpu/event=1,umask=2/",
 					    "perf:cpu/event=1,umask=2/,vchip" };
@@ -135,19 +126,17 @@ static void a_list_of_sources_has_no_empty_name(void **state)
 		"", ",", "vchip,", ",vchip", "a,,b", "perf:cpu/event=1/,"
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		assert_int_equal(args_sources(good[i]), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(args_sources(bad[i]), -EINVAL);
 }
 
-static void lists_of_numbers_and_frequencies(void **state)
+TEST(lists_of_numbers_and_frequencies)
 {
 	uint32_t *list;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(args_list("4,1-2,2", 8, &list, &n), 0);
 	assert_true(n == 3 && list[0] == 1 && list[1] == 2 && list[2] == 4);
 	free(list);
@@ -165,19 +154,4 @@ static void lists_of_numbers_and_frequencies(void **state)
 	assert_int_equal(args_frequencies("0x10", 1, 2, &list, &n), -EINVAL);
 	assert_int_equal(args_frequencies("99999GHz", 1, 2, &list, &n), -ERANGE);
 	assert_int_equal(args_frequencies("0", 1, 2, &list, &n), -ERANGE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_have_units),
-		cmocka_unit_test(rates_become_intervals),
-		cmocka_unit_test(sizes_and_pids),
-		cmocka_unit_test(whole_numbers_have_bounds),
-		cmocka_unit_test(cpu_lists_go_both_ways),
-		cmocka_unit_test(a_list_of_sources_has_no_empty_name),
-		cmocka_unit_test(lists_of_numbers_and_frequencies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,20 +7,16 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/looped.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define TICKS	4000
 
@@ -169,9 +165,8 @@ static void no_energy_anywhere(const char *name, const char *words)
 	}
 }
 
-static void without_a_source_there_is_no_energy(void **state)
+TEST(without_a_source_there_is_no_energy)
 {
-	(void)state;
 	no_energy_anywhere(record("none", &(struct recipe){ .no_source = true }), "energy");
 	kjoule("report %s", temp_path("none"));
 	told(says(out, "# energy: no source was used"));
@@ -180,9 +175,8 @@ static void without_a_source_there_is_no_energy(void **state)
 	assert_int_equal(kjoule("report --model edge %s", temp_path("none")), 1);
 }
 
-static void a_source_that_stood_still_is_no_zero(void **state)
+TEST(a_source_that_stood_still_is_no_zero)
 {
-	(void)state;
 	no_energy_anywhere(record("still", &(struct recipe){ .still = true }),
 			   "the energy is not known");
 	kjoule("report %s", temp_path("still"));
@@ -214,12 +208,11 @@ static double untold_part(const char *key, const char *path)
  * Energy that no reading tells is made up: a little of it with wider intervals, most of it not at
  * all.
  */
-static void what_a_counter_that_stopped_did_not_tell(void **state)
+TEST(what_a_counter_that_stopped_did_not_tell)
 {
 	double whole[2], part[2], j;
 	char path[300], again[300];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s", record("stops", &(struct recipe){ .noise = true }));
 	snprintf(again, sizeof(again), "%s", temp_path("again"));
 	whole[0] = figure("report", "total", "energy_package_j", path);
@@ -261,11 +254,10 @@ static void what_a_counter_that_stopped_did_not_tell(void **state)
 }
 
 /* A counter that is read and does not move has spent nothing, or is broken: it is reported. */
-static void a_counter_that_stands_still_at_the_end_is_told(void **state)
+TEST(a_counter_that_stands_still_at_the_end_is_told)
 {
 	char path[300], again[300];
 
-	(void)state;
 	snprintf(path, sizeof(path),
 		 "%s", record("stands", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
 	snprintf(again, sizeof(again),
@@ -298,13 +290,12 @@ static void no_false_sureness(const char *view, struct json_object *row)
 	}
 }
 
-static void a_block_of_few_samples_is_not_sure(void **state)
+TEST(a_block_of_few_samples_is_not_sure)
 {
 	/* under valgrind the fewest and the most */
 	unsigned int step = getenv("KJOULE_TEST_QUICK") ? 4 : 1;
 	char block[400];
 
-	(void)state;
 	looped_setup(NULL);
 	/* addresses count as the file has them: it has to be there */
 	snprintf(block, sizeof(block), " --block few=%s:0x%lx-0x%lx", looped_path(),
@@ -347,13 +338,12 @@ static void a_block_of_few_samples_is_not_sure(void **state)
 	}
 }
 
-static void a_block_that_never_ran_has_no_row(void **state)
+TEST(a_block_that_never_ran_has_no_row)
 {
 	static const char *const ways[] = { "",	     "--model mixture", "--model auto",
 					    "--raw", "--by line",	"--interval worst-case" };
 	char a[300], b[300];
 
-	(void)state;
 	snprintf(a, sizeof(a), "%s", record("a", &(struct recipe){ 0 }));
 	snprintf(b, sizeof(b), "%s", record("b", &(struct recipe){ 0 }));
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -375,12 +365,11 @@ static void a_block_that_never_ran_has_no_row(void **state)
 	told(says(err, "cold"));
 }
 
-static void lost_samples_are_told_and_nobodys(void **state)
+TEST(lost_samples_are_told_and_nobodys)
 {
 	struct json_object *doc, *rows;
 	double time = 0, energy = 0;
 
-	(void)state;
 	record("lost", &(struct recipe){ .lost = true });
 	for (size_t v = 0; v < VIEWS; v++) {
 		if (strncmp(views[v], "report", 6) || strstr(views[v], "edge") ||
@@ -419,11 +408,10 @@ static void lost_samples_are_told_and_nobodys(void **state)
  * A library that was unloaded leaves its addresses to the next one: what was found there before is
  * not asked again, but does not hold.
  */
-static void code_that_another_library_has_taken_the_place_of(void **state)
+TEST(code_that_another_library_has_taken_the_place_of)
 {
 	char path[300];
 
-	(void)state;
 	snprintf(path, sizeof(path),
 		 "%s", record("later", &(struct recipe){ .later = "/nonexistent/library" }));
 	for (size_t v = 0; v < 4; v++) {
@@ -449,11 +437,10 @@ static void code_that_another_library_has_taken_the_place_of(void **state)
 	}
 }
 
-static void different_programs_are_not_averaged(void **state)
+TEST(different_programs_are_not_averaged)
 {
 	char a[300], b[300];
 
-	(void)state;
 	snprintf(a, sizeof(a), "%s", record("one", &(struct recipe){ .exe = "/nonexistent/one" }));
 	snprintf(b, sizeof(b), "%s", record("two", &(struct recipe){ .exe = "/nonexistent/two" }));
 	assert_int_equal(kjoule("report %s %s", a, b), 1);
@@ -478,7 +465,7 @@ static void different_programs_are_not_averaged(void **state)
 	assert_int_equal(kjoule("report %s %s", a, b), 0);
 }
 
-static void a_program_that_is_gone_or_another_one_is_named(void **state)
+TEST(a_program_that_is_gone_or_another_one_is_named)
 {
 	static const struct {
 		struct recipe r;
@@ -493,7 +480,6 @@ static void a_program_that_is_gone_or_another_one_is_named(void **state)
 		  "/bin/sh: no symbols: it is not the file that was recorded, or others were called so as well, in a container for one: its build id is another one" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char a[300], b[300];
 
@@ -516,14 +502,13 @@ static void a_program_that_is_gone_or_another_one_is_named(void **state)
 
 extern char __executable_start;
 
-static void a_stripped_program_is_told_how_to_get_names(void **state)
+TEST(a_stripped_program_is_told_how_to_get_names)
 {
 	char command[900], path[300], own[300] = "";
 	struct recipe r = { .exe = path,
 			    .at = 0x10000000 + ((char *)different_programs_are_not_averaged -
 						&__executable_start) };
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s", temp_path("stripped"));
 	/* under valgrind only the test itself finds its file by this link */
 	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
@@ -541,14 +526,13 @@ static void a_stripped_program_is_told_how_to_get_names(void **state)
 }
 
 /* Without a build id only its time tells that a file may be another one by now. */
-static void a_newer_file_without_a_build_id_is_not_sure(void **state)
+TEST(a_newer_file_without_a_build_id_is_not_sure)
 {
 	static const char words[] = "it has no build id and is newer than the recording";
 	struct timespec times[2] = { { .tv_sec = 1700000000 - 60 }, { .tv_sec = 1700000000 - 60 } };
 	struct recipe r = { .exe = NULL, .at = 0x10000000 + looped.loop_offset };
 	char path[300], command[900];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s", temp_path("newer"));
 	snprintf(command, sizeof(command), "cp '%s' %s", looped_path(), path);
 	if (system(command))
@@ -569,24 +553,4 @@ static void a_newer_file_without_a_build_id_is_not_sure(void **state)
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 	kjoule("report %s", record("written", &r));
 	told(!says(err, words) && says(out, "newer"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_source_there_is_no_energy),
-		cmocka_unit_test(a_source_that_stood_still_is_no_zero),
-		cmocka_unit_test(what_a_counter_that_stopped_did_not_tell),
-		cmocka_unit_test(a_counter_that_stands_still_at_the_end_is_told),
-		cmocka_unit_test(a_block_of_few_samples_is_not_sure),
-		cmocka_unit_test(a_block_that_never_ran_has_no_row),
-		cmocka_unit_test(lost_samples_are_told_and_nobodys),
-		cmocka_unit_test(code_that_another_library_has_taken_the_place_of),
-		cmocka_unit_test(different_programs_are_not_averaged),
-		cmocka_unit_test(a_program_that_is_gone_or_another_one_is_named),
-		cmocka_unit_test(a_stripped_program_is_told_how_to_get_names),
-		cmocka_unit_test(a_newer_file_without_a_build_id_is_not_sure),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

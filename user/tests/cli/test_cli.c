@@ -5,21 +5,17 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
-static void wrong_command_lines_are_2(void **state)
+TEST(wrong_command_lines_are_2)
 {
 	static const char *const lines[] = {
 		"",
@@ -102,7 +98,6 @@ static void wrong_command_lines_are_2(void **state)
 		"report --jso=1",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		int code = kjoule("%s", lines[i]);
 
@@ -114,7 +109,7 @@ static void wrong_command_lines_are_2(void **state)
 	}
 }
 
-static void help_is_output_and_0(void **state)
+TEST(help_is_output_and_0)
 {
 	static const char *const lines[] = {
 		"--help", "help", "-h", "help list", "help record", "help report", "help script",
@@ -122,7 +117,6 @@ static void help_is_output_and_0(void **state)
 		"--version",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(kjoule("%s", lines[i]), 0);
 		assert_string_equal(err, "");
@@ -132,9 +126,8 @@ static void help_is_output_and_0(void **state)
 	assert_true(says(out, KJOULE_VERSION));
 }
 
-static void without_the_module_it_says_what_to_do(void **state)
+TEST(without_the_module_it_says_what_to_do)
 {
-	(void)state;
 	if (!access(KJOULE_DEVICE, F_OK)) {
 		print_message("# SKIP the module is loaded\n");
 		skip();
@@ -153,9 +146,8 @@ static void without_the_module_it_says_what_to_do(void **state)
 	assert_string_equal(out, "");
 }
 
-static void commands_that_can_not_run_have_the_shell_s_codes(void **state)
+TEST(commands_that_can_not_run_have_the_shell_s_codes)
 {
-	(void)state;
 	assert_int_equal(kjoule("record -- nonexistent-command"), 127);
 	assert_true(says(err, "nonexistent-command: no such command in PATH"));
 	assert_int_equal(kjoule("record -- /nonexistent/command"), 127);
@@ -165,9 +157,8 @@ static void commands_that_can_not_run_have_the_shell_s_codes(void **state)
 	assert_true(says(err, "there is no such process"));
 }
 
-static void files_that_are_not_ours_are_1(void **state)
+TEST(files_that_are_not_ours_are_1)
 {
-	(void)state;
 	assert_int_equal(kjoule("report /nonexistent/file"), 1);
 	assert_true(says(err, "No such file"));
 	assert_int_equal(kjoule("report /etc/passwd"), 1);
@@ -205,11 +196,10 @@ static void record_two(const char *name, uint64_t ticks, uint32_t target)
 	free(b.data);
 }
 
-static void a_report_tells_the_truth(void **state)
+TEST(a_report_tells_the_truth)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	record_two("two", 10000, KJOULE_TARGET_PROCESS);
 	assert_int_equal(kjoule("report --json %s", temp_path("two")), 0);
 	doc = json_tokener_parse(out);
@@ -242,12 +232,11 @@ static void a_report_tells_the_truth(void **state)
 	assert_true(says(err, "/nonexistent/program: no symbols"));
 }
 
-static void parts_add_up_to_the_whole(void **state)
+TEST(parts_add_up_to_the_whole)
 {
 	struct json_object *doc, *rows;
 	double time = 0, energy = 0, process_time = 0, process_energy = 0;
 
-	(void)state;
 	record_two("sum", 3333, KJOULE_TARGET_PROCESS);
 	assert_int_equal(kjoule("report --json %s", temp_path("sum")), 0);
 	doc = json_tokener_parse(out);
@@ -269,11 +258,10 @@ static void parts_add_up_to_the_whole(void **state)
 	json_object_put(doc);
 }
 
-static void every_format_and_sort_works(void **state)
+TEST(every_format_and_sort_works)
 {
 	static const char *const sorts[] = { "energy", "time", "power", "freq", "samples", "name" };
 
-	(void)state;
 	record_two("formats", 2000, KJOULE_TARGET_SYSTEM);
 	for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
 		assert_int_equal(kjoule("report --sort %s %s", sorts[i], temp_path("formats")), 0);
@@ -297,12 +285,11 @@ static void every_format_and_sort_works(void **state)
 }
 
 /* The whole machine's total would be taken for theirs. */
-static void nobody_who_was_asked_for_is_1(void **state)
+TEST(nobody_who_was_asked_for_is_1)
 {
 	static const char *const how[] = { "--comm NOPE", "--pid 4711", "--comm program --pid 4711",
 					   "--comm NOPE --json", "--pid 4711 --csv" };
 
-	(void)state;
 	record_two("nobody", 400, KJOULE_TARGET_SYSTEM);
 	for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
 		assert_int_equal(kjoule("report %s %s", how[i], temp_path("nobody")), 1);
@@ -316,12 +303,11 @@ static void nobody_who_was_asked_for_is_1(void **state)
 	assert_int_equal(kjoule("report --comm program --pid 100 %s", temp_path("nobody")), 0);
 }
 
-static void a_file_cut_short_is_reported_and_1(void **state)
+TEST(a_file_cut_short_is_reported_and_1)
 {
 	size_t len;
 	uint8_t *data;
 
-	(void)state;
 	record_two("whole", 20000, KJOULE_TARGET_PROCESS);
 	data = read_file(temp_path("whole"), &len);
 	write_file(temp_path("cut"), data, len / 2 + 3);
@@ -335,12 +321,11 @@ static void a_file_cut_short_is_reported_and_1(void **state)
 	free(data);
 }
 
-static void damage_inside_is_reported_and_1(void **state)
+TEST(damage_inside_is_reported_and_1)
 {
 	size_t len;
 	uint8_t *data;
 
-	(void)state;
 	record_two("flip", 20000, KJOULE_TARGET_PROCESS);
 	data = read_file(temp_path("flip"), &len);
 	/* more than the padding between two chunks */
@@ -357,13 +342,12 @@ static void damage_inside_is_reported_and_1(void **state)
 }
 
 /* Every byte of a small recording, through everything that report does. */
-static void no_damage_crashes_a_report(void **state)
+TEST(no_damage_crashes_a_report)
 {
 	bool quick = getenv("KJOULE_TEST_QUICK");
 	size_t len, step;
 	uint8_t *data;
 
-	(void)state;
 	record_two("small", 50, KJOULE_TARGET_PROCESS);
 	data = read_file(temp_path("small"), &len);
 	step = quick ? len / 5 : len / 100 + 1;
@@ -382,13 +366,12 @@ static void no_damage_crashes_a_report(void **state)
 	free(data);
 }
 
-static void what_can_not_be_told_is_no_zero(void **state)
+TEST(what_can_not_be_told_is_no_zero)
 {
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 	struct json_object *doc, *row;
 
-	(void)state;
 	/* no energy reading, no frequency */
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
@@ -407,13 +390,12 @@ static void what_can_not_be_told_is_no_zero(void **state)
 	assert_true(says(out, "- : no frequency source"));
 }
 
-static void lost_and_missed_have_their_lines(void **state)
+TEST(lost_and_missed_have_their_lines)
 {
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 	struct json_object *doc, *row;
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 100; k++)
@@ -441,12 +423,11 @@ static void lost_and_missed_have_their_lines(void **state)
 	assert_true(says(out, "lost    60 records, 50 of them samples"));
 }
 
-static void samples_at_a_switch_say_so(void **state)
+TEST(samples_at_a_switch_say_so)
 {
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	put_sample(&b, 0, 0x10001000, 0, 0, 0);
@@ -462,13 +443,12 @@ static void samples_at_a_switch_say_so(void **state)
 }
 
 /* CPU 1 goes away: what was not seen of it takes no energy from the program on CPU 0. */
-static void a_cpu_that_is_away_takes_nothing(void **state)
+TEST(a_cpu_that_is_away_takes_nothing)
 {
 	struct buffer b[2] = { 0 };
 	struct kjoule_meta meta;
 	struct json_object *doc, *row;
 
-	(void)state;
 	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
 	put_task(&b[0], 100, 100);
 	for (uint32_t k = 0; k < 300; k++) {
@@ -492,12 +472,11 @@ static void a_cpu_that_is_away_takes_nothing(void **state)
 	json_object_put(doc);
 }
 
-static void absurd_gaps_and_losses_end(void **state)
+TEST(absurd_gaps_and_losses_end)
 {
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		make_meta(&meta, 1, 1000000, i ? KJOULE_TARGET_PROCESS : KJOULE_TARGET_SYSTEM);
 		b.len = 0;
@@ -512,29 +491,4 @@ static void absurd_gaps_and_losses_end(void **state)
 		assert_in_range(kjoule("script %s", temp_path("absurd")), 0, 1);
 	}
 	free(b.data);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrong_command_lines_are_2),
-		cmocka_unit_test(help_is_output_and_0),
-		cmocka_unit_test(without_the_module_it_says_what_to_do),
-		cmocka_unit_test(commands_that_can_not_run_have_the_shell_s_codes),
-		cmocka_unit_test(files_that_are_not_ours_are_1),
-		cmocka_unit_test(a_report_tells_the_truth),
-		cmocka_unit_test(parts_add_up_to_the_whole),
-		cmocka_unit_test(every_format_and_sort_works),
-		cmocka_unit_test(nobody_who_was_asked_for_is_1),
-		cmocka_unit_test(a_file_cut_short_is_reported_and_1),
-		cmocka_unit_test(damage_inside_is_reported_and_1),
-		cmocka_unit_test(no_damage_crashes_a_report),
-		cmocka_unit_test(what_can_not_be_told_is_no_zero),
-		cmocka_unit_test(lost_and_missed_have_their_lines),
-		cmocka_unit_test(samples_at_a_switch_say_so),
-		cmocka_unit_test(a_cpu_that_is_away_takes_nothing),
-		cmocka_unit_test(absurd_gaps_and_losses_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -4,17 +4,13 @@
  * tables are in selftests/user/test_options.py.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "cli/options.h"
 #include "output/output.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 enum fruit { APPLE, NONE, PEAR };
 
@@ -81,12 +77,11 @@ static int parse(const char *line, bool command, struct got *got, char **said)
 	return ret;
 }
 
-static void values_go_where_the_table_says(void **state)
+TEST(values_go_where_the_table_says)
 {
 	struct got got;
 	char *said;
 
-	(void)state;
 	assert_int_equal(parse("--all --no-keep --fruit pear --number=9 --percent 1% --power 500mW "
 			       "--time 3 --seconds 2m --rate 4k", false, &got, &said), 16);
 	assert_string_equal(said, "");
@@ -106,7 +101,7 @@ static void values_go_where_the_table_says(void **state)
 	assert_true(got.all && !got.sized);
 }
 
-static void what_is_refused_is_said(void **state)
+TEST(what_is_refused_is_said)
 {
 	static const struct {
 		const char *line, *said;
@@ -140,7 +135,6 @@ static void what_is_refused_is_said(void **state)
 	};
 	struct got got;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *said, wanted[200];
 		int ret = parse(cases[i].line, false, &got, &said);
@@ -150,14 +144,4 @@ static void what_is_refused_is_said(void **state)
 		    !strstr(said, "; see `kjoule fruit --help`\n"))
 			fail_msg("%s: %d, %s", cases[i].line, ret, said);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_go_where_the_table_says),
-		cmocka_unit_test(what_is_refused_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,12 @@
  * What is said to who may not: advice that helps, and none that does not.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 #include "lib/base/error.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/unit.h"
 
-static void the_advice_fits_the_refusal(void **state)
+TEST(the_advice_fits_the_refusal)
 {
 	static const char locked[] = "none integrity [confidentiality]\n",
 			  not [] = "[none] integrity confidentiality\n";
@@ -34,7 +30,6 @@ static void the_advice_fits_the_refusal(void **state)
 	};
 	struct kjoule_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *file = cases[i].lockdown ? temp_path("lockdown") : "/nonexistent";
 
@@ -44,13 +39,4 @@ static void the_advice_fits_the_refusal(void **state)
 				 -cases[i].code);
 		assert_string_equal(err.text, cases[i].text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_advice_fits_the_refusal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

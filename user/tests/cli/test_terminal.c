@@ -4,15 +4,10 @@
  * it, and all verbs on recordings in which every name has bytes that steer a terminal.
  */
 #include <iconv.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "cli/cmd.h"
 #include "lib/base/json.h"
@@ -24,6 +19,7 @@
 #include "tests/support/looped.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 /*
  * The cleaner
@@ -58,11 +54,10 @@ static const struct {
 	{ "\xef\xbf\xbd\xef\xbf\xbe\xef\xbf\xbf", "\xef\xbf\xbd??????" },
 };
 
-static void each_class_is_cleaned(void **state)
+TEST(each_class_is_cleaned)
 {
 	char copy[80];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		strcpy(copy, texts[i].raw);
 		kjoule_text_clean(copy);
@@ -93,9 +88,8 @@ static void look_at(const char *what, const char *text, size_t len, const char *
 	free(codes);
 }
 
-static void all_that_two_bytes_can_be_is_cleaned(void **state)
+TEST(all_that_two_bytes_can_be_is_cleaned)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 0x10000; i++) {
 		char copy[] = "aa..";
 
@@ -108,12 +102,11 @@ static void all_that_two_bytes_can_be_is_cleaned(void **state)
 	}
 }
 
-static void what_is_read_is_clean(void **state)
+TEST(what_is_read_is_clean)
 {
 	struct json_object *o = json_object_new_object();
 	char text[24];
 
-	(void)state;
 	json_object_object_add(
 		o, "a", json_object_new_string("x\033\xc2\x9b\x9b\xff\xe2\x80\xae\xe2\x80\x8f"));
 	kjoule_json_get_str(o, "a", text, sizeof(text));
@@ -147,9 +140,8 @@ static const char *printed(void)
 	return text;
 }
 
-static void lines_keep_their_own_line_feeds(void **state)
+TEST(lines_keep_their_own_line_feeds)
 {
-	(void)state;
 	output_printf(begin(), "\n%s: %d %%\n", "a\033\x9b\xc2\x9b", 5);
 	assert_string_equal(printed(), "\na????: 5 %\n");
 	output_printf(begin(), "\nfirst \xc2\xb1\nsecond %s\n\n", "x");
@@ -189,9 +181,8 @@ static void render(enum output_format format)
 	printed();
 }
 
-static void tables_are_clean(void **state)
+TEST(tables_are_clean)
 {
-	(void)state;
 	render(OUTPUT_TABLE);
 	assert_string_equal(text, "T????           B\n"
 			    "=1+\"???????    -5\n"
@@ -200,7 +191,7 @@ static void tables_are_clean(void **state)
 			    "\n- : why??\n");
 }
 
-static void csv_is_clean_and_no_formula(void **state)
+TEST(csv_is_clean_and_no_formula)
 {
 	static const struct {
 		const char *raw, *cell;
@@ -213,7 +204,6 @@ static void csv_is_clean_and_no_formula(void **state)
 		{ "a\x9b\xc2\x9b\033", "a????" }, { "\xc2\xb5", "\xc2\xb5" },
 	};
 
-	(void)state;
 	render(OUTPUT_CSV);
 	assert_string_equal(text, "\"'=n????\",b\r\n"
 			    "\"'=1+\"\"???????\",-5\r\n"
@@ -225,11 +215,10 @@ static void csv_is_clean_and_no_formula(void **state)
 	}
 }
 
-static void json_is_clean_and_says_the_same(void **state)
+TEST(json_is_clean_and_says_the_same)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	for (int lines = 0; lines < 2; lines++) {
 		render(lines ? OUTPUT_JSON_LINES : OUTPUT_JSON);
 		look_at("JSON", text, text_len, "\n");
@@ -244,11 +233,10 @@ static void json_is_clean_and_says_the_same(void **state)
 	}
 }
 
-static void messages_are_clean(void **state)
+TEST(messages_are_clean)
 {
 	char *heard;
 
-	(void)state;
 	stderr_capture();
 	cmd_warn("%s: bad\n", "a\033\xc2\x9b\x9b\xff");
 	cmd_failed("%s", "b\x7f\n");
@@ -258,9 +246,8 @@ static void messages_are_clean(void **state)
 			    "kjoule report: --by c????; see `kjoule report --help`\n");
 }
 
-static void titles_of_pictures_are_clean(void **state)
+TEST(titles_of_pictures_are_clean)
 {
-	(void)state;
 	plot_string(begin(), "it's \xc2\x9b\033\xff\xef\xbf\xbf \xc2\xb5");
 	assert_string_equal(printed(), "'it''s ??????? \xc2\xb5'");
 }
@@ -481,9 +468,8 @@ static const char *const views[] = {
 	"annotate", "annotate --by line", "script",
 };
 
-static void every_view_is_clean(void **state)
+TEST(every_view_is_clean)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
 		ask(0, "\n", "%s '%s'", views[i], one);
 		ask(0, "\n", "%s --json '%s'", views[i], one);
@@ -508,11 +494,10 @@ static void every_view_is_clean(void **state)
 	ask(1, "\n", "sweep --json --from %s", temp_path("sweep"));
 }
 
-static void names_are_there(void **state)
+TEST(names_are_there)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	ask(0, "\r\t\n", "report --csv '%s'", one);
 	assert_non_null(strstr(out, "\"'=1+?[7m????"));
 	ask(0, "\n", "report --json '%s'", one);
@@ -533,14 +518,13 @@ static void names_are_there(void **state)
 	assert_non_null(strstr(out, " =1+?[7m"));
 }
 
-static void messages_of_verbs_are_clean(void **state)
+TEST(messages_of_verbs_are_clean)
 {
 	static const char *const verbs[] = {
 		"report", "annotate", "script", "diff one", "sweep --from one", "list", "record",
 		"boost", "latency",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		ask(2, "\n", "%s --by'%s'", verbs[i], LONG);
 	for (size_t i = 0; i < 4; i++)
@@ -557,13 +541,12 @@ static void messages_of_verbs_are_clean(void **state)
 	ask(1, "\n", "report '%s'", path_of("no" EVIL));
 }
 
-static void pictures_are_clean(void **state)
+TEST(pictures_are_clean)
 {
 	char picture[300];
 	char *svg;
 	size_t len;
 
-	(void)state;
 	if (system("gnuplot --version >/dev/null 2>&1")) {
 		print_message("# SKIP there is no gnuplot\n");
 		return;
@@ -587,21 +570,5 @@ static int done(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_class_is_cleaned),
-		cmocka_unit_test(all_that_two_bytes_can_be_is_cleaned),
-		cmocka_unit_test(what_is_read_is_clean),
-		cmocka_unit_test(lines_keep_their_own_line_feeds),
-		cmocka_unit_test(tables_are_clean),
-		cmocka_unit_test(csv_is_clean_and_no_formula),
-		cmocka_unit_test(json_is_clean_and_says_the_same),
-		cmocka_unit_test(messages_are_clean),
-		cmocka_unit_test(titles_of_pictures_are_clean),
-		cmocka_unit_test(every_view_is_clean),
-		cmocka_unit_test(names_are_there),
-		cmocka_unit_test(messages_of_verbs_are_clean),
-		cmocka_unit_test(pictures_are_clean),
-	};
-
-	return cmocka_run_group_tests(tests, setup, done);
+	return tests_run(setup, done);
 }

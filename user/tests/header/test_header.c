@@ -4,19 +4,15 @@
  * known, and what found no room.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MS	1000000ull
 #define T0	1000000000ull
@@ -55,11 +51,10 @@ static void record_plain(const char *name)
 }
 
 /* Who sees the report only, without the messages, sees that as well. */
-static void a_recording_that_was_cut_short_says_so(void **state)
+TEST(a_recording_that_was_cut_short_says_so)
 {
 	struct stat st;
 
-	(void)state;
 	record_plain("short");
 	assert_int_equal(kjoule("report %s", temp_path("short")), 0);
 	assert_null(strstr(out, "# cut short"));
@@ -105,11 +100,10 @@ static double ticks_w(double handler_ns, double idle_w, double *half_j)
  * Ticks that take longer than in the calibration wait, or do more: the middle, and the interval is
  * wider.
  */
-static void what_ticks_take_longer_may_be_waiting(void **state)
+TEST(what_ticks_take_longer_may_be_waiting)
 {
 	double usual_j, half_j;
 
-	(void)state;
 	assert_true(near(ticks_w(2000, 1, &usual_j), 2, 1e-6));
 	/* a third of 3 us, between 1 W and 2 W */
 	assert_true(near(ticks_w(1000, 1, &half_j), 2 - 0.5 / 3, 1e-6));
@@ -121,7 +115,7 @@ static void what_ticks_take_longer_may_be_waiting(void **state)
 }
 
 /* A tick's power is that of the source that the column is of; which are not calibrated is said. */
-static void each_source_has_its_own_cost_of_ticks(void **state)
+TEST(each_source_has_its_own_cost_of_ticks)
 {
 	const struct kjoule_calibration cal = { .ticks = 100,
 						.tick_ns = 3000,
@@ -137,7 +131,6 @@ static void each_source_has_its_own_cost_of_ticks(void **state)
 	struct buffer b = { 0 };
 	struct json_object *doc, *w;
 
-	(void)state;
 	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
 	add_source(&meta, "hwmon:board/power1", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_POWER, "board");
 	for (int i = 0; i < 3; i++)
@@ -171,7 +164,7 @@ static void each_source_has_its_own_cost_of_ticks(void **state)
 }
 
 /* Where intervals are wide because of the calibration, a line says so, and what to do. */
-static void a_noisy_calibration_is_told(void **state)
+TEST(a_noisy_calibration_is_told)
 {
 	static const char note[] = "the calibration was noisy: what ticks took is known to 40 % only";
 	struct kjoule_calibration cal = { .ticks = 100,
@@ -185,7 +178,6 @@ static void a_noisy_calibration_is_told(void **state)
 					  .irq_uw = { 2e6, 2e6 } };
 	struct json_object *doc;
 
-	(void)state;
 	for (int noisy = 0; noisy < 4; noisy++) {
 		/* quiet; in the column's domain; in another source's; in the time */
 		cal.irq_error_uw[0] = noisy == 1 ? 0.4e6 : 0.02e6;
@@ -206,7 +198,7 @@ static void a_noisy_calibration_is_told(void **state)
 }
 
 /* What was not calibrated is less sure than what was calibrated badly. */
-static void no_calibration_is_wider_than_a_noisy_one(void **state)
+TEST(no_calibration_is_wider_than_a_noisy_one)
 {
 	struct kjoule_calibration cal = { .ticks = 100,
 					  .tick_ns = 2000,
@@ -219,7 +211,6 @@ static void no_calibration_is_wider_than_a_noisy_one(void **state)
 	struct json_object *doc, *row;
 	double width[2], time[2];
 
-	(void)state;
 	for (int none = 0; none < 2; none++) {
 		if (none)
 			cal.ticks = 0;
@@ -239,7 +230,7 @@ static void no_calibration_is_wider_than_a_noisy_one(void **state)
 }
 
 /* The same of other interrupts, and of what is not known of them. */
-static void noisy_other_interrupts_are_told(void **state)
+TEST(noisy_other_interrupts_are_told)
 {
 	static const struct {
 		double part, error;
@@ -266,7 +257,6 @@ static void noisy_other_interrupts_are_told(void **state)
 					  .irq_uw = { 2e6, 2e6 } };
 	double width[7], joule[7];
 
-	(void)state;
 	for (int i = 0; i < 7; i++) {
 		struct json_object *doc, *row;
 
@@ -301,14 +291,13 @@ static void noisy_other_interrupts_are_told(void **state)
 }
 
 /* A report has eight columns of energy; what more there is does not vanish without a word. */
-static void domains_without_a_column_are_named(void **state)
+TEST(domains_without_a_column_are_named)
 {
 	static struct kjoule_meta meta;
 	struct kjoule_source_info *src = &meta.session.sources[0];
 	struct buffer b = { 0 };
 	struct json_object *doc, *list;
 
-	(void)state;
 	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
 	src->n_domains = 9;
 	for (uint32_t d = 0; d < 9; d++) {
@@ -348,7 +337,7 @@ static void domains_without_a_column_are_named(void **state)
 }
 
 /* Gaps that are too long to tell whose they were leave the figures too low: how far is said. */
-static void what_is_nobody_s_is_told(void **state)
+TEST(what_is_nobody_s_is_told)
 {
 	static const enum kjoule_target_kind whom[] = { KJOULE_TARGET_PROCESS,
 							KJOULE_TARGET_SYSTEM };
@@ -358,7 +347,6 @@ static void what_is_nobody_s_is_told(void **state)
 				      .count = 40 };
 	static struct kjoule_meta meta;
 
-	(void)state;
 	for (int length = 16; length <= 50; length += 34) {
 		for (int i = 0; i < 2; i++) {
 			struct buffer b = { 0 };
@@ -394,11 +382,10 @@ static void what_is_nobody_s_is_told(void **state)
 	}
 }
 
-static void children_that_were_not_followed_are_told(void **state)
+TEST(children_that_were_not_followed_are_told)
 {
 	struct json_object *doc;
 
-	(void)state;
 	for (int lost = 0; lost <= 7; lost += 7) {
 		record_without("orphans", lost);
 		assert_int_equal(kjoule("report %s", temp_path("orphans")), 0);
@@ -411,21 +398,4 @@ static void children_that_were_not_followed_are_told(void **state)
 		assert_true(near(number(doc, "children_lost"), lost, 0));
 		json_object_put(doc);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_recording_that_was_cut_short_says_so),
-		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
-		cmocka_unit_test(what_ticks_take_longer_may_be_waiting),
-		cmocka_unit_test(a_noisy_calibration_is_told),
-		cmocka_unit_test(no_calibration_is_wider_than_a_noisy_one),
-		cmocka_unit_test(noisy_other_interrupts_are_told),
-		cmocka_unit_test(domains_without_a_column_are_named),
-		cmocka_unit_test(what_is_nobody_s_is_told),
-		cmocka_unit_test(children_that_were_not_followed_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -4,18 +4,14 @@
  * script shows of them: made-up recordings whose truth is known.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "attribute/energy_columns.h"
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MS	1000000ull
 #define T0	1000000000ull
@@ -89,11 +85,10 @@ static void record_many(const char *name)
 	free(b.data);
 }
 
-static void other_sources_stand_beside_and_are_not_added(void **state)
+TEST(other_sources_stand_beside_and_are_not_added)
 {
 	struct json_object *doc, *o;
 
-	(void)state;
 	record_many("many");
 	doc = report("", "many");
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 4, 0.03));
@@ -152,11 +147,10 @@ static void record_scopes_beside(const char *name, unsigned int n)
 }
 
 /* A reading of each package tells of no difference, however many packages there are. */
-static void energy_takes_two_readings_of_one_counter(void **state)
+TEST(energy_takes_two_readings_of_one_counter)
 {
 	struct json_object *doc, *o;
 
-	(void)state;
 	record_scopes_beside("once", 1);
 	doc = report("", "once");
 	o = others(doc, "other");
@@ -174,11 +168,10 @@ static void energy_takes_two_readings_of_one_counter(void **state)
 	json_object_put(doc);
 }
 
-static void another_source_can_be_attributed(void **state)
+TEST(another_source_can_be_attributed)
 {
 	struct json_object *doc, *o;
 
-	(void)state;
 	record_many("many");
 	/* a meter: its zones side by side, one inside the other */
 	doc = report("--source powercap", "many");
@@ -215,14 +208,13 @@ static void another_source_can_be_attributed(void **state)
 }
 
 /* Drivers do not agree on the sign of what a battery gives. */
-static void the_first_reading_tells_the_sign_of_power(void **state)
+TEST(the_first_reading_tells_the_sign_of_power)
 {
 	struct timeline_reading r[] = { { 0, 0, -5000000 }, { 0, 1000000000, -5000000 },
 					{ 0, 2000000000, 7000000 }, { 0, 3000000000, -3000000 } };
 	struct timeline_series s = { .quantity = KJOULE_QUANTITY_POWER, .n = 4, .readings = r };
 	double uj[4];
 
-	(void)state;
 	energy_columns_uj(&s, uj);
 	assert_true(near(uj[1], 5e6, 1e-6));
 	assert_true(near(uj[2], 5e6, 1e-6));	/* it was charged meanwhile */
@@ -267,11 +259,10 @@ static void record_packages(const char *name, bool scoped)
 }
 
 /* One column, each zone charging its own CPUs. */
-static void zones_of_packages_charge_their_own_cpus(void **state)
+TEST(zones_of_packages_charge_their_own_cpus)
 {
 	struct json_object *doc;
 
-	(void)state;
 	record_packages("two", true);
 	doc = report("", "two");
 	assert_true(
@@ -286,11 +277,10 @@ static void zones_of_packages_charge_their_own_cpus(void **state)
 }
 
 /* Where it is not known that they have no CPU in common, they are columns of their own. */
-static void domains_that_may_overlap_are_never_summed(void **state)
+TEST(domains_that_may_overlap_are_never_summed)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	record_packages("overlap", false);
 	doc = report("", "overlap");
 	row = find_row(doc, "total", NULL);
@@ -300,13 +290,12 @@ static void domains_that_may_overlap_are_never_summed(void **state)
 }
 
 /* Counters that two CPUs do not share: what each runs is charged by its own. */
-static void scopes_of_a_source_charge_their_own_cpus(void **state)
+TEST(scopes_of_a_source_charge_their_own_cpus)
 {
 	static struct kjoule_meta meta;
 	struct buffer b[2] = { 0 };
 	struct json_object *doc;
 
-	(void)state;
 	make_meta(&meta, 2, MS, KJOULE_TARGET_SYSTEM);
 	for (uint32_t p = 0; p < 2; p++)
 		assert_int_equal(kjoule_scope_set(&meta.session.sources[0], p, p), 0);
@@ -371,11 +360,10 @@ static void record_one_of_two(const char *name, bool still)
 }
 
 /* It was not measured, which is not the same as no energy. */
-static void code_on_cpus_without_a_counter_has_no_energy(void **state)
+TEST(code_on_cpus_without_a_counter_has_no_energy)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	for (int still = 0; still < 2; still++) {
 		record_one_of_two("one", still);
 		doc = report("", "one");
@@ -407,12 +395,11 @@ static void code_on_cpus_without_a_counter_has_no_energy(void **state)
  * Where all CPUs of the recording share a counter script says nothing of it, whichever is the
  * lowest.
  */
-static void shared_counters_are_nobody_s_in_particular(void **state)
+TEST(shared_counters_are_nobody_s_in_particular)
 {
 	static struct kjoule_meta meta;
 	struct buffer b[2] = { 0 };
 
-	(void)state;
 	make_meta(&meta, 2, MS, KJOULE_TARGET_SYSTEM);
 	memset(&meta.session.cpus, 0, sizeof(meta.session.cpus));
 	kjoule_cpus_add(&meta.session.cpus, 1);
@@ -457,9 +444,8 @@ static void record_beside_recorder(const char *name, uint32_t package)
 }
 
 /* What the recorder draws is the recorder's, on a CPU that was not sampled, too. */
-static void the_recorder_pays_for_itself(void **state)
+TEST(the_recorder_pays_for_itself)
 {
-	(void)state;
 	record_beside_recorder("recorder", 0);
 	for (unsigned int raw = 0; raw < 2; raw++) {
 		struct json_object *doc;
@@ -476,11 +462,10 @@ static void the_recorder_pays_for_itself(void **state)
 }
 
 /* On another package it draws on other counters: all that these have seen is the process'. */
-static void a_recorder_on_another_package_pays_nothing(void **state)
+TEST(a_recorder_on_another_package_pays_nothing)
 {
 	struct json_object *doc;
 
-	(void)state;
 	record_beside_recorder("elsewhere", 1);
 	doc = report("", "elsewhere");
 	assert_true(
@@ -521,11 +506,10 @@ static void record_parked(const char *name, uint64_t seconds)
 	free(b[1].data);
 }
 
-static void parked_cpus_are_idle_and_pay_no_ticks(void **state)
+TEST(parked_cpus_are_idle_and_pay_no_ticks)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	record_parked("skipped", 20);
 	assert_int_equal(kjoule("report --json %s", temp_path("skipped")), 0);
 	doc = json_tokener_parse(out);
@@ -545,14 +529,13 @@ static void parked_cpus_are_idle_and_pay_no_ticks(void **state)
 }
 
 /* Forty days of an idle CPU, in memory that does not grow with them. */
-static void long_idle_times_take_no_memory(void **state)
+TEST(long_idle_times_take_no_memory)
 {
 	static struct kjoule_meta meta;
 	struct buffer b = { 0 };
 	struct json_object *doc;
 	uint64_t ticks = 40ull * 86400 * 1000, at = 0;
 
-	(void)state;
 	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
 	put_task(&b, 100, 100);
 	for (uint64_t k = 0; k < 50; k++) {
@@ -570,7 +553,7 @@ static void long_idle_times_take_no_memory(void **state)
 	json_object_put(doc);
 }
 
-static void ticks_of_an_offline_cpu_are_told_as_that(void **state)
+TEST(ticks_of_an_offline_cpu_are_told_as_that)
 {
 	struct kjoule_gap gap = { .rec = { KJOULE_RECORD_GAP, KJOULE_GAP_OFFLINE, sizeof(gap) },
 				  .tick = 50, .count = 10 };
@@ -578,7 +561,6 @@ static void ticks_of_an_offline_cpu_are_told_as_that(void **state)
 	struct buffer b = { 0 };
 	struct json_object *doc;
 
-	(void)state;
 	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 100; k++) {
@@ -600,12 +582,11 @@ static void ticks_of_an_offline_cpu_are_told_as_that(void **state)
 	assert_true(says(out, "gap     10 ticks: the CPU was offline"));
 }
 
-static void script_shows_every_source(void **state)
+TEST(script_shows_every_source)
 {
 	struct json_object *line;
 	char *end;
 
-	(void)state;
 	record_many("many");
 	assert_int_equal(kjoule("script %s", temp_path("many")), 0);
 	assert_true(says(out, "energy  package 0 uJ core 0 uJ\n"));
@@ -628,27 +609,4 @@ static void script_shows_every_source(void **state)
 	record_parked("skipped", 2);
 	assert_int_equal(kjoule("script %s", temp_path("skipped")), 0);
 	assert_true(says(out, "skipped 900 ticks, idle for 900.000 ms"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_sources_stand_beside_and_are_not_added),
-		cmocka_unit_test(energy_takes_two_readings_of_one_counter),
-		cmocka_unit_test(another_source_can_be_attributed),
-		cmocka_unit_test(the_first_reading_tells_the_sign_of_power),
-		cmocka_unit_test(zones_of_packages_charge_their_own_cpus),
-		cmocka_unit_test(domains_that_may_overlap_are_never_summed),
-		cmocka_unit_test(scopes_of_a_source_charge_their_own_cpus),
-		cmocka_unit_test(code_on_cpus_without_a_counter_has_no_energy),
-		cmocka_unit_test(shared_counters_are_nobody_s_in_particular),
-		cmocka_unit_test(the_recorder_pays_for_itself),
-		cmocka_unit_test(a_recorder_on_another_package_pays_nothing),
-		cmocka_unit_test(parked_cpus_are_idle_and_pay_no_ticks),
-		cmocka_unit_test(long_idle_times_take_no_memory),
-		cmocka_unit_test(ticks_of_an_offline_cpu_are_told_as_that),
-		cmocka_unit_test(script_shows_every_source),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -2,17 +2,13 @@
 /*
  * Sentences in lines of a terminal's width, and a JSON object's members as such lines.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "output/facts.h"
 #include "output/wrap.h"
+#include "tests/support/unit.h"
 
 static char *text;
 static size_t len;
@@ -30,12 +26,11 @@ static void expect(FILE *f, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void lines_end_before_column_100(void **state)
+TEST(lines_end_before_column_100)
 {
 	char words[400] = "";
 	FILE *f = begin();
 
-	(void)state;
 	for (int i = 0; i < 39; i++)
 		strcat(words, i ? " nine char" : "nine char");
 	wrap_comment(f, "key", "%s", words);
@@ -46,11 +41,10 @@ static void lines_end_before_column_100(void **state)
 		assert_true(strlen(line) <= 100);
 }
 
-static void what_follows_begins_below_the_text(void **state)
+TEST(what_follows_begins_below_the_text)
 {
 	FILE *f = begin();
 
-	(void)state;
 	wrap_comment(f, "key", "%s %s",
 		     "the first line has ninety characters with what is before it, which is "
 		     "the key and", "the_second_one_the_rest");
@@ -68,12 +62,11 @@ static void what_follows_begins_below_the_text(void **state)
  * Two bytes that are one character, a word wider than any line, and a name that would steer the
  * terminal.
  */
-static void odd_texts_stay_lines(void **state)
+TEST(odd_texts_stay_lines)
 {
 	char word[160], expected[400];
 	FILE *f = begin();
 
-	(void)state;
 	memset(word, 'w', 150);
 	word[150] = '\0';
 	wrap_comment(f, "key", "%s a\nb\033[2J", word);
@@ -104,9 +97,8 @@ static void facts_of(const char *json, const char *expected)
 	expect(f, expected);
 }
 
-static void units_are_in_the_names(void **state)
+TEST(units_are_in_the_names)
 {
-	(void)state;
 	facts_of("{\"a_ns\": 2500, \"b_ns\": 1500000000, \"c_s\": 0.02, \"d_j\": 12.5, \"e_uj\": 80.5, \"f_w\": 0.25}",
 		 "# all        a 2.5 us, b 1.5 s, c 20 ms, d 12.5 J, e 80.5 uJ, f 250 mW\n");
 	facts_of("{\"a_khz\": 2400000, \"b_part\": 0.015, \"part\": 1.5, \"c_bytes\": 163216, \"d_hz\": 1000, \"e_c\": 45.5, \"s_s\": 86400}",
@@ -116,9 +108,8 @@ static void units_are_in_the_names(void **state)
 		 "# all        start 2023-11-14 22:13:20\n");
 }
 
-static void what_is_not_known_is_left_out(void **state)
+TEST(what_is_not_known_is_left_out)
 {
-	(void)state;
 	facts_of(
 		"{\"a\": null, \"b\": 0, \"c\": false, \"d\": \"\", \"e\": [], \"f\": [null, 0], \"g\": {\"h\": 0}}",
 		"");
@@ -126,9 +117,8 @@ static void what_is_not_known_is_left_out(void **state)
 		 "# all        is so, text \"two words\", word one, list 1 2, minus -3\n");
 }
 
-static void groups_and_elements_have_lines(void **state)
+TEST(groups_and_elements_have_lines)
 {
-	(void)state;
 	facts_of("{\"n\": 1, \"group_of\": {\"x\": 2, \"cpus\": [{\"cpu\": 0, \"t_s\": 1}, {\"cpu\": 1, \"t_s\": 0}]},"
 		 " \"runs\": [{\"file\": \"a b\", \"ok\": true, \"in\": [{\"name\": \"z\", \"v\": 9}]}], \"m\": 4}",
 		 "# all        n 1, m 4\n"
@@ -148,14 +138,5 @@ static int done(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_end_before_column_100),
-		cmocka_unit_test(what_follows_begins_below_the_text),
-		cmocka_unit_test(odd_texts_stay_lines),
-		cmocka_unit_test(units_are_in_the_names),
-		cmocka_unit_test(what_is_not_known_is_left_out),
-		cmocka_unit_test(groups_and_elements_have_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, done);
+	return tests_run(NULL, done);
 }

@@ -3,14 +3,10 @@
  * The choice of a table's fields: their order, what "+" adds, and what is refused with which words.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 #include "output/fields.h"
+#include "tests/support/unit.h"
 
 static const struct output_field known[] = {
 	{ "energy", true }, { "power", false },	  { "time", true },
@@ -40,15 +36,13 @@ static const char *fields_listed(const char *chosen)
 	return text;
 }
 
-static void without_a_choice_the_default_ones_are_shown(void **state)
+TEST(without_a_choice_the_default_ones_are_shown)
 {
-	(void)state;
 	assert_string_equal(fields_listed(NULL), "energy,time,function");
 }
 
-static void a_choice_has_its_own_order(void **state)
+TEST(a_choice_has_its_own_order)
 {
-	(void)state;
 	assert_string_equal(fields_listed("function,energy"), "function,energy");
 	assert_string_equal(fields_listed("energy,function"), "energy,function");
 	assert_string_equal(fields_listed("pid"), "pid");
@@ -57,15 +51,14 @@ static void a_choice_has_its_own_order(void **state)
 }
 
 /* What is added stands where the verb has it; what is shown already may be named. */
-static void plus_adds_to_the_default_ones(void **state)
+TEST(plus_adds_to_the_default_ones)
 {
-	(void)state;
 	assert_string_equal(fields_listed("+pid"), "energy,time,pid,function");
 	assert_string_equal(fields_listed("+pid,power"), "energy,power,time,pid,function");
 	assert_string_equal(fields_listed("+time"), "energy,time,function");
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
 	static const struct {
 		const char *chosen, *says;
@@ -84,7 +77,6 @@ static void what_is_wrong_is_named(void **state)
 		{ "energy,+pid", "--fields: '+pid': no such field;" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct fields f = fields_of(wrong[i].chosen);
 		struct kjoule_error err = { "" };
@@ -95,16 +87,4 @@ static void what_is_wrong_is_named(void **state)
 		/* and which there are */
 		assert_non_null(strstr(err.text, "there are energy, power, time, pid, function"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_choice_the_default_ones_are_shown),
-		cmocka_unit_test(a_choice_has_its_own_order),
-		cmocka_unit_test(plus_adds_to_the_default_ones),
-		cmocka_unit_test(what_is_wrong_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Heat maps: which cells have a colour, a number or a letter, and what the scale is.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "output/heat_map.h"
 #include "tests/support/drawn.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 /* The script of a map of so many columns, with figures in its row; NAN: for this reason none. */
 static char *map(size_t columns, const double *v, size_t n, const char *const *why)
@@ -35,12 +31,11 @@ static char *map(size_t columns, const double *v, size_t n, const char *const *w
 	return text;
 }
 
-static void numbers_have_three_digits(void **state)
+TEST(numbers_have_three_digits)
 {
 	const double v[] = { 1234.4, 99.96, 12.34, 9.996, 1.005, 0.12345, 0 };
 	char *text = map(7, v, 7, NULL);
 
-	(void)state;
 	assert_true(says(text, "0,0,1234.4,0,1234\n1,0,99.96,0,100\n"
 			       "2,0,12.34,0,12.3\n3,0,9.996,0,10.0\n"));
 	assert_true(says(text, "4,0,1.005,0,1.00\n5,0,0.12345,0,0.123\n6,0,0,0,0.000\n"));
@@ -49,14 +44,13 @@ static void numbers_have_three_digits(void **state)
 	free(text);
 }
 
-static void a_reason_is_written_once_up_to_its_advice(void **state)
+TEST(a_reason_is_written_once_up_to_its_advice)
 {
 	static const char *const why[] = { "it is too hot; cool it", NULL, "nothing is known: why?",
 					  "it is too hot; cool it" };
 	const double v[] = { NAN, 5, NAN, NAN };
 	char *text = map(4, v, 4, why);
 
-	(void)state;
 	assert_true(drawn_figures(text) == 1 && drawn_letters(text, 'a') == 2 &&
 		    drawn_letters(text, 'b') == 1);
 	assert_true(says(text, "'a: it is too hot' at") && says(text, "'b: nothing is known' at") &&
@@ -65,13 +59,12 @@ static void a_reason_is_written_once_up_to_its_advice(void **state)
 	free(text);
 }
 
-static void figures_that_are_as_good_as_equal_look_so(void **state)
+TEST(figures_that_are_as_good_as_equal_look_so)
 {
 	static const char *const why[] = { "none" };
 	const double v[] = { 100, 100.1 }, zero[] = { 0, 0 }, none[] = { NAN };
 	char *text = map(2, v, 2, NULL);
 
-	(void)state;
 	assert_true(says(text, "set cbrange [100:105]\n"));
 	free(text);
 	text = map(2, zero, 2, NULL);
@@ -84,12 +77,11 @@ static void figures_that_are_as_good_as_equal_look_so(void **state)
 }
 
 /* Cells of many columns are narrow: colours say it, and the data. */
-static void many_columns_have_no_numbers(void **state)
+TEST(many_columns_have_no_numbers)
 {
 	const double v[] = { 1, 2 };
 	char *text = map(16, v, 2, NULL);
 
-	(void)state;
 	assert_true(says(text, "using (1 ? $1 : NaN):2:5:") &&
 		    says(text, "set xtics scale 0 norotate"));
 	free(text);
@@ -97,16 +89,4 @@ static void many_columns_have_no_numbers(void **state)
 	assert_true(says(text, "using ($4 == 1 ? $1 : NaN):2:5:") &&
 		    says(text, "set xtics scale 0 rotate"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_have_three_digits),
-		cmocka_unit_test(a_reason_is_written_once_up_to_its_advice),
-		cmocka_unit_test(figures_that_are_as_good_as_equal_look_so),
-		cmocka_unit_test(many_columns_have_no_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,13 @@
  */
 #include <math.h>
 #include <pty.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "output/output.h"
+#include "tests/support/unit.h"
 
 static const struct output_column columns[] = {
 	{ "name", "NAME", true },
@@ -47,11 +43,10 @@ static char *render(enum output_format format)
 	return text;
 }
 
-static void csv_is_rfc_4180(void **state)
+TEST(csv_is_rfc_4180)
 {
 	char *text = render(OUTPUT_CSV);
 
-	(void)state;
 	assert_string_equal(text, "name,energy_j,hidden\r\n"
 			    "\"a \"\"b\"\", c\nd\",1.5,18446744073709551615\r\n"
 			    "\xc2\xb5joule,,-3\r\n"
@@ -59,12 +54,11 @@ static void csv_is_rfc_4180(void **state)
 	free(text);
 }
 
-static void json_can_be_read_again(void **state)
+TEST(json_can_be_read_again)
 {
 	char *text = render(OUTPUT_JSON);
 	struct json_object *o = json_tokener_parse(text), *row, *v;
 
-	(void)state;
 	assert_int_equal(json_object_array_length(o), 3);
 	row = json_object_array_get_idx(o, 0);
 	assert_true(json_object_object_get_ex(row, "name", &v));
@@ -85,11 +79,10 @@ static void json_can_be_read_again(void **state)
 	free(text);
 }
 
-static void tables_align_and_tell_why(void **state)
+TEST(tables_align_and_tell_why)
 {
 	char *text = render(OUTPUT_TABLE);
 
-	(void)state;
 	assert_string_equal(text, "NAME            J  NOTE\n"
 			    "a \"b\", c?d  1.500  first\n"
 			    "\xc2\xb5joule          -\n"
@@ -98,14 +91,13 @@ static void tables_align_and_tell_why(void **state)
 	free(text);
 }
 
-static void surplus_cells_are_dropped(void **state)
+TEST(surplus_cells_are_dropped)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 	struct output *out = output_open(f, OUTPUT_JSON, columns, 1);
 
-	(void)state;
 	output_str(out, "a");
 	output_str(out, "b");
 	output_real(out, 1, 1);
@@ -153,28 +145,14 @@ static void show(char *text, size_t room)
 	close(master);
 }
 
-static void a_terminal_shows_what_stands_out(void **state)
+TEST(a_terminal_shows_what_stands_out)
 {
 	char text[512];
 
-	(void)state;
 	unsetenv("NO_COLOR");
 	show(text, sizeof(text));
 	assert_non_null(strstr(text, "plain\r\n\r\n\033[1;31mhot?[2J??\033[0m\r\ncold\r\n"));
 	setenv("NO_COLOR", "1", 1);
 	show(text, sizeof(text));
 	assert_non_null(strstr(text, "plain\r\n\r\nhot?[2J??\r\ncold\r\n"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(csv_is_rfc_4180),
-		cmocka_unit_test(json_can_be_read_again),
-		cmocka_unit_test(tables_align_and_tell_why),
-		cmocka_unit_test(surplus_cells_are_dropped),
-		cmocka_unit_test(a_terminal_shows_what_stands_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

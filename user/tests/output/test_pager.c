@@ -4,17 +4,13 @@
  * and when there are colours.
  */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MARK		"sed 's/^/paged: /'"
 #define LONG_NAME	"/nonexistent/a_program_of_a_name_that_is_longer_than_what_a_narrow_terminal_has_room_for"
@@ -63,12 +59,11 @@ static void assert_paged(bool paged)
 	assert_int_equal(n, paged ? all : 0);
 }
 
-static void a_pager_gets_the_output(void **state)
+TEST(a_pager_gets_the_output)
 {
 	static const char *const verbs[] = { "report", "report -v", "script", "diff" };
 	char other[300];
 
-	(void)state;
 	snprintf(other, sizeof(other), "%s", series_record(&(struct series_run){
 		.name = "other", .ticks = 2000, .watt = 1, .exe = LONG_NAME }));
 	pagers_set(MARK, NULL);
@@ -92,12 +87,11 @@ static void a_pager_gets_the_output(void **state)
 	assert_true(says(out, "own: "));
 }
 
-static void none_is_between_where_none_is_wanted(void **state)
+TEST(none_is_between_where_none_is_wanted)
 {
 	static const char *const none[] = { "cat", "", "/nonexistent/pager",
 					    "nosuchpager --of-it" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		pagers_set(none[i], MARK);
 		assert_int_equal(kjoule_on_terminal(100, "report %s", path), 0);
@@ -115,11 +109,10 @@ static void none_is_between_where_none_is_wanted(void **state)
 }
 
 /* The exit code is kjoule's own, and a pager that ends early is no error message. */
-static void the_exit_code_is_not_the_pagers(void **state)
+TEST(the_exit_code_is_not_the_pagers)
 {
 	size_t all;
 
-	(void)state;
 	pagers_set("cat >/dev/null; exit 3 #", NULL);
 	assert_int_equal(kjoule_on_terminal(100, "report %s", path), 0);
 	assert_string_equal(out, "");
@@ -158,12 +151,11 @@ static void assert_has_figures(const char *of)
 }
 
 /* Only names give way: each figure of the wide table is in the narrow one. */
-static void names_are_cut_and_figures_are_not(void **state)
+TEST(names_are_cut_and_figures_are_not)
 {
 	static const unsigned short columns[] = { 260, 100, 96, 92 };
 	char *figures = NULL;
 
-	(void)state;
 	pagers_set("cat", NULL);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
 		assert_int_equal(kjoule_on_terminal(columns[i], "report -q --by object %s", path), 0);
@@ -193,11 +185,10 @@ static void names_are_cut_and_figures_are_not(void **state)
 	assert_true(says(out, "100.0") && says(out, "total"));
 }
 
-static void colours_are_for_terminals(void **state)
+TEST(colours_are_for_terminals)
 {
 	static const char red[] = "\033[1;31m";
 
-	(void)state;
 	unsetenv("NO_COLOR");
 	for (int paged = 0; paged < 2; paged++) {
 		pagers_set(paged ? MARK : "cat", NULL);
@@ -218,13 +209,5 @@ static void colours_are_for_terminals(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pager_gets_the_output),
-		cmocka_unit_test(none_is_between_where_none_is_wanted),
-		cmocka_unit_test(the_exit_code_is_not_the_pagers),
-		cmocka_unit_test(names_are_cut_and_figures_are_not),
-		cmocka_unit_test(colours_are_for_terminals),
-	};
-
-	return cmocka_run_group_tests(tests, pager_setup, tool_done);
+	return tests_run(pager_setup, NULL);
 }

@@ -4,16 +4,11 @@
  * recording whose callers are known. KJOULE in the environment names the binary.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/cpm/cpm.h"
 #include "analysis/profile/calltree.h"
@@ -22,6 +17,7 @@
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 static uint32_t path(struct calltree *t, const uint32_t *functions, unsigned int n)
 {
@@ -35,12 +31,11 @@ static uint32_t path(struct calltree *t, const uint32_t *functions, unsigned int
 #define PATH(t, ...) path(t, (const uint32_t[]){ __VA_ARGS__ }, \
 			  sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
-static void a_recursion_is_counted_once(void **state)
+TEST(a_recursion_is_counted_once)
 {
 	struct calltree t;
 	double weights[64] = { 0 }, sums[5];
 
-	(void)state;
 	assert_int_equal(calltree_init(&t), 0);
 	weights[PATH(&t, 0, 1, 2)] = 1;
 	weights[PATH(&t, 0, 1, 1, 1, 2)] = 10;	/* 1 calls itself */
@@ -53,12 +48,11 @@ static void a_recursion_is_counted_once(void **state)
 	calltree_free(&t);
 }
 
-static void callers_are_the_tree_turned_round(void **state)
+TEST(callers_are_the_tree_turned_round)
 {
 	uint32_t node_of[64], a, b, c, f;
 	struct calltree t, callers;
 
-	(void)state;
 	assert_int_equal(calltree_init(&t), 0);
 	a = PATH(&t, 0, 1, 9);
 	b = PATH(&t, 0, 2, 9);
@@ -79,14 +73,13 @@ static void callers_are_the_tree_turned_round(void **state)
 	calltree_free(&t);
 }
 
-static void a_large_tree_finds_all_again(void **state)
+TEST(a_large_tree_finds_all_again)
 {
 	enum { N = 20000 };
 	uint32_t *nodes = calloc(N, sizeof(*nodes)), again;
 	uint64_t seed = 3;
 	struct calltree t;
 
-	(void)state;
 	assert_int_equal(calltree_init(&t), 0);
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(calltree_child(&t, i ? nodes[rnd(&seed) % i] : 0, i, &nodes[i]),
@@ -120,7 +113,7 @@ static void solve(const struct cpm_stream *streams, size_t n_streams, const uint
 }
 
 /* Three CPUs with busy, idle and marginal blocks, windows known and not. */
-static void labels_of_a_block_add_up_to_the_block(void **state)
+TEST(labels_of_a_block_add_up_to_the_block)
 {
 	static const double periods[] = { 0, 10, 0.3 };
 	enum { TICKS = 3000, BLOCKS = 6, LABELS = BLOCKS * 4 };
@@ -139,7 +132,6 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 	struct cpm_domain d;
 	uint64_t seed = 11, uj = 0;
 
-	(void)state;
 	for (int l = 0; l < 3; l++) {
 		size_t n = 0;
 
@@ -194,13 +186,12 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 	}
 }
 
-static void callers_belong_to_the_sample_before_them(void **state)
+TEST(callers_belong_to_the_sample_before_them)
 {
 	struct kjoule_stack stack = { .rec = { KJOULE_RECORD_STACK, 0, sizeof(stack) } };
 	struct timeline tl = { 0 };
 	struct buffer b = { 0 };
 
-	(void)state;
 	put_chain(&b, 0, 0, 1, (uint64_t[]){ 1 });	/* of no sample */
 	put_task(&b, 1, 1);
 	put_sample(&b, 1, 0, 0, 0, 0);
@@ -371,12 +362,11 @@ static struct json_object *report(const char *arguments)
 
 static const char children_j[] = "children_energy_package_j", self_j[] = "self_energy_package_j";
 
-static void children_have_what_they_called(void **state)
+TEST(children_have_what_they_called)
 {
 	struct json_object *doc, *plain;
 	double shared, alone, j;
 
-	(void)state;
 	record("calls");
 	doc = report("report --children --json");
 	plain = report("report --json");
@@ -410,7 +400,7 @@ static void children_have_what_they_called(void **state)
 }
 
 /* Domains whose names begin alike, and have characters that a column's name has not. */
-static void children_have_the_columns_of_the_plain_report(void **state)
+TEST(children_have_the_columns_of_the_plain_report)
 {
 	static const char *const domains[] = { "the.regulator(of+the board's first half):one",
 					       "the.regulator(of+the board's first half):two" };
@@ -419,7 +409,6 @@ static void children_have_the_columns_of_the_plain_report(void **state)
 	struct buffer b = { 0 };
 	uint64_t uj[2] = { 0, 0 };
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	for (int d = 0; d < 2; d++)
 		strcpy(meta.session.sources[0].domains[d].name, domains[d]);
@@ -450,13 +439,12 @@ static void children_have_the_columns_of_the_plain_report(void **state)
 }
 
 /* A program next to another one that runs for a hundredth of the time. */
-static void what_the_limit_hides_is_told(void **state)
+TEST(what_the_limit_hides_is_told)
 {
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 	uint64_t uj[2] = { 0, 0 };
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_SYSTEM);
 	for (uint32_t k = 0; k < 10000; k++) {
 		if (k % 1000 == 0)
@@ -496,12 +484,11 @@ static double folded(const char *begin)
 	return sum;
 }
 
-static void folded_lines_add_up_to_the_total(void **state)
+TEST(folded_lines_add_up_to_the_total)
 {
 	struct json_object *plain;
 	double total, time;
 
-	(void)state;
 	record("calls");
 	plain = report("report --json");
 	total = number(find(plain, "total", NULL), "energy_package_j");
@@ -524,7 +511,7 @@ static void folded_lines_add_up_to_the_total(void **state)
 }
 
 /* Two hundred stacks of a few microjoules and a half each. */
-static void rounding_takes_nothing_from_the_total(void **state)
+TEST(rounding_takes_nothing_from_the_total)
 {
 	struct json_object *plain;
 	struct buffer b = { 0 };
@@ -532,7 +519,6 @@ static void rounding_takes_nothing_from_the_total(void **state)
 	uint64_t again[200], uj[2] = { 0, 0 };
 	char exe[4096] = "";
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	for (unsigned int i = 0; i < 200; i++)
@@ -554,14 +540,13 @@ static void rounding_takes_nothing_from_the_total(void **state)
 	json_object_put(plain);
 }
 
-static void callers_are_below_each_function(void **state)
+TEST(callers_are_below_each_function)
 {
 	struct json_object *doc, *rows = NULL, *row;
 	char *shared, *first, *second;
 	double parts = 0;
 	size_t i = 0;
 
-	(void)state;
 	record("calls");
 	doc = report("report -g --json");
 	json_object_object_get_ex(doc, "rows", &rows);
@@ -596,9 +581,8 @@ static void callers_are_below_each_function(void **state)
 }
 
 /* Of the energy call_first has a sixth and call_second a half. */
-static void a_limit_that_is_given_holds_for_callers(void **state)
+TEST(a_limit_that_is_given_holds_for_callers)
 {
-	(void)state;
 	record("limits");
 	assert_int_equal(run("report -g --percent-limit 30", "limits"), 0);
 	assert_non_null(strstr(output, "  work_shared "));
@@ -610,12 +594,11 @@ static void a_limit_that_is_given_holds_for_callers(void **state)
 	assert_non_null(strstr(output, "- call_first"));
 }
 
-static void without_callers_it_says_how_to_record_them(void **state)
+TEST(without_callers_it_says_how_to_record_them)
 {
 	struct buffer b = { 0 }, called = { 0 };
 	struct kjoule_meta meta;
 
-	(void)state;
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 100; k++)
@@ -638,25 +621,4 @@ static void without_callers_it_says_how_to_record_them(void **state)
 	assert_int_equal(run("report --weight time", "plain"), 2);
 	assert_int_equal(run("report --folded --weight kilos", "plain"), 2);
 	assert_int_equal(run("report -g --children", "plain"), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_recursion_is_counted_once),
-		cmocka_unit_test(callers_are_the_tree_turned_round),
-		cmocka_unit_test(a_large_tree_finds_all_again),
-		cmocka_unit_test(labels_of_a_block_add_up_to_the_block),
-		cmocka_unit_test(callers_belong_to_the_sample_before_them),
-		cmocka_unit_test(children_have_what_they_called),
-		cmocka_unit_test(children_have_the_columns_of_the_plain_report),
-		cmocka_unit_test(what_the_limit_hides_is_told),
-		cmocka_unit_test(folded_lines_add_up_to_the_total),
-		cmocka_unit_test(rounding_takes_nothing_from_the_total),
-		cmocka_unit_test(callers_are_below_each_function),
-		cmocka_unit_test(a_limit_that_is_given_holds_for_callers),
-		cmocka_unit_test(without_callers_it_says_how_to_record_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

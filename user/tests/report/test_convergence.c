@@ -5,16 +5,11 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/profile/prefix.h"
 #include "output/plot.h"
@@ -22,6 +17,7 @@
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 /* How many entries a stream has; @last: the last one. */
 static size_t entries(const struct cpm_stream *stream, struct cpm_tick *last)
@@ -35,7 +31,7 @@ static size_t entries(const struct cpm_stream *stream, struct cpm_tick *last)
 	return n;
 }
 
-static void a_beginning_has_what_was_before_its_end(void **state)
+TEST(a_beginning_has_what_was_before_its_end)
 {
 	static const struct cpm_tick busy[] = { { .tick = 0, .block = 0 },
 						{ .tick = 1, .block = 0 },
@@ -59,7 +55,6 @@ static void a_beginning_has_what_was_before_its_end(void **state)
 	struct cpm_tick last = { 0 };
 	struct prefix p;
 
-	(void)state;
 	assert_int_equal(prefix_new(&in, 6, &p), 0);
 	assert_int_equal(p.in.end_tick, 6);
 	assert_int_equal(entries(&p.in.streams[0].stream, &last), 3);
@@ -139,13 +134,12 @@ static struct json_object *convergence(const char *picture, const char *files)
 }
 
 /* Four times as many samples, half as wide. */
-static void more_samples_are_surer(void **state)
+TEST(more_samples_are_surer)
 {
 	struct json_object *doc, *last, *quarter;
 	char file[300];
 	size_t i = 0;
 
-	(void)state;
 	if (no_gnuplot())
 		skip();
 	snprintf(file, sizeof(file),
@@ -179,11 +173,10 @@ static void more_samples_are_surer(void **state)
 	assert_true(is_file_with("long.png", "\x89PNG"));
 }
 
-static void more_runs_come_nearer(void **state)
+TEST(more_runs_come_nearer)
 {
 	struct json_object *doc;
 
-	(void)state;
 	if (no_gnuplot())
 		skip();
 	for (size_t i = 0; i < 8; i++) {
@@ -208,13 +201,12 @@ static void more_runs_come_nearer(void **state)
 	assert_true(is_file_with("it's.svg", "<?xml"));
 }
 
-static void without_gnuplot_there_are_the_data(void **state)
+TEST(without_gnuplot_there_are_the_data)
 {
 	static const char nothing[] = "#!/bin/sh\nexit 127\n";
 	char *before = strdup(getenv("PATH")), svg[300], path[4096], why[100];
 	int code, drawn;
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "plain", .ticks = 4000, .watt = 1 });
 	snprintf(svg, sizeof(svg), "%s", temp_path("none.svg"));
 	/* as a shell reports a missing command: the tool itself may need the rest of the path */
@@ -236,11 +228,10 @@ static void without_gnuplot_there_are_the_data(void **state)
 	assert_int_not_equal(access(svg, F_OK), 0);
 }
 
-static void panels_have_one_title_and_one_key(void **state)
+TEST(panels_have_one_title_and_one_key)
 {
 	char *script, file[300], svg[300];
 
-	(void)state;
 	series_record(&(struct series_run){ .name = "titled", .ticks = 4000, .watt = 1 });
 	snprintf(file, sizeof(file), "%s", temp_path("titled"));
 	snprintf(svg, sizeof(svg), "%s", temp_path("titled.svg"));
@@ -255,7 +246,7 @@ static void panels_have_one_title_and_one_key(void **state)
 	assert_true(strstr(script, "set key ") < strstr(script, "\nplot "));
 }
 
-static void what_can_not_be_drawn_is_said(void **state)
+TEST(what_can_not_be_drawn_is_said)
 {
 	static const char *const wrong[] = {
 		"report --convergence x.pdf",
@@ -268,7 +259,6 @@ static void what_can_not_be_drawn_is_said(void **state)
 	};
 	char file[300];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(kjoule("%s", wrong[i]), 2);
 		assert_string_equal(out, "");
@@ -290,18 +280,4 @@ static void what_can_not_be_drawn_is_said(void **state)
 	if (no_gnuplot())
 		return;
 	assert_int_equal(kjoule("report --convergence %s %s", temp_path("dark.svg"), file), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_beginning_has_what_was_before_its_end),
-		cmocka_unit_test(more_samples_are_surer),
-		cmocka_unit_test(more_runs_come_nearer),
-		cmocka_unit_test(panels_have_one_title_and_one_key),
-		cmocka_unit_test(without_gnuplot_there_are_the_data),
-		cmocka_unit_test(what_can_not_be_drawn_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

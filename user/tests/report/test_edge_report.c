@@ -4,17 +4,13 @@
  * among the others these stand; and energy of another source than the one that the windows are of.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define PROGRAM	"/nonexistent/program"
 #define LIBRARY	"/nonexistent/library"
@@ -180,11 +176,10 @@ static struct json_object *row_of(struct json_object *doc, unsigned int block)
 	return json_object_array_get_idx(member(doc, "rows"), at);
 }
 
-static void long_blocks_have_a_power(void **state)
+TEST(long_blocks_have_a_power)
 {
 	struct json_object *doc = report("", 0);
 
-	(void)state;
 	assert_string_equal(text(member(doc, "model"), "name"), "edge");
 	for (unsigned int i = LOW; i <= HIGH; i++) {
 		assert_true(fabs(number(row_of(doc, i), "power_package_w") / blocks[i].watt - 1) <
@@ -195,7 +190,7 @@ static void long_blocks_have_a_power(void **state)
 }
 
 /* Of two short blocks by turns, and of one that hardly runs, no power is known, but why not. */
-static void what_is_not_told_has_a_reason(void **state)
+TEST(what_is_not_told_has_a_reason)
 {
 	static const struct {
 		unsigned int block;
@@ -209,7 +204,6 @@ static void what_is_not_told_has_a_reason(void **state)
 	};
 	struct json_object *doc = report("--percent-limit 0", 0);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(unmeasured) / sizeof(unmeasured[0]); i++) {
 		struct json_object *row = row_of(doc, unmeasured[i].block);
 
@@ -233,11 +227,10 @@ static void what_is_not_told_has_a_reason(void **state)
  * A quarter of the time is no thousandth of the energy because it is fewer seconds than all are
  * joules.
  */
-static void what_is_not_told_stands_by_its_time(void **state)
+TEST(what_is_not_told_stands_by_its_time)
 {
 	struct json_object *doc = report("--percent-limit 5", 0);
 
-	(void)state;
 	/* at the mean power they are between the others */
 	assert_true(place_of(doc, HIGH) >= 0 && place_of(doc, ONE) > place_of(doc, HIGH));
 	assert_true(place_of(doc, OTHER) > place_of(doc, HIGH));
@@ -251,12 +244,11 @@ static void what_is_not_told_stands_by_its_time(void **state)
  * A tick of a held CPU is taken when it is let go, and no sample of what runs then: of those all
  * are exact, and not more than all.
  */
-static void samples_of_held_ticks_are_nobodys(void **state)
+TEST(samples_of_held_ticks_are_nobodys)
 {
 	struct json_object *doc = report("", 0), *rows = member(doc, "rows");
 	unsigned int n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
@@ -280,11 +272,10 @@ static void samples_of_held_ticks_are_nobodys(void **state)
 }
 
 /* What it did to the program, and what came to nothing. */
-static void for_how_long_it_was_held_is_told(void **state)
+TEST(for_how_long_it_was_held_is_told)
 {
 	struct json_object *doc = report("", 0), *holds = member(doc, "pauses");
 
-	(void)state;
 	assert_true(number(holds, "windows") == WINDOWS - WINDOWS / 8 &&
 		    number(holds, "spins") == WINDOWS / 8);
 	assert_true(number(holds, "failed") == 3 && number(holds, "paused") == 0);
@@ -299,11 +290,10 @@ static void for_how_long_it_was_held_is_told(void **state)
 }
 
 /* Where there are no windows the others are taken for them, which is said. */
-static void a_counter_that_stopped_is_told(void **state)
+TEST(a_counter_that_stopped_is_told)
 {
 	struct json_object *doc = report("", 0), *one;
 
-	(void)state;
 	one = json_object_array_get_idx(member(member(doc, "model"), "edge_windows"), 0);
 	assert_true(number(one, "time_without_part") < 0.01);
 	json_object_put(doc);
@@ -315,9 +305,8 @@ static void a_counter_that_stopped_is_told(void **state)
 }
 
 /* A report without any energy is no success to a script. */
-static void windows_that_tell_nothing_are_a_failure(void **state)
+TEST(windows_that_tell_nothing_are_a_failure)
 {
-	(void)state;
 	record("brief", 16);
 	assert_int_equal(kjoule("report -v %s", temp_path("brief")), 1);
 	assert_true(says(out, "# windows    16, too few of a kind"));
@@ -330,11 +319,10 @@ static void windows_that_tell_nothing_are_a_failure(void **state)
  * Energy of one source by windows of another one: the model that fits, and why it is not that of
  * the windows.
  */
-static void another_source_has_another_model(void **state)
+TEST(another_source_has_another_model)
 {
 	static const char *const ways[] = { "--source other", "--source other --model auto" };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct json_object *doc = report(ways[i], 0), *model = member(doc, "model");
 
@@ -359,16 +347,5 @@ static int setup(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_blocks_have_a_power),
-		cmocka_unit_test(what_is_not_told_has_a_reason),
-		cmocka_unit_test(what_is_not_told_stands_by_its_time),
-		cmocka_unit_test(samples_of_held_ticks_are_nobodys),
-		cmocka_unit_test(for_how_long_it_was_held_is_told),
-		cmocka_unit_test(a_counter_that_stopped_is_told),
-		cmocka_unit_test(windows_that_tell_nothing_are_a_failure),
-		cmocka_unit_test(another_source_has_another_model),
-	};
-
-	return cmocka_run_group_tests(tests, setup, tool_done);
+	return tests_run(setup, NULL);
 }

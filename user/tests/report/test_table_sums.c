@@ -7,19 +7,15 @@
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "output/output.h"
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MS	1000000ull
 #define OBJECTS	24
@@ -189,7 +185,7 @@ static int report(const char *options, const char *name)
 		      temp_path(name));
 }
 
-static void rows_add_up_to_the_total(void **state)
+TEST(rows_add_up_to_the_total)
 {
 	static const char *const options[] = {
 		"",
@@ -216,7 +212,6 @@ static void rows_add_up_to_the_total(void **state)
 	/* energy, percent and time of: energy ± % power ± time ± MHz */
 	static const size_t at[] = { 0, 2, 5 };
 
-	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 			char what[100];
@@ -232,12 +227,11 @@ static void rows_add_up_to_the_total(void **state)
 }
 
 /* The same of each domain, and of time where there is no energy. */
-static void rows_of_each_domain_add_up(void **state)
+TEST(rows_of_each_domain_add_up)
 {
 	/* of: energy ± % of two domains, time ± */
 	static const size_t at[] = { 0, 2, 3, 5, 6 }, time_at[] = { 0 };
 
-	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
 		assert_int_equal(
 			report("--domain all --fields energy,percent,time,function", recordings[r]),
@@ -252,12 +246,11 @@ static void rows_of_each_domain_add_up(void **state)
 }
 
 /* A program that reads the whole, and a table: the same rows, however many of them are one. */
-static void hidden_rows_are_counted(void **state)
+TEST(hidden_rows_are_counted)
 {
 	static const char *const limits[] = { "", "--percent-limit 0 --min-samples 40",
 					      "--percent-limit 7.5", "--percent-limit 100" };
 
-	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
 		struct json_object *doc, *rows;
 		size_t functions = 0;
@@ -308,13 +301,12 @@ static void hidden_rows_are_counted(void **state)
 }
 
 /* Below the total, with -v only, and without a share of it. */
-static void what_is_outside_the_total_has_no_share(void **state)
+TEST(what_is_outside_the_total_has_no_share)
 {
 	static const struct {
 		const char *recording, *name;
 	} outside[] = { { "several", "[kjoule record]" }, { "paused", "[held]" } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
 		const char *total, *line;
 		char shown[10];
@@ -372,7 +364,7 @@ static const char *titles_of(const char *args, const char *name)
 	return titles;
 }
 
-static void fields_are_chosen_and_ordered(void **state)
+TEST(fields_are_chosen_and_ordered)
 {
 	static const struct {
 		const char *args, *titles;
@@ -392,7 +384,6 @@ static void fields_are_chosen_and_ordered(void **state)
 		  "% % TIME s +- package J +- core J +-" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		assert_string_equal(titles_of(choices[i].args, "one"), choices[i].titles);
 	/* of several processes each row says of which it is */
@@ -403,7 +394,7 @@ static void fields_are_chosen_and_ordered(void **state)
 }
 
 /* Refused before anything is printed, with those that there are. */
-static void wrong_choices_are_refused(void **state)
+TEST(wrong_choices_are_refused)
 {
 	static const struct {
 		const char *args, *says;
@@ -424,7 +415,6 @@ static void wrong_choices_are_refused(void **state)
 		{ "-q -v", "--quiet", 2 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		int code = kjoule("report %s %s", wrong[i].args, temp_path("one"));
 
@@ -443,11 +433,10 @@ static size_t lines_with(const char *with)
 }
 
 /* Three lines, all, none; and the titles can go as well. */
-static void headers_are_as_long_as_asked_for(void **state)
+TEST(headers_are_as_long_as_asked_for)
 {
 	char with[8192];
 
-	(void)state;
 	for (size_t r = 0; r < 2; r++) {
 		assert_int_equal(kjoule("report %s", temp_path(recordings[r])), 0);
 		assert_int_equal(lines_with("# "), 3);
@@ -480,11 +469,10 @@ static int columns_of(const char *line, size_t len)
 }
 
 /* In a pipe no line of a table is wider than 100 columns, and what gives way are names. */
-static void tables_have_a_hundred_columns_in_a_pipe(void **state)
+TEST(tables_have_a_hundred_columns_in_a_pipe)
 {
 	static const char *const options[] = { "-q", "", "-q --by object", "-q --percent-limit 0" };
 
-	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
 		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 			assert_int_equal(kjoule("report %s %s %s | cat", options[i],
@@ -506,11 +494,10 @@ static void tables_have_a_hundred_columns_in_a_pipe(void **state)
 }
 
 /* Only a locale of UTF-8 has the sign, and numbers have a point in each. */
-static void the_sign_of_intervals_fits_the_locale(void **state)
+TEST(the_sign_of_intervals_fits_the_locale)
 {
 	static const char *const utf8[] = { "C.UTF-8", "C.utf8", "en_US.UTF-8" };
 
-	(void)state;
 	setenv("LC_ALL", "C", 1);
 	assert_int_equal(kjoule("report %s", temp_path("one")), 0);
 	assert_null(strstr(out, "\xc2\xb1"));
@@ -533,7 +520,7 @@ static void the_sign_of_intervals_fits_the_locale(void **state)
  * "format" is that of this output, and each row has its domains by name, in the order of the
  * recording.
  */
-static void json_has_a_format_and_domains(void **state)
+TEST(json_has_a_format_and_domains)
 {
 	static const char *const keys[] = { "name",	   "energy_j",	     "energy_lo_j",
 					    "energy_hi_j", "energy_percent", "power_w",
@@ -541,7 +528,6 @@ static void json_has_a_format_and_domains(void **state)
 	static const char *const names[] = { "package", "core" };
 	struct json_object *doc, *rows, *list;
 
-	(void)state;
 	for (size_t r = 0; r < RECORDINGS; r++) {
 		assert_int_equal(report("--json", recordings[r]), 0);
 		doc = json_tokener_parse(out);
@@ -577,19 +563,6 @@ static void json_has_a_format_and_domains(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_add_up_to_the_total),
-		cmocka_unit_test(rows_of_each_domain_add_up),
-		cmocka_unit_test(hidden_rows_are_counted),
-		cmocka_unit_test(what_is_outside_the_total_has_no_share),
-		cmocka_unit_test(fields_are_chosen_and_ordered),
-		cmocka_unit_test(wrong_choices_are_refused),
-		cmocka_unit_test(headers_are_as_long_as_asked_for),
-		cmocka_unit_test(tables_have_a_hundred_columns_in_a_pipe),
-		cmocka_unit_test(json_has_a_format_and_domains),
-		cmocka_unit_test(the_sign_of_intervals_fits_the_locale),
-	};
-
 	setenv("LC_ALL", "C", 1);
-	return cmocka_run_group_tests(tests, record_all, tool_done);
+	return tests_run(record_all, NULL);
 }

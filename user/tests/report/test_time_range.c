@@ -2,13 +2,8 @@
 /*
  * A part of a recording's time: report --from and --to.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/ticks/timeline.h"
 #include "lib/base/cpus.h"
@@ -18,6 +13,7 @@
 #include "report/report.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define INTERVAL	1000000
 #define T0		5000000000ull
@@ -58,14 +54,13 @@ static void add(struct timeline *tl, struct kjoule_session_info *s)
 	free(b.data);
 }
 
-static void a_part_has_what_was_in_it(void **state)
+TEST(a_part_has_what_was_in_it)
 {
 	struct timeline tl = { 0 };
 	struct kjoule_session_info s;
 	const struct timeline_cpu *c;
 	uint64_t due[100];
 
-	(void)state;
 	add(&tl, &s);
 	for (uint64_t tick = 0; tick < 100; tick++)
 		due[tick] = timeline_due(&s, tick);
@@ -98,13 +93,12 @@ static void a_part_has_what_was_in_it(void **state)
 	timeline_free(&tl);
 }
 
-static void parts_of_parts_and_ends_inside_of_gaps(void **state)
+TEST(parts_of_parts_and_ends_inside_of_gaps)
 {
 	struct timeline tl = { 0 };
 	struct kjoule_session_info s;
 	uint64_t due;
 
-	(void)state;
 	add(&tl, &s);
 	due = timeline_due(&s, 52);
 	timeline_cut(&tl, &s, 20, 50);
@@ -120,14 +114,13 @@ static void parts_of_parts_and_ends_inside_of_gaps(void **state)
 }
 
 /* Readings of blocks: those that were made inside. */
-static void readings_that_reach_over_an_end_are_left_out(void **state)
+TEST(readings_that_reach_over_an_end_are_left_out)
 {
 	struct kjoule_session_info s = { .t0_ns = T0, .interval_ns = INTERVAL, .n_sources = 1 };
 	struct timeline tl = { .session = &s };
 	struct kjoule_vpm_reading r = { .rec = { KJOULE_RECORD_READING, 0, sizeof(r) } };
 	struct buffer b = { 0 };
 
-	(void)state;
 	put_task(&b, 1, 1);
 	for (uint32_t tick = 0; tick < 100; tick += 10) {
 		put_sample(&b, tick, 0x1000, 0, 0, 0);
@@ -194,9 +187,8 @@ static void report(const char *how, double total_s, double first_s, double secon
 	json_object_put(doc);
 }
 
-static void a_report_is_of_the_part(void **state)
+TEST(a_report_is_of_the_part)
 {
-	(void)state;
 	report("", 20, 10, 10);
 	report("--from 2s --to 6500ms", 4.5, 4.5, 0);
 	report("--from 8s --to 15s", 7, 2, 5);
@@ -219,14 +211,13 @@ static struct view open_cut(uint64_t from_ms, uint64_t to_ms)
 }
 
 /* Samples of a large recording stay in its file, whichever part of them is looked at. */
-static void a_part_of_a_large_recording_is_read_from_the_file(void **state)
+TEST(a_part_of_a_large_recording_is_read_from_the_file)
 {
 	static const struct {
 		uint64_t from_ms, to_ms;
 	} parts[] = { { 0, 4000 }, { 2000, 6500 }, { 9999, 10001 }, { 12000, UINT32_MAX } };
 	uint64_t usual = kjoule_recording_keep_most;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct view kept = open_cut(parts[i].from_ms, parts[i].to_ms), left;
 		const struct timeline_sample *a, *b;
@@ -271,12 +262,11 @@ static char *report_here(uint64_t from_ns, uint64_t to_ns)
 	return end_to_read();
 }
 
-static void it_has_the_same_report(void **state)
+TEST(it_has_the_same_report)
 {
 	uint64_t usual = kjoule_recording_keep_most;
 	char *kept = report_here(8000000000ull, 15000000000ull), *left;
 
-	(void)state;
 	kjoule_recording_keep_most = 0;
 	left = report_here(8000000000ull, 15000000000ull);
 	/* not that it would be read into memory after all */
@@ -285,9 +275,8 @@ static void it_has_the_same_report(void **state)
 	assert_true(strlen(kept) > 1000 && !strcmp(kept, left));
 }
 
-static void a_part_without_a_tick_is_no_report(void **state)
+TEST(a_part_without_a_tick_is_no_report)
 {
-	(void)state;
 	assert_int_equal(kjoule("report --from 30s %s", temp_path("two")), 1);
 	assert_string_equal(out, "");
 	assert_true(says(err, "--from 30 s: the recording has "));
@@ -302,15 +291,5 @@ static void a_part_without_a_tick_is_no_report(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_part_has_what_was_in_it),
-		cmocka_unit_test(parts_of_parts_and_ends_inside_of_gaps),
-		cmocka_unit_test(readings_that_reach_over_an_end_are_left_out),
-		cmocka_unit_test(a_report_is_of_the_part),
-		cmocka_unit_test(a_part_of_a_large_recording_is_read_from_the_file),
-		cmocka_unit_test(it_has_the_same_report),
-		cmocka_unit_test(a_part_without_a_tick_is_no_report),
-	};
-
-	return cmocka_run_group_tests(tests, make_recording, tool_done);
+	return tests_run(make_recording, NULL);
 }

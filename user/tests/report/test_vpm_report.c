@@ -5,14 +5,9 @@
  */
 #include <elf.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <json-c/json.h>
 #include "analysis/profile/profile.h"
 #include "lib/code/code.h"
@@ -22,6 +17,7 @@
 #include "tests/support/looped.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
+#include "tests/support/unit.h"
 
 #define MS		1000000ull
 #define T0		1000000000ull
@@ -248,12 +244,11 @@ static void check_loop(struct json_object *doc, uint32_t in_loop)
 			 0));
 }
 
-static void test_report(void **state)
+TEST(test_report)
 {
 	uint32_t in_loop = record("readings", 240, 0, 25);
 	struct json_object *doc;
 
-	(void)state;
 	doc = report("--model vpm", "readings", 0);
 	check_loop(doc, in_loop);
 	json_object_put(doc);
@@ -305,11 +300,10 @@ static double half_with_others(double *part)
  * It is not known what interrupts other than ticks draw, however exactly the ticks' power is
  * known.
  */
-static void test_others_power(void **state)
+TEST(test_others_power)
 {
 	double none = 1e-4, some = 0.1, few, many, want;
 
-	(void)state;
 	few = half_with_others(&none);
 	many = half_with_others(&some);
 	/* dP/dI of interrupts_take_out() */
@@ -319,12 +313,11 @@ static void test_others_power(void **state)
 }
 
 /* What the recorder draws is in no reading that counts: when it was awake is known. */
-static void test_unattributed(void **state)
+TEST(test_unattributed)
 {
 	uint32_t in_loop;
 	struct json_object *doc, *row;
 
-	(void)state;
 	made_beside = 4;
 	in_loop = record("awake", 240, 0, 25);
 	made_beside = 0;
@@ -341,13 +334,12 @@ static void test_unattributed(void **state)
  * A process that is given another name is the same one, and the block's time is that under all of
  * its names.
  */
-static void test_renamed(void **state)
+TEST(test_renamed)
 {
 	struct buffer none = { 0 }, side = { 0 };
 	struct json_object *doc;
 	uint32_t in_loop;
 
-	(void)state;
 	/* for a fifth of the time, in the middle */
 	put_name_event(&side, T0 + 24 * CYCLE * MS, 100, 100, "worker", false);
 	put_name_event(&side, T0 + 36 * CYCLE * MS, 100, 100, "program", false);
@@ -364,13 +356,12 @@ static void test_renamed(void **state)
 }
 
 /* A large recording's records are read from the file, a chunk at a time. */
-static void test_large(void **state)
+TEST(test_large)
 {
 	uint64_t usual = kjoule_recording_keep_most;
 	struct kjoule_error error = { "" };
 	struct view kept, left;
 
-	(void)state;
 	record("large", 240, 0, 25);
 	assert_int_equal(view_open(temp_path("large"), &kept, &error), 0);
 	kjoule_recording_keep_most = 0;
@@ -401,7 +392,7 @@ static void check_model(const char *options, const char *model)
 }
 
 /* What has no readings is reported by the model that knows of it, unless vpm was asked for. */
-static void test_chosen(void **state)
+TEST(test_chosen)
 {
 	static const char *const others[] = { "--pid 100",
 					      "--comm program",
@@ -413,7 +404,6 @@ static void test_chosen(void **state)
 					      "--block loop=main --block other=main" };
 	char options[200];
 
-	(void)state;
 	record("chosen", 240, 0, 25);
 	check_model("", "vpm");
 	check_model("--model auto", "vpm");
@@ -442,11 +432,10 @@ static void test_chosen(void **state)
 }
 
 /* A part of the time has the readings that were made in it, and the counters of all of it. */
-static void test_part(void **state)
+TEST(test_part)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	record("part", 240, 0, 25);
 	doc = report("--model vpm --from 2s --to 8s", "part", 0);
 	row = find_row(doc, "block", NULL);
@@ -464,12 +453,11 @@ static void test_part(void **state)
 }
 
 /* The other models know nothing of readings; what was held is in no total. */
-static void test_other_models(void **state)
+TEST(test_other_models)
 {
 	uint32_t in_loop = record("others", 240, 0, 25);
 	struct json_object *doc;
 
-	(void)state;
 	doc = report("--model cpm --raw", "others", 0);
 	assert_null(find_row(doc, "block", NULL));
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"),
@@ -477,9 +465,8 @@ static void test_other_models(void **state)
 	json_object_put(doc);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-	(void)state;
 	record("plain", 0, 0, 0);
 	assert_int_equal(kjoule("report --model vpm %s", temp_path("plain")), 1);
 	assert_true(says(err, "kjoule record --vpm"));
@@ -505,11 +492,10 @@ static void test_refused(void **state)
 }
 
 /* What pausing takes of a program is none of the ticks' overhead, and reported on its own. */
-static void test_held_is_no_overhead(void **state)
+TEST(test_held_is_no_overhead)
 {
 	struct json_object *doc;
 
-	(void)state;
 	record("some", 240, 0, 25);
 	assert_int_equal(kjoule("report -v --model cpm %s", temp_path("some")), 0);
 	assert_true(says(out, ", paused 4 s"));
@@ -521,11 +507,10 @@ static void test_held_is_no_overhead(void **state)
 	assert_true(says(out, "# overhead") && !says(out, ", paused"));
 }
 
-static void test_not_told(void **state)
+TEST(test_not_told)
 {
 	struct json_object *doc, *row;
 
-	(void)state;
 	record("few", 16, 0, 25);
 	doc = report("", "few", 1);
 	row = find_row(doc, "block", NULL);
@@ -595,7 +580,7 @@ static void check_no_time(struct json_object *row, const char *why)
  * Ticks in the block's own code are not all of the time that its latency and power are of, where it
  * runs other code.
  */
-static void test_callers(void **state)
+TEST(test_callers)
 {
 	static const struct { const char *function, *why; } cases[] = {
 		{ "readings_calls", "it calls other code at 0x" },
@@ -607,7 +592,6 @@ static void test_callers(void **state)
 	struct json_object *doc;
 	uint32_t in_loop;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (int older = 0; older < 2; older++) {
 			made.function = cases[i].function;
@@ -634,12 +618,11 @@ static void test_callers(void **state)
 }
 
 /* Where the code cannot be read it is not known what it calls. */
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
 	struct json_object *doc;
 	uint32_t in_loop;
 
-	(void)state;
 	made.function = "readings_leaf";
 	made.object = "/nonexistent/program";
 	doc = check_made("no file", &in_loop);
@@ -660,14 +643,13 @@ static void test_unreadable(void **state)
 }
 
 /* A function of the same name in another object is another function. */
-static void test_twins(void **state)
+TEST(test_twins)
 {
 	struct json_object *doc;
 	uint32_t in_loop;
 	uint8_t *image;
 	size_t len;
 
-	(void)state;
 	image = read_file(looped_path(), &len);
 	write_file(temp_path("twin"), image, len);
 	free(image);
@@ -683,12 +665,11 @@ static void test_twins(void **state)
 }
 
 /* Of two blocks that have the same code one has the ticks. */
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
 	struct json_object *doc, *rows, *row;
 	uint32_t in_loop;
 
-	(void)state;
 	made.function = made.second = "readings_leaf";
 	doc = check_made("overlap", &in_loop);
 	check_loop(doc, in_loop);
@@ -708,9 +689,8 @@ static void test_overlap(void **state)
 	memset(&made, 0, sizeof(made));
 }
 
-static void test_script(void **state)
+TEST(test_script)
 {
-	(void)state;
 	record("script", 20, 5, 25);
 	assert_int_equal(kjoule("script %s", temp_path("script")), 0);
 	assert_true(says(out, "reading"));
@@ -722,24 +702,5 @@ static void test_script(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_others_power),
-		cmocka_unit_test(test_unattributed),
-		cmocka_unit_test(test_renamed),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_chosen),
-		cmocka_unit_test(test_part),
-		cmocka_unit_test(test_other_models),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_held_is_no_overhead),
-		cmocka_unit_test(test_not_told),
-		cmocka_unit_test(test_callers),
-		cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_script),
-	};
-
-	return cmocka_run_group_tests(tests, looped_setup, NULL);
+	return tests_run(looped_setup, NULL);
 }
