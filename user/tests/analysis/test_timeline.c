@@ -2,7 +2,6 @@
 /*
  * From records to samples: tick numbers, gaps, losses, readings, skew.
  */
-#include <stdlib.h>
 #include <string.h>
 #include "analysis/ticks/timeline.h"
 #include "lib/control/control.h"

@@ -85,7 +85,6 @@ static const char *record(const char *name, const struct recipe *r)
 		put_map(&more, 100, meta.session.t0_ns + TICKS / 2 * 1000000ull, 0x10000000,
 			0x10000000, 0, r->later);
 		put_regions(&(struct buffer){ 0 }, &more);
-		free(more.data);
 	}
 	if (r->then) {
 		struct buffer more = { 0 };
@@ -93,10 +92,8 @@ static const char *record(const char *name, const struct recipe *r)
 		put_exec_event(&more, 900000002, 100, 100);
 		put_map(&more, 100, 900000003, 0x10000000, 0x10000000, 0, r->then);
 		put_regions(&(struct buffer){ 0 }, &more);
-		free(more.data);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, r->exe ? r->exe : "/nonexistent/program", TICKS);
-	free(b.data);
 	return temp_path(name);
 }
 
@@ -386,7 +383,7 @@ TEST(lost_samples_are_told_and_nobodys)
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
-		if (strcmp(json_object_get_string(member(row, "kind")), "function") ||
+		if (strcmp(text_of(row, "kind"), "function") ||
 		    says(json_object_get_string(row), "[lost]"))
 			continue;
 		time += number(row, "time_s");
@@ -420,10 +417,10 @@ TEST(code_that_another_library_has_taken_the_place_of)
 
 		for (size_t i = 0; i < json_object_array_length(member(doc, "rows")); i++) {
 			struct json_object *row = json_object_array_get_idx(member(doc, "rows"), i);
-			const char *object = json_object_get_string(member(row, "object"));
+			const char *object = text_of(row, "object");
 
-			if (!strcmp(json_object_get_string(member(row, "kind")), "process") ||
-			    !strcmp(json_object_get_string(member(row, "kind")), "total"))
+			if (!strcmp(text_of(row, "kind"), "process") ||
+			    !strcmp(text_of(row, "kind"), "total"))
 				continue;
 			first += object && !strcmp(object, "/nonexistent/program") ?
 					 number(row, "time_s") :

@@ -3,9 +3,6 @@
  * The command itself: exit codes, messages, and reports of made-up recordings.
  * KJOULE in the environment names the binary.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -193,7 +190,6 @@ static void record_two(const char *name, uint64_t ticks, uint32_t target)
 		uj[1] += second ? 1500 : 500;
 	}
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", ticks);
-	free(b.data);
 }
 
 TEST(a_report_tells_the_truth)
@@ -201,10 +197,8 @@ TEST(a_report_tells_the_truth)
 	struct json_object *doc, *row;
 
 	record_two("two", 10000, KJOULE_TARGET_PROCESS);
-	assert_int_equal(kjoule("report --json %s", temp_path("two")), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	assert_string_equal(json_object_get_string(member(doc, "frequency_kind")), "measured");
+	doc = kjoule_json(0, "report --json %s", temp_path("two"));
+	assert_string_equal(text_of(doc, "frequency_kind"), "measured");
 	row = find_row(doc, "function", "/nonexistent/program");
 	assert_non_null(row);
 	/* A tick's own time is 2 us on the mean; entry and exit are 1 us at 1 GHz and half of
@@ -224,10 +218,9 @@ TEST(a_report_tells_the_truth)
 	row = find_row(doc, "process", NULL);
 	assert_true(near(number(row, "time_s"), 10, 1e-6));
 	assert_true(near(number(row, "energy_package_j"), 15, 0.03));
-	assert_string_equal(json_object_get_string(member(row, "comm")), "program");
+	assert_string_equal(text_of(row, "comm"), "program");
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "energy_package_j"), 15, 0.03));
-	json_object_put(doc);
 	/* the object cannot be read: said once, and not a failure */
 	assert_true(says(err, "/nonexistent/program: no symbols"));
 }
@@ -238,12 +231,11 @@ TEST(parts_add_up_to_the_whole)
 	double time = 0, energy = 0, process_time = 0, process_energy = 0;
 
 	record_two("sum", 3333, KJOULE_TARGET_PROCESS);
-	assert_int_equal(kjoule("report --json %s", temp_path("sum")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("sum"));
 	rows = member(doc, "rows");
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
-		const char *kind = json_object_get_string(member(row, "kind"));
+		const char *kind = text_of(row, "kind");
 
 		if (!strcmp(kind, "process")) {
 			process_time += number(row, "time_s");
@@ -255,7 +247,6 @@ TEST(parts_add_up_to_the_whole)
 	}
 	assert_true(near(time, process_time, 1e-6));
 	assert_true(near(energy, process_energy, 1e-6));
-	json_object_put(doc);
 }
 
 TEST(every_format_and_sort_works)
@@ -378,13 +369,10 @@ TEST(what_can_not_be_told_is_no_zero)
 	for (uint32_t k = 0; k < 100; k++)
 		put_sample(&b, k, 0x10001000, 0, 0, 0);
 	write_recording(temp_path("bare"), &meta, &b, 1, "/nonexistent/program", 100);
-	free(b.data);
-	assert_int_equal(kjoule("report --json %s", temp_path("bare")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("bare"));
 	row = find_row(doc, "process", NULL);
 	assert_null(figure_of(row, "energy_package_j"));
 	assert_null(member(row, "freq_mhz"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("bare")), 0);
 	assert_true(says(out, "- : the energy counter was not seen to move twice"));
 	assert_true(says(out, "- : no frequency source"));
@@ -407,17 +395,14 @@ TEST(lost_and_missed_have_their_lines)
 	for (uint32_t k = 250; k < 300; k++)
 		put_sample(&b, k, 0x10001000, 0, 0, 0);
 	write_recording(temp_path("lost"), &meta, &b, 1, "/nonexistent/program", 300);
-	free(b.data);
-	assert_int_equal(kjoule("report --raw --json %s", temp_path("lost")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --raw --json %s", temp_path("lost"));
 	/* missed ticks between two of its samples are its own */
 	row = find_row(doc, "function", "/nonexistent/program");
 	assert_true(near(number(row, "time_s"), 0.250, 1e-9));
 	assert_true(near(number(row, "samples"), 240, 0));
 	row = find_row(doc, "function", "");
 	assert_true(near(number(row, "time_s"), 0.050, 1e-9));
-	assert_string_equal(json_object_get_string(member(row, "function")), "[lost]");
-	json_object_put(doc);
+	assert_string_equal(text_of(row, "function"), "[lost]");
 	assert_int_equal(kjoule("script %s", temp_path("lost")), 0);
 	assert_true(says(out, "gap     10 ticks missed"));
 	assert_true(says(out, "lost    60 records, 50 of them samples"));
@@ -434,7 +419,6 @@ TEST(samples_at_a_switch_say_so)
 	put_sample(&b, 1, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_SWITCH, 0, 0);
 	put_sample(&b, 2, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 0, 0);
 	write_recording(temp_path("switched"), &meta, &b, 1, "/nonexistent/program", 10);
-	free(b.data);
 	assert_int_equal(kjoule("script %s", temp_path("switched")), 0);
 	assert_true(says(out, " at a switch\n"));
 	assert_null(strstr(strstr(out, "at a switch") + 1, "at a switch"));
@@ -460,16 +444,12 @@ TEST(a_cpu_that_is_away_takes_nothing)
 		put_sample(&b[1], k, 0, KJOULE_SAMPLE_IDLE, 0, 0);
 	put_gap(&b[1], 50, 250);
 	write_recording(temp_path("away"), &meta, b, 2, "/nonexistent/program", 300);
-	free(b[0].data);
-	free(b[1].data);
-	assert_int_equal(kjoule("report --raw --json %s", temp_path("away")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --raw --json %s", temp_path("away"));
 	row = find_row(doc, "function", "/nonexistent/program");
 	assert_true(near(number(row, "energy_package_j"), 3, 0.05));
 	row = find_named(doc, "[missed]");
 	assert_non_null(row);
 	assert_true(near(number(row, "time_s"), 0.250, 1e-9));
-	json_object_put(doc);
 }
 
 TEST(absurd_gaps_and_losses_end)
@@ -490,5 +470,4 @@ TEST(absurd_gaps_and_losses_end)
 		assert_in_range(kjoule("report %s", temp_path("absurd")), 0, 1);
 		assert_in_range(kjoule("script %s", temp_path("absurd")), 0, 1);
 	}
-	free(b.data);
 }

@@ -4,7 +4,6 @@
  * tables are in selftests/user/test_options.py.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "cli/options.h"
 #include "output/output.h"

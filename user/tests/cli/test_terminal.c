@@ -227,7 +227,7 @@ TEST(json_is_clean_and_says_the_same)
 		doc = json_tokener_parse(text);
 		row = lines ? doc : json_object_array_get_idx(doc, 0);
 		/* a byte that is no UTF-8 has no place in JSON; all others have */
-		assert_string_equal(json_object_get_string(member(row, "=n\033\xc2\x9b?")),
+		assert_string_equal(text_of(row, "=n\033\xc2\x9b?"),
 				    "=1+\"\033?\xc2\x9b\xe2\x80\xae");
 		json_object_put(doc);
 	}
@@ -396,9 +396,6 @@ static const char *write_evil(const char *name, uint32_t target, uint64_t seed)
 	write_recording(plain, &meta, &b, 1, program, 6000);
 	add_names(plain, path_of(name));
 	free(units.data);
-	free(batches.data);
-	free(more.data);
-	free(b.data);
 	return path_of(name);
 }
 
@@ -506,8 +503,7 @@ TEST(names_are_there)
 	/* all but bytes that are no UTF-8 is as it was */
 	row = find_named(doc, "a_funct_a\033[7m?\xc2\x9b?\x7f_made_evil");
 	assert_non_null(row);
-	assert_string_equal(json_object_get_string(member(row, "comm")),
-			    "=1+\033[7m?\xc2\x9b?\x7f\n");
+	assert_string_equal(text_of(row, "comm"), "=1+\033[7m?\xc2\x9b?\x7f\n");
 	assert_non_null(find_named(doc, "=j\033?\xc2\x9b?it"));
 	json_object_put(doc);
 	ask(0, "\n", "annotate '%s'", one);
@@ -562,13 +558,7 @@ TEST(pictures_are_clean)
 	free(svg);
 }
 
-static int done(void **state)
-{
-	free(text);
-	return tool_done(state);
-}
-
 int main(void)
 {
-	return tests_run(setup, done);
+	return tests_run(setup, NULL);
 }

@@ -5,7 +5,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,16 +15,6 @@
 
 #define MS	1000000ull
 #define T0	1000000000ull
-
-static struct json_object *report(const char *options, const char *name)
-{
-	struct json_object *doc;
-
-	assert_int_equal(kjoule("report --raw --json %s %s", options, temp_path(name)), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
-}
 
 /* A fifth of a second of a program at 1 W. */
 static void record_without(const char *name, uint64_t children_lost)
@@ -42,7 +31,6 @@ static void record_without(const char *name, uint64_t children_lost)
 		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 200);
-	free(b.data);
 }
 
 static void record_plain(const char *name)
@@ -84,15 +72,13 @@ static double ticks_w(double handler_ns, double idle_w, double *half_j)
 
 	put_calibration(&cal);
 	record_plain("longer");
-	assert_int_equal(kjoule("report --json %s", temp_path("longer")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("longer"));
 	row = find_row(doc, "function", NULL);
 	*half_j = (number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j")) / 2;
 	w = number(find_row(doc, "ticks", NULL), "power_package_w");
 	assert_true(near(json_object_get_double(json_object_array_get_idx(
 				 member(member(doc, "cost"), "ticks_w"), 0)),
 			 w, 1e-6));
-	json_object_put(doc);
 	return w;
 }
 
@@ -149,10 +135,9 @@ TEST(each_source_has_its_own_cost_of_ticks)
 	}
 	put_calibration(&cal);
 	write_recording(temp_path("costs"), &meta, &b, 1, "/nonexistent/program", 1000);
-	free(b.data);
-	assert_int_equal(kjoule("report --json --source perf:power/energy-pkg/,test,hwmon:board/power1 %s",
-				temp_path("costs")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0,
+			  "report --json --source perf:power/energy-pkg/,test,hwmon:board/power1 %s",
+			  temp_path("costs"));
 	w = member(member(doc, "cost"), "interrupts_w");
 	assert_int_equal(json_object_array_length(w), 4);
 	assert_true(near(json_object_get_double(json_object_array_get_idx(w, 0)), 2, 1e-9));
@@ -160,7 +145,6 @@ TEST(each_source_has_its_own_cost_of_ticks)
 	assert_null(json_object_array_get_idx(w, 2));
 	assert_true(near(json_object_get_double(json_object_array_get_idx(w, 3)), 7, 1e-9));
 	assert_true(near(number(find_row(doc, "ticks", NULL), "power_pmu_w"), 7, 1e-6));
-	json_object_put(doc);
 }
 
 /* Where intervals are wide because of the calibration, a line says so, and what to do. */
@@ -189,11 +173,9 @@ TEST(a_noisy_calibration_is_told)
 		assert_int_equal(strstr(out, note) != NULL, noisy == 1 || noisy == 3);
 		assert_int_equal(kjoule("report -v --raw %s", temp_path("noise")), 0);
 		assert_null(strstr(out, "noisy"));
-		assert_int_equal(kjoule("report --json %s", temp_path("noise")), 0);
-		doc = json_tokener_parse(out);
+		doc = kjoule_json(0, "report --json %s", temp_path("noise"));
 		assert_true(near(number(member(doc, "cost"), "calibration_error"),
 				 noisy == 1 || noisy == 3 ? 0.4 : 0.028, 0.003));
-		json_object_put(doc);
 	}
 }
 
@@ -218,13 +200,11 @@ TEST(no_calibration_is_wider_than_a_noisy_one)
 		record_plain("none");
 		assert_int_equal(kjoule("report -v %s", temp_path("none")), 0);
 		assert_int_equal(says(out, "there was no calibration, and the intervals are wider for it"), none);
-		assert_int_equal(kjoule("report --json %s", temp_path("none")), 0);
-		doc = json_tokener_parse(out);
+		doc = kjoule_json(0, "report --json %s", temp_path("none"));
 		row = json_object_array_get_idx(member(doc, "rows"), 0);
 		width[none] =
 			number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
 		time[none] = number(row, "time_hi_s") - number(row, "time_lo_s");
-		json_object_put(doc);
 	}
 	assert_true(width[1] > width[0] && time[1] >= time[0]);
 }
@@ -271,14 +251,12 @@ TEST(noisy_other_interrupts_are_told)
 			assert_null(strstr(out, "what other interrupts"));
 		assert_int_equal(says(out, "the calibration was noisy: what other interrupts took is known to 0.8 %"),
 				 i == 1);
-		assert_int_equal(kjoule("report --json %s", temp_path("others")), 0);
-		doc = json_tokener_parse(out);
+		doc = kjoule_json(0, "report --json %s", temp_path("others"));
 		assert_true(
 			near(number(member(doc, "cost"), "other_interrupts_error"), told[i], 1e-9));
 		row = find_row(doc, "function", "/nonexistent/program");
 		width[i] = number(row, "time_hi_s") - number(row, "time_lo_s");
 		joule[i] = number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
-		json_object_put(doc);
 	}
 	/* at 2 W */
 	assert_true(joule[2] > 0.99 * 2 * 2 * 0.02 * 0.2 * 2 &&
@@ -316,24 +294,19 @@ TEST(domains_without_a_column_are_named)
 		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
 	}
 	write_recording(temp_path("rails"), &meta, &b, 1, "/nonexistent/program", 200);
-	free(b.data);
 	/* one of nine, and one that was never read */
-	doc = report("--source test,hwmon:board/power1", "rails");
+	doc = report_json("--raw --source test,hwmon:board/power1", "rails");
 	assert_int_equal(json_object_array_length(member(member(doc, "energy"), "domains")), 8);
 	list = member(member(doc, "energy"), "left_out");
 	assert_int_equal(json_object_array_length(list), 2);
-	assert_string_equal(
-		json_object_get_string(member(json_object_array_get_idx(list, 0), "name")),
-		"rail8");
-	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 1), "source")),
+	assert_string_equal(text_of(json_object_array_get_idx(list, 0), "name"), "rail8");
+	assert_string_equal(text_of(json_object_array_get_idx(list, 1), "source"),
 			    "hwmon:board/power1");
-	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("rails")), 0);
 	assert_true(says(out, "# energy left out rail8: source test\n"));
 	record_plain("plain");
-	doc = report("", "plain");
+	doc = report_json("--raw", "plain");
 	assert_int_equal(json_object_array_length(member(member(doc, "energy"), "left_out")), 0);
-	json_object_put(doc);
 }
 
 /* Gaps that are too long to tell whose they were leave the figures too low: how far is said. */
@@ -368,11 +341,9 @@ TEST(what_is_nobody_s_is_told)
 			}
 			write_recording(temp_path("gap"), &meta, &b, 1, "/nonexistent/program",
 					500);
-			free(b.data);
-			doc = report("", "gap");
+			doc = report_json("--raw", "gap");
 			assert_true(near(number(doc, "missed_unattributed"), nobody_s ? length : 0, 0));
 			assert_true(near(number(doc, "missed_interpolated"), nobody_s ? 0 : length, 0));
-			json_object_put(doc);
 			assert_int_equal(kjoule("report --raw %s", temp_path("gap")), 0);
 			/* 500 ticks less 40 and 50, and these */
 			assert_int_equal(nobody_s && !i, says(out,
@@ -394,8 +365,7 @@ TEST(children_that_were_not_followed_are_told)
 				NULL,
 			lost != 0);
 		assert_int_equal(strstr(out, "could not be followed") != NULL, lost != 0);
-		doc = report("", "orphans");
+		doc = report_json("--raw", "orphans");
 		assert_true(near(number(doc, "children_lost"), lost, 0));
-		json_object_put(doc);
 	}
 }

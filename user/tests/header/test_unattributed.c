@@ -4,7 +4,6 @@
  * script shows of them: made-up recordings whose truth is known.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
 #include "attribute/energy_columns.h"
@@ -16,26 +15,13 @@
 #define MS	1000000ull
 #define T0	1000000000ull
 
-static struct json_object *report(const char *options, const char *name)
-{
-	struct json_object *doc;
-
-	assert_int_equal(kjoule("report --raw --json %s %s", options, temp_path(name)), 0);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
-}
-
 static struct json_object *others(struct json_object *doc, const char *source)
 {
-	struct json_object *list = member(doc, "unattributed");
+	struct json_object *o;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
-
-		if (!strcmp(json_object_get_string(member(o, "source")), source))
+	for (size_t i = 0; (o = item_of(doc, "unattributed", i)); i++)
+		if (!strcmp(text_of(o, "source"), source))
 			return o;
-	}
 	return NULL;
 }
 
@@ -82,7 +68,6 @@ static void record_many(const char *name)
 		uj[1] += 500;
 	}
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 2000);
-	free(b.data);
 }
 
 TEST(other_sources_stand_beside_and_are_not_added)
@@ -90,7 +75,7 @@ TEST(other_sources_stand_beside_and_are_not_added)
 	struct json_object *doc, *o;
 
 	record_many("many");
-	doc = report("", "many");
+	doc = report_json("--raw", "many");
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 4, 0.03));
 	assert_true(
 		near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"),
@@ -102,7 +87,7 @@ TEST(other_sources_stand_beside_and_are_not_added)
 	assert_true(near(number(others(doc, "powercap:intel-rapl:0"), "energy_j"), 2 * 3.85, 1e-6));
 	o = others(doc, "powercap:intel-rapl:0:0");
 	assert_true(near(number(o, "energy_j"), 3.85, 1e-6));
-	assert_string_equal(json_object_get_string(member(o, "inside")), "powercap:intel-rapl:0");
+	assert_string_equal(text_of(o, "inside"), "powercap:intel-rapl:0");
 	o = others(doc, "hwmon:board/power1");
 	assert_true(near(number(o, "energy_j"), 5 + 0.95 * 7, 1e-6));
 	assert_true(near(number(o, "covered_s"), 1.95, 1e-6));
@@ -110,7 +95,6 @@ TEST(other_sources_stand_beside_and_are_not_added)
 	assert_true(near(number(o, "mean_c"), 45, 1e-6));
 	assert_true(near(number(o, "max_c"), 50, 1e-6));
 	assert_true(near(number(others(doc, "perf:cpu/instructions/"), "count"), 1900000, 0));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("many")), 0);
 	assert_true(says(out, "# energy     source test\n"));
 	assert_true(says(out, "powercap:intel-rapl:0: domain package, quantity energy, readings 40, covered 1.95 s, energy 7.7 J, power 3.9487 W\n"));
@@ -142,8 +126,6 @@ static void record_scopes_beside(const char *name, unsigned int n)
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 100);
 	kjoule_session_info_clear(&meta.session);
-	free(b[0].data);
-	free(b[1].data);
 }
 
 /* A reading of each package tells of no difference, however many packages there are. */
@@ -152,20 +134,18 @@ TEST(energy_takes_two_readings_of_one_counter)
 	struct json_object *doc, *o;
 
 	record_scopes_beside("once", 1);
-	doc = report("", "once");
+	doc = report_json("--raw", "once");
 	o = others(doc, "other");
 	assert_true(near(number(o, "readings"), 2, 0));
 	assert_null(member(o, "energy_j"));
 	assert_null(member(o, "power_w"));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("once")), 0);
 	assert_true(says(out, "other: domain package, quantity energy, readings 2\n"));
 	/* errors are of domains, readings of the source: there may be more of them */
 	assert_true(says(out, "reads 40, errors 79\n"));
 	record_scopes_beside("twice", 2);
-	doc = report("", "twice");
+	doc = report_json("--raw", "twice");
 	assert_true(near(number(others(doc, "other"), "energy_j"), 2 * 0.01, 1e-9));
-	json_object_put(doc);
 }
 
 TEST(another_source_can_be_attributed)
@@ -174,7 +154,7 @@ TEST(another_source_can_be_attributed)
 
 	record_many("many");
 	/* a meter: its zones side by side, one inside the other */
-	doc = report("--source powercap", "many");
+	doc = report_json("--raw --source powercap", "many");
 	o = find_row(doc, "function", "[kernel]");
 	assert_true(near(number(o, "power_package_w"), 6, 0.05));
 	assert_true(near(number(o, "power_core_w"), 3, 0.05));
@@ -182,22 +162,19 @@ TEST(another_source_can_be_attributed)
 	assert_true(near(number(others(doc, "test"), "energy_j"), 3.97, 1e-6));
 	o = json_object_array_get_idx(member(member(doc, "energy"), "domains"), 1);
 	assert_int_equal(json_object_get_int(member(o, "parent")), 0);
-	json_object_put(doc);
 
 	/* power becomes energy */
-	doc = report("--source hwmon:board/power1", "many");
+	doc = report_json("--raw --source hwmon:board/power1", "many");
 	o = find_row(doc, "function", "[kernel]");
 	assert_true(near(number(o, "power_board_w"), 7, 0.01));
 	assert_true(near(number(find_row(doc, "function", "/nonexistent/program"), "power_board_w"),
 			 5, 0.01));
-	json_object_put(doc);
 
 	/* two at once: columns of their own, with names that differ */
-	doc = report("--source test,powercap:intel-rapl:0", "many");
+	doc = report_json("--raw --source test,powercap:intel-rapl:0", "many");
 	o = find_row(doc, "function", "[kernel]");
 	assert_true(near(number(o, "power_package_w"), 3, 0.03));
 	assert_true(near(number(o, "power_powercap_intel_rapl_0_package_w"), 6, 0.05));
-	json_object_put(doc);
 
 	assert_int_equal(kjoule("report -v --source hwmon:board/power1 %s", temp_path("many")), 0);
 	assert_true(says(out, ", from power, "));
@@ -254,8 +231,6 @@ static void record_packages(const char *name, bool scoped)
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 1000);
 	kjoule_session_info_clear(&meta.session);
-	free(b[0].data);
-	free(b[1].data);
 }
 
 /* One column, each zone charging its own CPUs. */
@@ -264,7 +239,7 @@ TEST(zones_of_packages_charge_their_own_cpus)
 	struct json_object *doc;
 
 	record_packages("two", true);
-	doc = report("", "two");
+	doc = report_json("--raw", "two");
 	assert_true(
 		near(number(find_row(doc, "function", "[kernel]"), "power_package_w"), 1, 0.01));
 	assert_true(
@@ -273,7 +248,6 @@ TEST(zones_of_packages_charge_their_own_cpus)
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 6, 0.1));
 	assert_false(json_object_object_get_ex(find_row(doc, "total", NULL),
 					       "energy_powercap_intel_rapl_1_package_j", NULL));
-	json_object_put(doc);
 }
 
 /* Where it is not known that they have no CPU in common, they are columns of their own. */
@@ -282,11 +256,10 @@ TEST(domains_that_may_overlap_are_never_summed)
 	struct json_object *doc, *row;
 
 	record_packages("overlap", false);
-	doc = report("", "overlap");
+	doc = report_json("--raw", "overlap");
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "energy_package_j"), 5, 0.05));
 	assert_true(near(number(row, "energy_powercap_intel_rapl_1_package_j"), 1, 0.05));
-	json_object_put(doc);
 }
 
 /* Counters that two CPUs do not share: what each runs is charged by its own. */
@@ -311,15 +284,12 @@ TEST(scopes_of_a_source_charge_their_own_cpus)
 	}
 	write_recording(temp_path("scopes"), &meta, b, 2, "/nonexistent/program", 1000);
 	kjoule_session_info_clear(&meta.session);
-	free(b[0].data);
-	free(b[1].data);
-	doc = report("", "scopes");
+	doc = report_json("--raw", "scopes");
 	assert_true(
 		near(number(find_row(doc, "function", "[kernel]"), "power_package_w"), 1, 0.01));
 	assert_true(
 		near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"),
 		     5, 0.05));
-	json_object_put(doc);
 	/* script says whose each one is, and CPU 0 is no exception */
 	assert_int_equal(kjoule("script %s", temp_path("scopes")), 0);
 	assert_true(says(out, "energy  package 100000 uJ of CPU 0\n"));
@@ -355,8 +325,6 @@ static void record_one_of_two(const char *name, bool still)
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 2000);
 	kjoule_session_info_clear(&meta.session);
-	free(b[0].data);
-	free(b[1].data);
 }
 
 /* It was not measured, which is not the same as no energy. */
@@ -366,7 +334,7 @@ TEST(code_on_cpus_without_a_counter_has_no_energy)
 
 	for (int still = 0; still < 2; still++) {
 		record_one_of_two("one", still);
-		doc = report("", "one");
+		doc = report_json("--raw", "one");
 		row = find_row(doc, "function", "[kernel]");
 		assert_true(near(number(row, "time_s"), 1, 0.01));
 		assert_true(isnan(number(row, "energy_package_j")) &&
@@ -385,7 +353,6 @@ TEST(code_on_cpus_without_a_counter_has_no_energy)
 						member(member(doc, "energy"), "domains"), 0),
 					"unmeasured_part"),
 				 1 - 0.98 * 2 / 3.5, 0.001));
-		json_object_put(doc);
 		assert_int_equal(kjoule("report --raw %s", temp_path("one")), 0);
 		assert_true(says(out, "# unmeasured package: of 44.0 %"));
 	}
@@ -409,7 +376,6 @@ TEST(shared_counters_are_nobody_s_in_particular)
 	put_sample(&b[1], 0, 0x10001000, 0, 1000000, 0);
 	write_recording(temp_path("shared"), &meta, b, 2, "/nonexistent/program", 10);
 	kjoule_session_info_clear(&meta.session);
-	free(b[1].data);
 	assert_int_equal(kjoule("script %s", temp_path("shared")), 0);
 	assert_true(says(out, "energy  package 77 uJ\n"));
 }
@@ -440,7 +406,6 @@ static void record_beside_recorder(const char *name, uint32_t package)
 	}
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 2000);
 	kjoule_session_info_clear(&meta.session);
-	free(b[1].data);
 }
 
 /* What the recorder draws is the recorder's, on a CPU that was not sampled, too. */
@@ -450,14 +415,12 @@ TEST(the_recorder_pays_for_itself)
 	for (unsigned int raw = 0; raw < 2; raw++) {
 		struct json_object *doc;
 
-		assert_int_equal(kjoule("report --json %s %s", raw ? "--raw" : "",
-					temp_path("recorder")), 0);
-		doc = json_tokener_parse(out);
+		doc = kjoule_json(0, "report --json %s %s", raw ? "--raw" : "",
+				  temp_path("recorder"));
 		assert_true(near(number(find_row(doc, "function", "/nonexistent/program"),
 					"power_package_w"), 2, 0.02));
 		assert_true(
 			near(number(find_row(doc, "function", ""), "power_package_w"), 3, 0.03));
-		json_object_put(doc);
 	}
 }
 
@@ -467,11 +430,10 @@ TEST(a_recorder_on_another_package_pays_nothing)
 	struct json_object *doc;
 
 	record_beside_recorder("elsewhere", 1);
-	doc = report("", "elsewhere");
+	doc = report_json("--raw", "elsewhere");
 	assert_true(
 		near(number(find_row(doc, "function", "/nonexistent/program"), "power_package_w"),
 		     3.5, 0.02));
-	json_object_put(doc);
 }
 
 /*
@@ -502,8 +464,6 @@ static void record_parked(const char *name, uint64_t seconds)
 	}
 	put_skipped(&b[1], 0, 1000 * seconds, T0, T0 + seconds * 1000 * MS);
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 1000 * seconds);
-	free(b[0].data);
-	free(b[1].data);
 }
 
 TEST(parked_cpus_are_idle_and_pay_no_ticks)
@@ -511,8 +471,7 @@ TEST(parked_cpus_are_idle_and_pay_no_ticks)
 	struct json_object *doc, *row;
 
 	record_parked("skipped", 20);
-	assert_int_equal(kjoule("report --json %s", temp_path("skipped")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("skipped"));
 	row = find_named(doc, "[idle]");
 	assert_non_null(row);
 	/* of both CPUs; no tick has taken anything from them */
@@ -525,7 +484,6 @@ TEST(parked_cpus_are_idle_and_pay_no_ticks)
 	row = find_row(doc, "ticks", NULL);
 	assert_true(near(number(row, "time_s"), 2 * 0.003, 0.002));
 	assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 28, 0.1));
-	json_object_put(doc);
 }
 
 /* Forty days of an idle CPU, in memory that does not grow with them. */
@@ -545,12 +503,10 @@ TEST(long_idle_times_take_no_memory)
 		at += ticks / 50;
 	}
 	write_recording(temp_path("long"), &meta, &b, 1, "/nonexistent/program", ticks);
-	free(b.data);
-	doc = report("", "long");
+	doc = report_json("--raw", "long");
 	assert_true(near(number(find_named(doc, "[idle]"), "time_s"), (ticks - 50) * 1e-3, 1e-3));
 	assert_true(
 		near(number(find_row(doc, "total", NULL), "energy_package_j"), ticks * 1e-3, 1));
-	json_object_put(doc);
 }
 
 TEST(ticks_of_an_offline_cpu_are_told_as_that)
@@ -570,12 +526,10 @@ TEST(ticks_of_an_offline_cpu_are_told_as_that)
 			put_bytes(&b, &gap, sizeof(gap));
 	}
 	write_recording(temp_path("offline"), &meta, &b, 1, "/nonexistent/program", 100);
-	free(b.data);
-	doc = report("", "offline");
+	doc = report_json("--raw", "offline");
 	/* ten ticks would have been given to the program, had they been missed */
 	assert_true(near(number(find_named(doc, "[offline]"), "time_s"), 0.010, 1e-9));
 	assert_true(near(number(member(doc, "counters"), "offline"), 10, 0));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report -v %s", temp_path("offline")), 0);
 	assert_true(says(out, "offline 10, "));
 	assert_int_equal(kjoule("script %s", temp_path("offline")), 0);
@@ -601,8 +555,7 @@ TEST(script_shows_every_source)
 	while (end > out && end[-1] != '\n')
 		end--;
 	line = json_tokener_parse(end);
-	assert_string_equal(json_object_get_string(member(line, "source")),
-			    "powercap:intel-rapl:0");
+	assert_string_equal(text_of(line, "source"), "powercap:intel-rapl:0");
 	assert_true(near(number(line, "powercap_intel_rapl_0_package_uj"), 0, 0));
 	assert_true(near(number(line, "duration_ns"), 1000, 0));
 	json_object_put(line);

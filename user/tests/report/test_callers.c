@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <json-c/json.h>
 #include "analysis/cpm/cpm.h"
@@ -294,39 +293,16 @@ static void record(const char *name)
 	write_recording(temp_path(name), &meta, &b, 1, exe, ROUND * ROUNDS);
 }
 
-/* What the tool prints. Return: its exit code */
+/* What the tool prints, messages behind. Return: its exit code */
 static char *output;
 
 static int run(const char *arguments, const char *file)
 {
-	char command[1024], binary[300];
-	const char *name = getenv("KJOULE");
-	size_t len;
-	ssize_t n;
-	int status;
+	int code = kjoule("%s %s", arguments, temp_path(file));
 
-	if (!name) {
-		n = readlink("/proc/self/exe", binary, sizeof(binary) - 16);
-		for (int up = 0; up < 2 && n > 0;)
-			up += binary[--n] == '/';
-		strcpy(binary + (n > 0 ? n : 0), "/kjoule");
-		name = binary;
-	}
-	snprintf(command, sizeof(command), "%s %s %s", name, arguments, temp_path(file));
-	snprintf(command + strlen(command), sizeof(command) - strlen(command), " >%s 2>&1",
-		 temp_path("output"));
-	status = system(command);
 	free(output);
-	output = (char *)read_file(temp_path("output"), &len);
-	output[len] = '\0';
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static const char *word(struct json_object *row, const char *key)
-{
-	struct json_object *v = NULL;
-
-	return json_object_object_get_ex(row, key, &v) && v ? json_object_get_string(v) : "";
+	assert_true(asprintf(&output, "%s%s", out, err) >= 0);
+	return code;
 }
 
 /* To this part of it. */
@@ -337,27 +313,8 @@ static bool within(double a, double b, double by)
 
 static struct json_object *find(struct json_object *doc, const char *kind, const char *function)
 {
-	struct json_object *rows = NULL;
-
-	json_object_object_get_ex(doc, "rows", &rows);
-	for (size_t i = 0; rows && i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (!strcmp(word(row, "kind"), kind) &&
-		    (!function || !strcmp(word(row, "function"), function)))
-			return row;
-	}
-	return NULL;
-}
-
-static struct json_object *report(const char *arguments)
-{
-	struct json_object *doc;
-
-	assert_int_equal(run(arguments, "calls"), 0);
-	doc = json_tokener_parse(output);
-	assert_non_null(doc);
-	return doc;
+	return function ? row_with(doc, "kind", kind, "function", function, NULL) :
+	       row_with(doc, "kind", kind, NULL);
 }
 
 static const char children_j[] = "children_energy_package_j", self_j[] = "self_energy_package_j";
@@ -368,8 +325,8 @@ TEST(children_have_what_they_called)
 	double shared, alone, j;
 
 	record("calls");
-	doc = report("report --children --json");
-	plain = report("report --json");
+	doc = report_json("--children", "calls");
+	plain = report_json("", "calls");
 	shared = number(find(plain, "function", "work_shared"), "energy_package_j");
 	alone = number(find(plain, "function", "work_alone"), "energy_package_j");
 	/* the functions' own figures are those of the plain report */
@@ -391,8 +348,6 @@ TEST(children_have_what_they_called)
 	assert_int_equal(number(find(doc, "function", "call_first"), "children_samples"),
 			 100 * ROUNDS);
 	assert_int_equal(number(find(doc, "function", "call_first"), "self_samples"), 0);
-	json_object_put(plain);
-	json_object_put(doc);
 	assert_int_equal(run("report --children -v", "calls"), 0);
 	assert_non_null(strstr(output, "call_again"));
 	assert_non_null(strstr(output, "# callers    samples 12000, with callers 12000, cut 2000"));
@@ -422,8 +377,8 @@ TEST(children_have_the_columns_of_the_plain_report)
 		uj[1] += 300;
 	}
 	write_recording(temp_path("calls"), &meta, &b, 1, "/nonexistent/program", 1000);
-	children = report("report --children --json");
-	plain = report("report --json");
+	children = report_json("--children", "calls");
+	plain = report_json("", "calls");
 	for (int d = 0; d < 2; d++) {
 		char name[96] = "energy_the_regulator_of_the_board_s_first_half__one_j", all[128];
 
@@ -434,8 +389,6 @@ TEST(children_have_the_columns_of_the_plain_report)
 		assert_true(within(number(find(children, "total", NULL), all),
 				 number(find(plain, "total", NULL), name), 1e-6));
 	}
-	json_object_put(children);
-	json_object_put(plain);
 }
 
 /* A program next to another one that runs for a hundredth of the time. */
@@ -490,7 +443,7 @@ TEST(folded_lines_add_up_to_the_total)
 	double total, time;
 
 	record("calls");
-	plain = report("report --json");
+	plain = report_json("", "calls");
 	total = number(find(plain, "total", NULL), "energy_package_j");
 	time = number(find(plain, "total", NULL), "time_s");
 	assert_int_equal(run("report --folded", "calls"), 0);
@@ -507,7 +460,6 @@ TEST(folded_lines_add_up_to_the_total)
 	assert_int_equal(folded("program;call_outer;call_first;work_shared "), 100 * ROUNDS);
 	assert_int_equal(run("report --folded --weight samples --comm other", "calls"), 1);
 	assert_non_null(strstr(output, "--comm other: no such process in this recording"));
-	json_object_put(plain);
 }
 
 /* Two hundred stacks of a few microjoules and a half each. */
@@ -532,12 +484,11 @@ TEST(rounding_takes_nothing_from_the_total)
 	}
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
 	write_recording(temp_path("calls"), &meta, &b, 1, exe, 10000);
-	plain = report("report --json");
+	plain = report_json("", "calls");
 	assert_int_equal(run("report --folded", "calls"), 0);
 	assert_true(fabs(folded("") -
 			 number(find(plain, "total", NULL), "energy_package_j") * 1e6) <= 1);
 	assert_true(folded("") > 900);
-	json_object_put(plain);
 }
 
 TEST(callers_are_below_each_function)
@@ -548,16 +499,15 @@ TEST(callers_are_below_each_function)
 	size_t i = 0;
 
 	record("calls");
-	doc = report("report -g --json");
+	doc = report_json("-g", "calls");
 	json_object_object_get_ex(doc, "rows", &rows);
-	while (strcmp(word(json_object_array_get_idx(rows, i), "function"), "work_shared"))
+	while (strcmp(text_of(json_object_array_get_idx(rows, i), "function"), "work_shared"))
 		i++;
 	row = json_object_array_get_idx(rows, i);
-	for (i++; !strcmp(word(json_object_array_get_idx(rows, i), "kind"), "caller"); i++)
+	for (i++; !strcmp(text_of(json_object_array_get_idx(rows, i), "kind"), "caller"); i++)
 		if (number(json_object_array_get_idx(rows, i), "depth") == 1)
 			parts += number(json_object_array_get_idx(rows, i), "energy_package_j");
 	assert_true(within(parts, number(row, "energy_package_j"), 1e-6));
-	json_object_put(doc);
 	assert_int_equal(run("report --call-graph", "calls"), 0);
 	shared = strstr(output, "  work_shared ");
 	first = strstr(output, "+- call_first");

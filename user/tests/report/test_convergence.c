@@ -89,8 +89,7 @@ static struct json_object *at(struct json_object *doc, const char *function, siz
 
 	while (i--) {
 		row = json_object_array_get_idx(rows, i);
-		if (!strcmp(json_object_get_string(member(row, "function")), function) &&
-		    !from_end--)
+		if (!strcmp(text_of(row, "function"), function) && !from_end--)
 			return row;
 	}
 	return NULL;
@@ -122,15 +121,7 @@ static bool no_gnuplot(void)
 
 static struct json_object *convergence(const char *picture, const char *files)
 {
-	char path[300];
-	int code;
-
-	snprintf(path, sizeof(path), "%s", temp_path(picture));
-	code = kjoule("report --json --convergence \"%s\" %s", path, files);
-	if (code)
-		print_message("%s", err);
-	assert_int_equal(code, 0);
-	return json_tokener_parse(out);
+	return kjoule_json(0, "report --json --convergence \"%s\" %s", temp_path(picture), files);
 }
 
 /* Four times as many samples, half as wide. */
@@ -163,7 +154,6 @@ TEST(more_samples_are_surer)
 			 1e-6));
 	/* a beginning is not the whole: off what it is is not known */
 	assert_null(member(quarter, "energy_off_percent"));
-	json_object_put(doc);
 	assert_true(is_file_with("long.svg", "<?xml"));
 	assert_true(is_file_with("long.csv",
 				 "block,comm,function,object,runs,samples,block_samples,time_s,"));
@@ -196,7 +186,6 @@ TEST(more_runs_come_nearer)
 	assert_true(fabs(number(at(doc, "total", 1), "time_off_percent")) < 0.2);
 	assert_true(number(at(doc, "total", 0), "time_half_percent") <
 		    number(at(doc, "total", 5), "time_half_percent") / 1.5);
-	json_object_put(doc);
 	/* a quote in a name ends no string */
 	assert_true(is_file_with("it's.svg", "<?xml"));
 }

@@ -4,8 +4,6 @@
  * among the others these stand; and energy of another source than the one that the windows are of.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
 #include "tests/support/synthetic.h"
@@ -129,24 +127,16 @@ static void record(const char *name, uint32_t windows)
 		before = uj + noise;
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, (WINDOWS + 1) * PERIOD);
-	free(b.data);
-	free(side_band.data);
 }
 
 static struct json_object *report(const char *options, int code)
 {
-	struct json_object *doc;
-
-	if (kjoule("report --json %s %s", options, temp_path("edge")) != code)
-		fail_msg("report %s: %s", options, err);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
+	return kjoule_json(code, "report --json %s %s", options, temp_path("edge"));
 }
 
 static const char *text(struct json_object *o, const char *key)
 {
-	return json_object_get_string(member(o, key)) ? json_object_get_string(member(o, key)) : "";
+	return text_of(o, key) ? text_of(o, key) : "";
 }
 
 /* Return: which row of all that of a block is, -1: none */
@@ -186,7 +176,6 @@ TEST(long_blocks_have_a_power)
 			    0.03);
 		assert_null(member(row_of(doc, i), "model_note"));
 	}
-	json_object_put(doc);
 }
 
 /* Of two short blocks by turns, and of one that hardly runs, no power is known, but why not. */
@@ -212,7 +201,6 @@ TEST(what_is_not_told_has_a_reason)
 		assert_string_equal(text(row, "model_note"), unmeasured[i].note);
 	}
 	assert_false(isnan(number(find_row(doc, "total", NULL), "energy_package_j")));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --percent-limit 0 %s", temp_path("edge")), 0);
 	for (size_t i = 0; i < sizeof(unmeasured) / sizeof(unmeasured[0]); i++)
 		assert_true(says(out, unmeasured[i].reason));
@@ -237,7 +225,6 @@ TEST(what_is_not_told_stands_by_its_time)
 	assert_true(place_of(doc, LOW) > place_of(doc, ONE) &&
 		    place_of(doc, LOW) > place_of(doc, OTHER));
 	assert_int_equal(place_of(doc, RARE), -1);
-	json_object_put(doc);
 }
 
 /*
@@ -259,16 +246,13 @@ TEST(samples_of_held_ticks_are_nobodys)
 		n++;
 	}
 	assert_int_equal(n, BLOCKS);
-	json_object_put(doc);
 	/* an idle CPU runs no instruction that could be named, however many it was held at */
 	idle = true;
 	record("idle", WINDOWS);
 	idle = false;
-	assert_int_equal(kjoule("report --json --model cpm %s", temp_path("idle")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json --model cpm %s", temp_path("idle"));
 	assert_true(number(find_named(doc, "[idle]"), "time_s") > 0.5);
 	assert_true(near(number(find_named(doc, "[idle]"), "precise_percent"), 0, 1e-9));
-	json_object_put(doc);
 }
 
 /* What it did to the program, and what came to nothing. */
@@ -281,7 +265,6 @@ TEST(for_how_long_it_was_held_is_told)
 	assert_true(number(holds, "failed") == 3 && number(holds, "paused") == 0);
 	assert_true(near(number(holds, "paused_s"), 12.34, 1e-9) &&
 		    near(number(holds, "longest_s"), 0.0215, 1e-9));
-	json_object_put(doc);
 	kjoule("report -v %s", temp_path("edge"));
 	assert_true(says(out, "failed 3, paused 12.34 s, longest 21.5 ms"));
 	record("paused", WINDOWS / 2);
@@ -296,7 +279,6 @@ TEST(a_counter_that_stopped_is_told)
 
 	one = json_object_array_get_idx(member(member(doc, "model"), "edge_windows"), 0);
 	assert_true(number(one, "time_without_part") < 0.01);
-	json_object_put(doc);
 	kjoule("report -v %s", temp_path("edge"));
 	assert_false(says(out, "# windows    none in"));
 	record("stopped", WINDOWS / 2);
@@ -332,7 +314,6 @@ TEST(another_source_has_another_model)
 			text(model, "reason"),
 			"not edge: the windows are of the recording's first source, and another one was asked for; "));
 		assert_true(number(find_row(doc, "total", NULL), "energy_machine_j") > 0);
-		json_object_put(doc);
 	}
 	assert_int_equal(kjoule("report --source other --model edge %s", temp_path("edge")), 1);
 	assert_true(says(err, "--model edge: the windows are of the recording's first source"));

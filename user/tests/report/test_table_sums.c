@@ -77,9 +77,6 @@ static void record_several(const char *name, bool system)
 			   0, 100);
 	put_regions(&none, &side);
 	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", TICKS);
-	free(b[0].data);
-	free(b[1].data);
-	free(side.data);
 }
 
 static int record_all(void **state)
@@ -179,10 +176,20 @@ static const char *const recordings[] = { "one", "mixed", "several", "system", "
 #define RECORDINGS	(sizeof(recordings) / sizeof(recordings[0]))
 
 /* Of a recording with few edge windows the model has to be named. */
+static const char *model_for(const char *name)
+{
+	return strcmp(name, "paused") ? "" : "--model cpm";
+}
+
 static int report(const char *options, const char *name)
 {
-	return kjoule("report %s %s %s", options, strcmp(name, "paused") ? "" : "--model cpm",
-		      temp_path(name));
+	return kjoule("report %s %s %s", options, model_for(name), temp_path(name));
+}
+
+static struct json_object *json_of(const char *options, const char *name)
+{
+	return kjoule_json(0, "report --json %s %s %s", options, model_for(name),
+			   temp_path(name));
 }
 
 TEST(rows_add_up_to_the_total)
@@ -255,15 +262,13 @@ TEST(hidden_rows_are_counted)
 		struct json_object *doc, *rows;
 		size_t functions = 0;
 
-		assert_int_equal(report("--raw --json", recordings[r]), 0);
-		doc = json_tokener_parse(out);
+		doc = json_of("--raw", recordings[r]);
 		rows = member(doc, "rows");
 		for (size_t i = 0; i < json_object_array_length(rows); i++) {
 			struct json_object *row = json_object_array_get_idx(rows, i);
-			const char *comm = json_object_get_string(member(row, "comm"));
+			const char *comm = text_of(row, "comm");
 
-			functions +=
-				!strcmp(json_object_get_string(member(row, "kind")), "function") &&
+			functions += !strcmp(text_of(row, "kind"), "function") &&
 				strcmp(comm, "[kjoule record]") && strcmp(comm, "[held]");
 		}
 		for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -285,7 +290,6 @@ TEST(hidden_rows_are_counted)
 				fail_msg("%s %s: %zu shown, %zu hidden, of %zu:\n%s", recordings[r],
 					 limits[i], n, counted, functions, out);
 		}
-		json_object_put(doc);
 	}
 	assert_int_equal(report("--fields time,function --min-samples 400", "several"), 0);
 	assert_true(says(out, " more rows below 1 % or 400 samples)"));
@@ -330,14 +334,12 @@ TEST(what_is_outside_the_total_has_no_share)
 		assert_true(row_read(line, 8, &row));
 		assert_true(row.figures[5].v > 0);
 		assert_int_equal(row.figures[2].digits, -1);
-		assert_int_equal(report("--json", outside[i].recording), 0);
-		doc = json_tokener_parse(out);
+		doc = json_of("", outside[i].recording);
 		found = find_named(doc, outside[i].name);
 		assert_non_null(found);
 		assert_true(isnan(number(found, "energy_package_percent")));
 		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_percent"),
 				 100, 1e-6));
-		json_object_put(doc);
 	}
 }
 
@@ -529,8 +531,7 @@ TEST(json_has_a_format_and_domains)
 	struct json_object *doc, *rows, *list;
 
 	for (size_t r = 0; r < RECORDINGS; r++) {
-		assert_int_equal(report("--json", recordings[r]), 0);
-		doc = json_tokener_parse(out);
+		doc = json_of("", recordings[r]);
 		assert_int_equal(json_object_get_int(member(doc, "format")), OUTPUT_JSON_FORMAT);
 		rows = member(doc, "rows");
 		assert_true(json_object_array_length(rows) > 2);
@@ -542,23 +543,19 @@ TEST(json_has_a_format_and_domains)
 			for (size_t d = 0; d < 2; d++) {
 				struct json_object *domain = json_object_array_get_idx(list, d);
 
-				assert_string_equal(json_object_get_string(member(domain, "name")),
-						    names[d]);
+				assert_string_equal(text_of(domain, "name"), names[d]);
 				for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
 					assert_true(
 						json_object_object_get_ex(domain, keys[k], NULL));
 			}
 			assert_false(json_object_object_get_ex(row, "energy_package_j", NULL));
 		}
-		json_object_put(doc);
 	}
 	/* without a source there is no domain, and no invented one */
-	assert_int_equal(kjoule("report --json %s", temp_path("dark")), 0);
-	doc = json_tokener_parse(out);
+	doc = kjoule_json(0, "report --json %s", temp_path("dark"));
 	assert_int_equal(json_object_get_int(member(doc, "format")), OUTPUT_JSON_FORMAT);
 	list = member(json_object_array_get_idx(member(doc, "rows"), 0), "domains");
 	assert_true(!list || !json_object_array_length(list));
-	json_object_put(doc);
 }
 
 int main(void)

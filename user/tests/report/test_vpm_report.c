@@ -198,22 +198,15 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 
 		put_map(&side, 100, 900000002, TWIN, 0x10000000, 0, made.twin);
 		put_regions(&none, &side);
-		free(side.data);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, made.object ? made.object : looped_path(),
 			end);
-	free(b.data);
 	return in_loop;
 }
 
 static struct json_object *report(const char *options, const char *name, int code)
 {
-	struct json_object *doc;
-
-	assert_int_equal(kjoule("report --json %s %s", options, temp_path(name)), code);
-	doc = json_tokener_parse(out);
-	assert_non_null(doc);
-	return doc;
+	return kjoule_json(code, "report --json %s %s", options, temp_path(name));
 }
 
 static void check_loop(struct json_object *doc, uint32_t in_loop)
@@ -221,8 +214,8 @@ static void check_loop(struct json_object *doc, uint32_t in_loop)
 	struct json_object *row = find_row(doc, "block", NULL), *vpm = member(doc, "vpm");
 
 	assert_non_null(row);
-	assert_string_equal(json_object_get_string(member(row, "function")), "loop");
-	assert_string_equal(json_object_get_string(member(member(doc, "model"), "name")), "vpm");
+	assert_string_equal(text_of(row, "function"), "loop");
+	assert_string_equal(text_of(member(doc, "model"), "name"), "vpm");
 	assert_true(near(number(row, "power_w"), LOOP_W, 0.01 * LOOP_W));
 	assert_true(number(row, "power_lo_w") <= LOOP_W && number(row, "power_hi_w") >= LOOP_W);
 	assert_true(near(number(row, "latency_us"), 1000 * LATENCY_MS, 25));
@@ -251,14 +244,11 @@ TEST(test_report)
 
 	doc = report("--model vpm", "readings", 0);
 	check_loop(doc, in_loop);
-	json_object_put(doc);
 	/* whoever has had them made wants them */
 	doc = report("", "readings", 0);
 	check_loop(doc, in_loop);
-	json_object_put(doc);
 	doc = report("--model auto --block loop=whatever", "readings", 0);
 	check_loop(doc, in_loop);
-	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("readings")), 0);
 	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "LEFT OUT") &&
 		    says(out, "3 trials without a hit of the breakpoint"));
@@ -292,7 +282,6 @@ static double half_with_others(double *part)
 	row = find_row(doc, "block", NULL);
 	half = number(row, "power_hi_w") - number(row, "power_w");
 	*part = number(member(doc, "cost"), "other_interrupts_part");
-	json_object_put(doc);
 	return half;
 }
 
@@ -327,7 +316,6 @@ TEST(test_unattributed)
 	assert_true(near(number(row, "recorder_awake"), 60, 0) && number(row, "left_out") <= 3);
 	assert_true(near(number(row, "readings") + number(row, "paused") + number(row, "left_out"),
 			 180, 0));
-	json_object_put(doc);
 }
 
 /*
@@ -344,15 +332,12 @@ TEST(test_renamed)
 	put_name_event(&side, T0 + 24 * CYCLE * MS, 100, 100, "worker", false);
 	put_name_event(&side, T0 + 36 * CYCLE * MS, 100, 100, "program", false);
 	put_regions(&none, &side);
-	free(side.data);
 	in_loop = record("renamed", 240, 0, 25);
 	doc = report("--model cpm", "renamed", 0);
 	assert_non_null(find_row(doc, "process", NULL));
-	json_object_put(doc);
 	assert_true(says(out, "\"worker\"") && says(out, "\"program\""));
 	doc = report("", "renamed", 0);
 	check_loop(doc, in_loop);
-	json_object_put(doc);
 }
 
 /* A large recording's records are read from the file, a chunk at a time. */
@@ -387,8 +372,7 @@ static void check_model(const char *options, const char *model)
 {
 	struct json_object *doc = report(options, "chosen", 0);
 
-	assert_string_equal(json_object_get_string(member(member(doc, "model"), "name")), model);
-	json_object_put(doc);
+	assert_string_equal(text_of(member(doc, "model"), "name"), model);
 }
 
 /* What has no readings is reported by the model that knows of it, unless vpm was asked for. */
@@ -442,7 +426,6 @@ TEST(test_part)
 	/* four in each 200 ms */
 	assert_in_range(number(row, "readings") + number(row, "paused"), 118, 120);
 	assert_true(near(number(row, "power_w"), LOOP_W, 0.02 * LOOP_W));
-	json_object_put(doc);
 	assert_int_equal(kjoule("report --from 2s --to 8s %s", temp_path("part")), 0);
 	assert_true(says(out, "these counts are of all of the recording"));
 	assert_int_equal(kjoule("report %s", temp_path("part")), 0);
@@ -462,7 +445,6 @@ TEST(test_other_models)
 	assert_null(find_row(doc, "block", NULL));
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"),
 			 in_loop * 1e-3 + 60 * CYCLE / 2 * 1e-3, 0.05 * in_loop * 1e-3));
-	json_object_put(doc);
 }
 
 TEST(test_refused)
@@ -501,7 +483,6 @@ TEST(test_held_is_no_overhead)
 	assert_true(says(out, ", paused 4 s"));
 	doc = report("--model cpm", "some", 0);
 	assert_true(near(number(member(doc, "overhead"), "paused_s"), 4, 1e-9));
-	json_object_put(doc);
 	record("plain", 0, 0, 0);
 	assert_int_equal(kjoule("report -v %s", temp_path("plain")), 0);
 	assert_true(says(out, "# overhead") && !says(out, ", paused"));
@@ -515,16 +496,13 @@ TEST(test_not_told)
 	doc = report("", "few", 1);
 	row = find_row(doc, "block", NULL);
 	assert_true(isnan(number(row, "power_w")) && isnan(number(row, "energy_j")));
-	assert_true(says(json_object_get_string(member(row, "why")), "too few readings"));
-	json_object_put(doc);
+	assert_true(says(text_of(row, "why"), "too few readings"));
 	record("long", 240, 4, 25);
 	doc = report("", "long", 1);
 	row = find_row(doc, "block", NULL);
 	assert_true(isnan(number(row, "power_w")));
 	assert_true(number(row, "late") > 10);
-	assert_true(says(json_object_get_string(member(row, "why")),
-			 "longer than the meter's interval"));
-	json_object_put(doc);
+	assert_true(says(text_of(row, "why"), "longer than the meter's interval"));
 	assert_int_equal(kjoule("report %s", temp_path("long")), 1);
 	assert_true(says(out, "longer than the meter's interval"));
 }
@@ -573,7 +551,7 @@ static void check_no_time(struct json_object *row, const char *why)
 	assert_null(member(row, "energy_j"));
 	assert_null(member(row, "energy_hi_j"));
 	assert_non_null(member(row, "time_why"));
-	assert_true(says(json_object_get_string(member(row, "time_why")), why));
+	assert_true(says(text_of(row, "time_why"), why));
 }
 
 /*
@@ -598,7 +576,6 @@ TEST(test_callers)
 			made.older = older;
 			doc = check_made(cases[i].function, &in_loop);
 			check_no_time(find_row(doc, "block", NULL), cases[i].why);
-			json_object_put(doc);
 		}
 	}
 	assert_int_equal(kjoule("report %s", temp_path("made")), 0);
@@ -612,7 +589,6 @@ TEST(test_callers)
 		doc = check_made("readings_leaf", &in_loop);
 		check_loop(doc, in_loop);
 		assert_null(member(find_row(doc, "block", NULL), "time_why"));
-		json_object_put(doc);
 	}
 	memset(&made, 0, sizeof(made));
 }
@@ -629,16 +605,13 @@ TEST(test_unreadable)
 	check_no_time(
 		find_row(doc, "block", NULL),
 		"its code cannot be read, so it is not known whether it runs other code: /nonexistent/program");
-	json_object_put(doc);
 	made.older = true;
 	doc = check_made("no file, no end", &in_loop);
 	check_no_time(find_row(doc, "block", NULL), "its code cannot be read");
-	json_object_put(doc);
 	made.object = NULL;
 	made.placeless = true;
 	doc = check_made("no place", &in_loop);
 	check_no_time(find_row(doc, "block", NULL), "does not have where its code is");
-	json_object_put(doc);
 	memset(&made, 0, sizeof(made));
 }
 
@@ -659,7 +632,6 @@ TEST(test_twins)
 		made.older = older;
 		doc = check_made("twins", &in_loop);
 		check_loop(doc, in_loop);
-		json_object_put(doc);
 	}
 	memset(&made, 0, sizeof(made));
 }
@@ -677,15 +649,12 @@ TEST(test_overlap)
 	assert_int_equal(json_object_array_length(rows), 2);
 	row = json_object_array_get_idx(rows, 1);
 	assert_null(member(row, "time_s"));
-	assert_true(says(json_object_get_string(member(row, "time_why")),
-			 "some of its code is that of loop as well"));
-	json_object_put(doc);
+	assert_true(says(text_of(row, "time_why"), "some of its code is that of loop as well"));
 	/* by itself it has them, though no power: there are no readings of it */
 	doc = report("--model vpm --block second=second", "made", 1);
 	row = find_row(doc, "block", NULL);
 	assert_true(near(number(row, "time_s"), in_loop * 1e-3, 0.02 * in_loop * 1e-3));
 	assert_null(member(row, "time_why"));
-	json_object_put(doc);
 	memset(&made, 0, sizeof(made));
 }
 

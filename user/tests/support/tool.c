@@ -146,14 +146,6 @@ int kjoule_on_terminal(unsigned short columns, const char *fmt, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int tool_done(void **state)
-{
-	(void)state;
-	free(out);
-	free(err);
-	return 0;
-}
-
 /* Where a wrapped text goes on in the next line: behind the sign of a comment, and blanks. */
 static const char *next_line(const char *text)
 {

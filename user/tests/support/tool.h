@@ -11,7 +11,7 @@
 
 struct json_object;
 
-/* What the last run said; tool_done() frees it. */
+/* What the last run said. */
 extern char *out, *err;
 
 /* Run "kjoule" with these arguments. Return: exit code */
@@ -27,8 +27,6 @@ struct json_object *kjoule_json(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* The same of "kjoule report --json OPTIONS", of temp_path(name). */
 struct json_object *report_json(const char *options, const char *name);
-/* For cmocka, after the last test. */
-int tool_done(void **state);
 /* Is it in the text, as it is or wrapped? */
 bool says(const char *text, const char *what);
 struct json_object *member(struct json_object *o, const char *key);
