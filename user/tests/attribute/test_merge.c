@@ -329,7 +329,7 @@ TEST(exit_codes_are_reported)
 TEST(damaged_and_cut_files_are_reported)
 {
 	const char *a = temp_path("whole"), *b = temp_path("cut too");
-	char part[8];
+	char part[20];
 	struct json_object *doc, *run;
 	uint8_t *data;
 	size_t len;

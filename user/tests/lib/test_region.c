@@ -16,19 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 #include <kjoule/region.h>
+#include "lib/base/now.h"
 #include "lib/region/mark_ring.h"
 #include "lib/region/region_timeline.h"
 #include "tests/support/marking.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/unit.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 static struct buffer batches;
 static struct kjoule_regions *regions;
@@ -76,6 +69,15 @@ static pid_t start(const struct kjoule_region_area *area, const char *program, i
 	return pid;
 }
 
+/* That reports nothing. */
+static int exit_code_of(const struct kjoule_region_area *area, const char *program)
+{
+	int status;
+
+	waitpid(start(area, program, 0, 1), &status, 0);
+	return WEXITSTATUS(status);
+}
+
 /* Compare what was reported with what was read. */
 static void take(struct kjoule_region_area *area, const struct buffer *side_band, uint64_t begin_ns)
 {
@@ -84,7 +86,7 @@ static void take(struct kjoule_region_area *area, const struct buffer *side_band
 	kjoule_regions_free(regions);
 	assert_int_equal(kjoule_regions_new(batches.data, batches.len, side_band ? side_band->data :
 					    NULL, side_band ? side_band->len : 0, begin_ns,
-					    now_ns(), &regions), 0);
+					    kjoule_now_ns(), &regions), 0);
 }
 
 /*
@@ -94,7 +96,7 @@ static int run(const char *program, void (*each)(struct kjoule_region_area *area
 						 size_t bytes))
 {
 	struct kjoule_region_area *area;
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = kjoule_now_ns();
 	int in[2], out[2], status;
 	char bytes[16384];
 	size_t len = 0;
@@ -321,6 +323,14 @@ static void read_when_told(struct kjoule_region_area *area, int stdin_fd, size_t
 	done = true;
 }
 
+static void their_area_free(struct kjoule_region_area *area, struct kjoule_region_head *head,
+			    int fd)
+{
+	munmap(head, KJOULE_REGION_BYTES);
+	close(fd);
+	kjoule_region_area_free(area);
+}
+
 /* The descriptor that a child of this process has been handed. */
 static struct kjoule_region_head *their_area(const struct kjoule_region_area *area, int *fd)
 {
@@ -387,7 +397,7 @@ TEST(handlers_may_mark_between_any_two_instructions)
 			drain(area);
 			kjoule_region_area_counters(area, &counters);
 			assert_int_equal(counters.unfinished, 0);
-			between[n - MARKING_STEPS_FIRST] = now_ns();
+			between[n - MARKING_STEPS_FIRST] = kjoule_now_ns();
 			step(pid, n++);
 			assert_int_equal(ptrace(PTRACE_CONT, pid, 0, SIGALRM), 0);
 			continue;
@@ -411,10 +421,8 @@ TEST(handlers_may_mark_between_any_two_instructions)
 	}
 	close(out[0]);
 	close(out[1]);
-	munmap(head, KJOULE_REGION_BYTES);
-	close(fd);
 	assert_int_equal(regions->unended, 0);
-	kjoule_region_area_free(area);
+	their_area_free(area, head, fd);
 }
 
 TEST(lost_marks_are_reported_and_others_stay_right)
@@ -463,41 +471,35 @@ TEST(a_long_name_is_cut_between_characters)
 TEST(without_a_session_nothing_happens)
 {
 	struct kjoule_region_area *area;
-	int status, fd;
+	int fd;
 	char text[64];
 	struct stat st;
 
 	unsetenv(KJOULE_REGION_ENV);
-	waitpid(start(NULL, "recorded", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 6);
+	assert_int_equal(exit_code_of(NULL, "recorded"), 6);
 	/* a number that is another file now, and no recorder to be asked */
 	fd = open("/proc/self/exe", O_RDONLY);
 	assert_int_equal(fstat(fd, &st), 0);
 	snprintf(text, sizeof(text), "%d:%llu:%d:%d", fd, (unsigned long long)st.st_ino, -1, 0);
 	setenv(KJOULE_REGION_ENV, text, 1);
-	waitpid(start(NULL, "recorded", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 6);
+	assert_int_equal(exit_code_of(NULL, "recorded"), 6);
 	close(fd);
 	setenv(KJOULE_REGION_ENV, "rubbish", 1);
-	waitpid(start(NULL, "recorded", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 6);
+	assert_int_equal(exit_code_of(NULL, "recorded"), 6);
 	/* a recording that is over */
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	kjoule_region_area_end(area);
-	waitpid(start(area, "recorded", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 6);
+	assert_int_equal(exit_code_of(area, "recorded"), 6);
 	kjoule_region_area_free(area);
 	/*
 	 * and one that is on, found by the recorder's own number where the inherited one was closed
 	 */
 	assert_int_equal(kjoule_region_area_new(&area), 0);
-	waitpid(start(area, "recorded", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 5);
+	assert_int_equal(exit_code_of(area, "recorded"), 5);
 	assert_int_equal(kjoule_region_area_hand_over(area), 0);
 	assert_int_equal(sscanf(getenv(KJOULE_REGION_ENV), "%d:", &fd), 1);
 	close(fd);
-	waitpid(start(NULL, "recorded", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 5);
+	assert_int_equal(exit_code_of(NULL, "recorded"), 5);
 	unsetenv(KJOULE_REGION_ENV);
 	kjoule_region_area_free(area);
 }
@@ -505,7 +507,6 @@ TEST(without_a_session_nothing_happens)
 TEST(a_program_without_room_is_counted)
 {
 	struct kjoule_region_area *area;
-	int status;
 
 	/* under a sanitizer or valgrind no program can be so small */
 #ifdef __SANITIZE_ADDRESS__
@@ -514,8 +515,7 @@ TEST(a_program_without_room_is_counted)
 	if (getenv("KJOULE_TEST_QUICK"))
 		skip();
 	assert_int_equal(kjoule_region_area_new(&area), 0);
-	waitpid(start(area, "cramped", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 6);
+	assert_int_equal(exit_code_of(area, "cramped"), 6);
 	kjoule_region_area_counters(area, &counters);
 	assert_int_equal(counters.unmapped, 1);
 	kjoule_region_area_free(area);
@@ -525,18 +525,15 @@ TEST(a_program_of_another_namespace_is_counted)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
-	int fd, status;
+	int fd;
 
 	assert_int_equal(kjoule_region_area_new(&area), 0);
 	head = their_area(area, &fd);
 	head->pid_namespace++;
-	waitpid(start(area, "recorded", 0, 1), &status, 0);
-	assert_int_equal(WEXITSTATUS(status), 6);
+	assert_int_equal(exit_code_of(area, "recorded"), 6);
 	kjoule_region_area_counters(area, &counters);
 	assert_int_equal(counters.foreign, 1);
-	munmap(head, KJOULE_REGION_BYTES);
-	close(fd);
-	kjoule_region_area_free(area);
+	their_area_free(area, head, fd);
 }
 
 TEST(rings_of_the_dead_are_given_to_others)
@@ -577,9 +574,7 @@ TEST(rings_of_the_dead_are_given_to_others)
 	take(area, NULL, 0);
 	assert_int_equal(regions->damaged, 0);
 	assert_true(regions->entered > 100);
-	munmap(head, KJOULE_REGION_BYTES);
-	close(fd);
-	kjoule_region_area_free(area);
+	their_area_free(area, head, fd);
 }
 
 TEST(full_tables_are_reported)
@@ -595,9 +590,7 @@ TEST(full_tables_are_reported)
 	waitpid(start(area, "killed", 0, open("/dev/null", O_WRONLY | O_CLOEXEC)), &status, 0);
 	kjoule_region_area_counters(area, &counters);
 	assert_int_equal(counters.refused, 1);
-	munmap(head, KJOULE_REGION_BYTES);
-	close(fd);
-	kjoule_region_area_free(area);
+	their_area_free(area, head, fd);
 }
 
 /* Rubbish of all kinds, while it is read, by a process that is killed in the middle of it. */
@@ -605,7 +598,7 @@ TEST(a_writer_of_garbage_harms_only_itself)
 {
 	struct kjoule_region_area *area;
 	struct kjoule_region_head *head;
-	uint64_t seed = 20, end = now_ns() + 400000000;
+	uint64_t seed = 20, end = kjoule_now_ns() + 400000000;
 	int fd, status;
 	double fullest;
 	pid_t pid;
@@ -634,7 +627,7 @@ TEST(a_writer_of_garbage_harms_only_itself)
 					rnd(&seed) >> rnd(&seed) % 64;
 		}
 	}
-	while (now_ns() < end && batches.len < 64 << 20) {
+	while (kjoule_now_ns() < end && batches.len < 64 << 20) {
 		int ret = kjoule_region_area_drain(area, sink, NULL, &fullest);
 
 		assert_true(ret == 0 || ret == 1);
@@ -647,9 +640,7 @@ TEST(a_writer_of_garbage_harms_only_itself)
 	assert_true(regions->damaged > 0);
 	assert_true(counters.damaged > 0);
 	assert_true(regions->n_paths <= KJOULE_REGIONS_MOST);
-	munmap(head, KJOULE_REGION_BYTES);
-	close(fd);
-	kjoule_region_area_free(area);
+	their_area_free(area, head, fd);
 }
 
 /* In a program that is not recorded it costs no more than a check. */

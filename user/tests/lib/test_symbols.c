@@ -5,14 +5,13 @@
  */
 #include <errno.h>
 #include <link.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "lib/base/now.h"
 #include "lib/code/buildid.h"
 #include "lib/code/kallsyms.h"
 #include "lib/code/maps.h"
@@ -216,42 +215,6 @@ TEST(kernel_functions_are_found_in_a_part_of_the_table)
 	kjoule_kallsyms_free(k);
 }
 
-struct id {
-	uint32_t pid, tid;
-	uint64_t time;
-	uint32_t cpu, reserved;
-};
-
-static void put_comm(struct buffer *b, uint32_t pid, uint32_t tid, uint64_t time, const char *name,
-		     bool exec)
-{
-	uint8_t r[56] = { 0 };
-	struct perf_event_header h = { PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
-				       sizeof(r) };
-	struct id id = { pid, tid, time, 0, 0 };
-
-	memcpy(r, &h, 8);
-	memcpy(r + 8, &pid, 4);
-	memcpy(r + 12, &tid, 4);
-	strncpy((char *)r + 16, name, 15);
-	memcpy(r + 32, &id, sizeof(id));
-	put_bytes(b, r, sizeof(r));
-}
-
-static void put_fork(struct buffer *b, uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time)
-{
-	uint8_t r[56] = { 0 };
-	struct perf_event_header h = { PERF_RECORD_FORK, 0, sizeof(r) };
-	struct id id = { pid, tid, time, 0, 0 };
-
-	memcpy(r, &h, 8);
-	memcpy(r + 8, &pid, 4);
-	memcpy(r + 12, &ppid, 4);
-	memcpy(r + 16, &tid, 4);
-	memcpy(r + 32, &id, sizeof(id));
-	put_bytes(b, r, sizeof(r));
-}
-
 TEST(address_spaces_follow_fork_exec_and_remap)
 {
 	struct kjoule_maps *m;
@@ -260,13 +223,13 @@ TEST(address_spaces_follow_fork_exec_and_remap)
 
 	/* not in order of time: rings of several CPUs come one after another */
 	put_map(&b, 10, 500, 0x1000, 0x1000, 0, "/new");	/* hides /old from then on */
-	put_comm(&b, 10, 10, 1, "parent", false);
+	put_name_event(&b, 1, 10, 10, "parent", false);
 	put_map(&b, 10, 100, 0x1000, 0x2000, 0, "/old");
-	put_fork(&b, 20, 10, 20, 300);
-	put_comm(&b, 20, 20, 400, "child", true);		/* exec */
+	put_fork_event(&b, 300, 10, 10, 20, 20);
+	put_name_event(&b, 400, 20, 20, "child", true);		/* exec */
 	put_map(&b, 20, 401, 0x9000, 0x1000, 0, "/other");
-	put_comm(&b, 10, 11, 450, "thread", false);
-	put_fork(&b, 20, 10, 20, 900);				/* the pid again */
+	put_name_event(&b, 450, 10, 11, "thread", false);
+	put_fork_event(&b, 900, 10, 10, 20, 20);				/* the pid again */
 	assert_int_equal(kjoule_maps_new(b.data, b.len, &m, &skipped), 0);
 
 	assert_null(kjoule_maps_find(m, 10, 50, 0x1800));
@@ -401,10 +364,11 @@ TEST(maps_answer_as_if_all_events_were_looked_through)
 			if (t[i].what == EVENT_MAP)
 				put_map(&b, t[i].pid, time, t[i].start, t[i].len, 0, t[i].text);
 			else if (t[i].what == EVENT_FORK)
-				put_fork(&b, t[i].pid, t[i].other, t[i].pid, time);
+				put_fork_event(&b, time, t[i].other, t[i].other, t[i].pid,
+					       t[i].pid);
 			else
-				put_comm(&b, t[i].pid, t[i].other, time, t[i].text,
-					 t[i].what == EVENT_EXEC);
+				put_name_event(&b, time, t[i].pid, t[i].other, t[i].text,
+					       t[i].what == EVENT_EXEC);
 		}
 		assert_int_equal(kjoule_maps_new(b.data, b.len, &m, &skipped), 0);
 		assert_int_equal(skipped, 0);
@@ -534,29 +498,21 @@ TEST(a_cpu_back_online_is_recorded_again)
 	free(b.data);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 /*
  * A process that began before the sideband is known from its beginning, not from when it was found.
  */
 TEST(processes_started_before_are_known_from_their_start)
 {
-	uint64_t before = now_ns(), after, found, times[2];
+	uint64_t before = kjoule_now_ns(), after, found, times[2];
 	struct kjoule_event ev;
 	pid_t pid = fork();
 
 	if (!pid)
 		for (;;)
 			pause();
-	after = now_ns();
+	after = kjoule_now_ns();
 	usleep(300000);
-	found = now_ns();
+	found = kjoule_now_ns();
 	for (int i = 0; i < 2; i++) {
 		struct buffer b = { 0 };
 		size_t off = 0;
@@ -664,6 +620,19 @@ TEST(functions_are_found_by_name)
 	static const char second[] =
 		"static __attribute__((noinline)) int own(int) asm(\"_ZL4stepi\"); static int own(int x) { return x * 5; }\n"
 		"int other(int x) { return own(x) + 1; }\n";
+	static const struct {
+		const char *name, *shown;
+		bool several;
+	} wanted[] = {
+		{ "a::c", "a::c(int)", false }, { "a::c(int) [clone .cold]", NULL, false },
+		{ "a::d", NULL, true }, { "_ZN1a1dEl", "a::d(long)", false },
+		{ "r::f", NULL, true }, { "_ZN1r1f17h0123456789abcdefE", NULL, false },
+		{ "_ZN1r1f17h123456789abcdef0E", NULL, false }, { "main", NULL, false },
+		/* a copy for one caller is the function, and comes behind its unlikely part */
+		{ "a::k", "a::k(int) [clone .constprop.0]", false },
+		/* static ones of two files */
+		{ "_ZL4stepi", NULL, true }, { "step", NULL, true },
+	};
 	const struct kjoule_symbol *symbol;
 	struct kjoule_elf *elf;
 	char command[1200];
@@ -672,40 +641,22 @@ TEST(functions_are_found_by_name)
 	bool several;
 
 	/* names are given to the assembler: a compiler of C will do */
-	write_file(temp_path("names.c"), source, strlen(source));
-	write_file(temp_path("other.c"), second, strlen(second));
+	write_file(file, source, strlen(source));
+	write_file(other, second, strlen(second));
 	snprintf(command, sizeof(command), "gcc -O1 -o %s %s %s", temp_path("names"), file, other);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(kjoule_elf_open(temp_path("names"), NULL, &elf), 0);
-	symbol = kjoule_elf_named(elf, "a::c", &several);
-	assert_true(symbol && !several);
-	assert_string_equal(symbol->name, "a::c(int)");
-	symbol = kjoule_elf_named(elf, "a::c(int) [clone .cold]", &several);
-	assert_true(symbol && !several);
-	symbol = kjoule_elf_named(elf, "a::d", &several);
-	assert_true(symbol && several);
-	symbol = kjoule_elf_named(elf, "_ZN1a1dEl", &several);
-	assert_true(symbol && !several);
-	assert_string_equal(symbol->name, "a::d(long)");
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		symbol = kjoule_elf_named(elf, wanted[i].name, &several);
+		if (!symbol || several != wanted[i].several)
+			fail_msg("%s: %s", wanted[i].name, symbol ? "one or several" : "none");
+		if (wanted[i].shown)
+			assert_string_equal(symbol->name, wanted[i].shown);
+	}
 	/* these have one name, and are separated by what the file calls them */
-	symbol = kjoule_elf_named(elf, "r::f", &several);
-	assert_true(symbol && several);
-	symbol = kjoule_elf_named(elf, "_ZN1r1f17h0123456789abcdefE", &several);
-	assert_true(symbol && !several);
-	one = symbol->start;
+	one = kjoule_elf_named(elf, "_ZN1r1f17h0123456789abcdefE", &several)->start;
 	symbol = kjoule_elf_named(elf, "_ZN1r1f17h123456789abcdef0E", &several);
-	assert_true(symbol && !several && symbol->start != one);
-	symbol = kjoule_elf_named(elf, "main", &several);
-	assert_true(symbol && !several);
-	/* a copy for one caller is the function, and comes behind its unlikely part */
-	symbol = kjoule_elf_named(elf, "a::k", &several);
-	assert_true(symbol && !several);
-	assert_string_equal(symbol->name, "a::k(int) [clone .constprop.0]");
-	/* static ones of two files */
-	symbol = kjoule_elf_named(elf, "_ZL4stepi", &several);
-	assert_true(symbol && several);
-	symbol = kjoule_elf_named(elf, "step", &several);
-	assert_true(symbol && several);
+	assert_true(symbol->start != one);
 	assert_null(kjoule_elf_named(elf, "a::e", &several));
 	kjoule_elf_close(elf);
 }

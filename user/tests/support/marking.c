@@ -14,20 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 #include <kjoule/region.h>
+#include "lib/base/now.h"
 #include "lib/region/mark_ring.h"
 #include "tests/support/marking.h"
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 static void signal_ready(void)
 {
-	struct reported reported = { now_ns(), syscall(SYS_gettid) };
+	struct reported reported = { kjoule_now_ns(), syscall(SYS_gettid) };
 
 	if (write(STDOUT_FILENO, &reported, sizeof(reported)) != sizeof(reported))
 		_exit(9);
@@ -164,7 +157,7 @@ static int signals(void)
 {
 	struct itimerspec often = { { 0, 20000 }, { 0, 20000 } };
 	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
-	uint64_t end = now_ns() + 300000000;
+	uint64_t end = kjoule_now_ns() + 300000000;
 	uint64_t rounds = 0, from;
 	timer_t timer;
 	char byte = 0;
@@ -176,12 +169,13 @@ static int signals(void)
 	signal(SIGALRM, handler);
 	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) || timer_settime(timer, 0, &often, NULL))
 		return 1;
-	while (now_ns() < end || rounds <= 100 || handled <= 100) {
+	while (kjoule_now_ns() < end || rounds <= 100 || handled <= 100) {
 		/*
 		 * never more than the reader can take: a millisecond's worth, and wait until it has
 		 */
 		working = 1;
-		for (from = now_ns(); now_ns() < from + 1000000 && rounds % 512 != 511; rounds++) {
+		for (from = kjoule_now_ns(); kjoule_now_ns() < from + 1000000 &&
+		     rounds % 512 != 511; rounds++) {
 			kjoule_region_begin("a");
 			kjoule_region_begin("b");
 			kjoule_region_end();
@@ -231,7 +225,7 @@ static int stepped(void)
 	for (int i = 0; i < MARKING_STEPS; i++) {
 		raise(SIGSTOP);
 		kjoule_region_begin("a");
-		inside[i] = now_ns();
+		inside[i] = kjoule_now_ns();
 		kjoule_region_end();
 		/* as many instructions as it takes to have all of them interrupted */
 		for (volatile int k = 0; k < MARKING_STEPS; k++)
