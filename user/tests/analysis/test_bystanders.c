@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/profile/profile.h"
+#include "tests/support/calls.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/unit.h"
 
@@ -133,14 +134,8 @@ static void solve(const struct made *m, const uint8_t *kinds, double idle_w,
 		.packages = &package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = kinds,
 		.unsampled_block = IDLE,
 		.steps = CPM_STEPS, .irq_w = { NAN }, .idle_w = { idle_w } };
-	uint32_t group_of[BLOCKS];
-	struct profile *p;
 
-	for (uint32_t i = 0; i < BLOCKS; i++)
-		group_of[i] = i;
-	assert_int_equal(profile_new(&in, &p), 0);
-	assert_int_equal(profile_groups(p, group_of, BLOCKS, out), 0);
-	profile_free(p);
+	blocks_solve(&in, out);
 }
 
 /* By how much the power of the program as a whole is off, in percent: the mean of all sets. */

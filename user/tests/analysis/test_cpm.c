@@ -250,14 +250,8 @@ static struct profile_group streams_of_two(const struct cpm_tick *a, size_t na,
 		.kinds = calls_kinds,
 		.unsampled_block = CALLS_IDLE, .steps = 1, .other = 0.01 };
 	struct profile_group g[CALLS_BLOCKS];
-	uint32_t group_of[CALLS_BLOCKS];
-	struct profile *p;
 
-	for (uint32_t i = 0; i < CALLS_BLOCKS; i++)
-		group_of[i] = i;
-	assert_int_equal(profile_new(&in, &p), 0);
-	assert_int_equal(profile_groups(p, group_of, CALLS_BLOCKS, g), 0);
-	profile_free(p);
+	blocks_solve(&in, g);
 	return g[block];
 }
 
@@ -347,9 +341,7 @@ static struct profile_group idle_second(bool skipped, double *left_out)
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = CALLS_BLOCKS,
 		.kinds = calls_kinds, .unsampled_block = CALLS_IDLE, .steps = 1, .irq_w = { 10 },
 		.idle_uj = { NAN } };
-	uint32_t group_of[CALLS_BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct profile_group g[CALLS_BLOCKS];
-	struct profile *p;
 
 	for (uint32_t i = 0; i < 1000; i++)
 		ticks[i] = RAN(i, CALLS_IDLE);
@@ -359,9 +351,7 @@ static struct profile_group idle_second(bool skipped, double *left_out)
 	}
 	for (int i = 0; i < 11; i++)
 		readings[i] = (struct cpm_reading){ 100 * i, 200000 * i };
-	assert_int_equal(profile_new(&in, &p), 0);
-	assert_int_equal(profile_groups(p, group_of, CALLS_BLOCKS, g), 0);
-	profile_free(p);
+	blocks_solve(&in, g);
 	*left_out = g[CALLS_IDLE].ticks_s;
 	profile_net(&g[CALLS_IDLE], 1);
 	return g[CALLS_IDLE];

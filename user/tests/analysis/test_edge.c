@@ -114,22 +114,26 @@ static void simulate(struct run *r, uint64_t seed)
 
 static const uint8_t kinds[BLOCKS];
 
-static int solve(struct run *r, struct cpm_vectors *v, struct edge_result *result)
+/* The sets and the powers that were found last. */
+static struct cpm_vectors v;
+static struct edge_result result;
+
+static int solve(struct run *r)
 {
 	struct cpm_stream stream = { .ticks = r->ticks, .n = r->n_ticks };
-	struct edge_input in = { .vectors = v, .windows = r->windows, .n_windows = r->n_windows,
+	struct edge_input in = { .vectors = &v, .windows = r->windows, .n_windows = r->n_windows,
 				 .session = &r->session, .tick = r->cost / r->T,
 				 .irq_w = r->cost > 0 ? r->irq_w : NAN };
 
-	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, v), 0);
-	return edge_solve(&in, result);
+	assert_int_equal(cpm_vectors_new(&stream, 1, kinds, &v), 0);
+	return edge_solve(&in, &result);
 }
 
 /* The vector of a block that runs alone. */
-static uint32_t vector_of(const struct cpm_vectors *v, uint32_t block)
+static uint32_t vector_of(uint32_t block)
 {
-	for (uint32_t i = 1; i < v->n_vectors; i++)
-		if (v->first[i + 1] - v->first[i] == 1 && v->members[v->first[i]] == block)
+	for (uint32_t i = 1; i < v.n_vectors; i++)
+		if (v.first[i + 1] - v.first[i] == 1 && v.members[v.first[i]] == block)
 			return i;
 	fail_msg("block %u never ran", block);
 	return 0;
@@ -139,6 +143,8 @@ static void run_free(struct run *r)
 {
 	free(r->windows);
 	free(r->ticks);
+	edge_free(&result);
+	cpm_vectors_free(&v);
 }
 
 /*
@@ -152,21 +158,17 @@ static void repeat(struct run r, unsigned int runs, double *rms, unsigned int *i
 	*width = 0;
 	memset(rms, 0, BLOCKS * sizeof(*rms));
 	for (unsigned int i = 0; i < runs; i++) {
-		struct edge_result result;
-		struct cpm_vectors v;
 
 		simulate(&r, 1000 + i);
-		assert_int_equal(solve(&r, &v, &result), 0);
+		assert_int_equal(solve(&r), 0);
 		for (unsigned int b = 0; b < r.n_blocks; b++) {
-			struct value w = result.w[vector_of(&v, b)];
+			struct value w = result.w[vector_of(b)];
 			double off = w.v / r.power[b] - 1;
 
 			rms[b] += off * off / runs;
 			*inside += w.lo <= r.power[b] && r.power[b] <= w.hi;
 			*width += (w.hi - w.lo) / 2 / r.power[b] / runs / r.n_blocks;
 		}
-		edge_free(&result);
-		cpm_vectors_free(&v);
 		run_free(&r);
 	}
 	for (unsigned int b = 0; b < r.n_blocks; b++)
@@ -243,8 +245,6 @@ TEST(disturbed_windows)
 {
 	struct run r = of_lengths(alternating, 0.2, 0.2, 0);
 	double rms[BLOCKS], width;
-	struct edge_result result;
-	struct cpm_vectors v;
 	unsigned int inside;
 
 	r.disturbed = 0.1;
@@ -255,14 +255,12 @@ TEST(disturbed_windows)
 	assert_true(fmax(rms[0], rms[1]) < 0.0025);
 	assert_true(inside >= 0.75 * 2 * RUNS);
 	simulate(&r, 7);
-	assert_int_equal(solve(&r, &v, &result), 0);
+	assert_int_equal(solve(&r), 0);
 	/* small disturbances are like others */
 	assert_true(result.wild > 0.05 * r.n_windows && result.wild < 0.1 * r.n_windows);
 	assert_true(result.wild_spins > 0 && result.wild_spins < 40);
 	assert_int_equal(result.windows + result.wild + result.spins + result.wild_spins,
 			 r.n_windows);
-	edge_free(&result);
-	cpm_vectors_free(&v);
 	run_free(&r);
 }
 
@@ -278,39 +276,31 @@ TEST(coarse_ticks)
 TEST(short_blocks_are_refused)
 {
 	struct run r = of_lengths(alternating, 0.1, 0.1, 0);
-	struct edge_result result;
-	struct cpm_vectors v;
 
 	r.T = UPDATE / 15;
 	simulate(&r, 5);
-	assert_int_equal(solve(&r, &v, &result), 0);
+	assert_int_equal(solve(&r), 0);
 	for (uint32_t b = 0; b < 2; b++) {
-		assert_int_equal(result.why[vector_of(&v, b)], EDGE_SHORT);
-		assert_true(isnan(result.w[vector_of(&v, b)].v));
+		assert_int_equal(result.why[vector_of(b)], EDGE_SHORT);
+		assert_true(isnan(result.w[vector_of(b)].v));
 	}
-	edge_free(&result);
-	cpm_vectors_free(&v);
 	run_free(&r);
 }
 
 TEST(too_few_windows)
 {
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
-	struct edge_result result;
-	struct cpm_vectors v;
 
 	r.n_windows = 24;
 	simulate(&r, 5);
-	assert_int_equal(solve(&r, &v, &result), -ENODATA);
-	cpm_vectors_free(&v);
+	assert_int_equal(solve(&r), -ENODATA);
 	run_free(&r);
 	/* and none in which all are paused */
 	r.n_windows = 300;
 	simulate(&r, 5);
 	for (size_t i = 0; i < r.n_windows; i++)
 		r.windows[i].spin = false;
-	assert_int_equal(solve(&r, &v, &result), -ENODATA);
-	cpm_vectors_free(&v);
+	assert_int_equal(solve(&r), -ENODATA);
 	run_free(&r);
 }
 
@@ -319,9 +309,7 @@ TEST(too_many_ticks)
 {
 	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
 	struct cpm_stream stream;
-	struct edge_result result;
 	struct edge_input in;
-	struct cpm_vectors v;
 
 	simulate(&r, 5);
 	stream = (struct cpm_stream){ .ticks = r.ticks, .n = r.n_ticks };
@@ -332,8 +320,6 @@ TEST(too_many_ticks)
 	assert_int_equal(edge_solve(&in, &result), -EFBIG);
 	in.ticks_most = 0;
 	assert_int_equal(edge_solve(&in, &result), 0);
-	edge_free(&result);
-	cpm_vectors_free(&v);
 	run_free(&r);
 }
 
@@ -350,10 +336,8 @@ static void groups_of(struct run *r, const uint32_t *group_of, double spin_off,
 	struct cpm_reading readings[2] = { { 0, 0 }, { last, 1000000 } };
 	struct cpm_tick *ticks = calloc(last + 1, sizeof(*ticks));
 	struct cpm_stream stream = { .ticks = ticks, .n = last + 1 };
-	struct edge_result result;
 	struct edge_input in;
 	struct cpm_domain d;
-	struct cpm_vectors v;
 
 	in = (struct edge_input){ .vectors = &v, .windows = r->windows, .n_windows = r->n_windows,
 				  .session = &r->session, .tick = r->cost / r->T,
@@ -450,9 +434,7 @@ TEST(all_other_sets_have_a_power)
 	struct cpm_group groups[4];
 	struct cpm_stream streams[2];
 	struct edge_input in;
-	struct edge_result result;
 	struct cpm_domain d;
-	struct cpm_vectors v;
 	uint32_t other_set = UINT32_MAX;
 	uint64_t seed = 5, n = 0;
 	struct cpm_tick *beside;
@@ -491,8 +473,6 @@ TEST(all_other_sets_have_a_power)
 		assert_true(fabs(sqrt(groups[g].variance) * 1.96 / half - 1) < 1e-6);
 	}
 	cpm_domain_free(&d);
-	edge_free(&result);
-	cpm_vectors_free(&v);
 	free(beside);
 	run_free(&r);
 }

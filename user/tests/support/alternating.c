@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/support/alternating.h"
+#include "tests/support/calls.h"
 #include "tests/support/synthetic.h"
 
 static double normal(uint64_t *dice)
@@ -107,14 +108,8 @@ void alternating_solve(const struct alternating *a, enum profile_model model,
 		       struct profile_group *g)
 {
 	struct alternating_input in;
-	uint32_t group_of[ALTERNATING_BLOCKS + 1];
-	struct profile *p;
 
 	alternating_input(a, model, &in);
-	for (uint32_t i = 0; i <= a->n_blocks; i++)
-		group_of[i] = i;
-	assert(!profile_new(&in.in, &p));
-	assert(!profile_groups(p, group_of, a->n_blocks + 1, g));
-	profile_free(p);
+	blocks_solve(&in.in, g);
 	free((void *)in.stream.freq_khz);
 }

@@ -89,20 +89,28 @@ void calls_solve(const struct calls *r, unsigned int steps, double tick_s,
 		.unsampled_block = CALLS_IDLE,
 		.steps = steps, .irq_w = { r->irq_w },
 		.calibration_error = r->calibration_error };
-	uint32_t group_of[CALLS_BLOCKS];
-	struct profile *p;
 	double inverse = 0;
 
-	for (uint32_t i = 0; i < CALLS_BLOCKS; i++) {
-		group_of[i] = i;
+	for (uint32_t i = 0; i < CALLS_BLOCKS; i++)
 		costs[i] = (struct profile_cost){ .longer = r->longer ? r->longer[i] : 1,
 						  .interrupted = 1, .shifted = r->shifted,
 						  .variance = r->variance };
-	}
 	for (size_t i = 0; i < r->n_ticks; i++)
 		inverse += r->freq[i] ? 1.0 / r->freq[i] : 0;
 	stream.usual_khz = inverse > 0 ? r->n_ticks / inverse : 0;
-	assert_int_equal(profile_new(&in, &p), 0);
-	assert_int_equal(profile_groups(p, group_of, CALLS_BLOCKS, out), 0);
+	blocks_solve(&in, out);
+}
+
+void blocks_solve(const struct profile_input *in, struct profile_group *out)
+{
+	uint32_t *group_of = calloc(in->n_blocks, sizeof(*group_of));
+	struct profile *p;
+
+	assert_non_null(group_of);
+	for (uint32_t i = 0; i < in->n_blocks; i++)
+		group_of[i] = i;
+	assert_int_equal(profile_new(in, &p), 0);
+	assert_int_equal(profile_groups(p, group_of, in->n_blocks, out), 0);
 	profile_free(p);
+	free(group_of);
 }

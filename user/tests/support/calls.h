@@ -47,5 +47,7 @@ void calls_free(struct calls *r);
 /* Figures of each block. @tick_s: what a tick is calibrated to take */
 void calls_solve(const struct calls *r, unsigned int steps, double tick_s,
 		 struct profile_group *out);
+/** blocks_solve() - figures of each block of an input by itself, into as many as it has */
+void blocks_solve(const struct profile_input *in, struct profile_group *out);
 
 #endif /* KJOULE_TEST_CALLS_H */
