@@ -30,7 +30,7 @@ int kjoule_sysfs_use_add(struct kjoule_session *s, struct kobject *folder, struc
 void kjoule_sysfs_use_remove(struct kobject **uses);
 
 /*
- * kjoule_sysfs_check() - may the caller see energy and tasks?. Checked at each read, so that an
+ * kjoule_sysfs_check() - may the caller see energy and tasks? Checked at each read, so that an
  * open file does not pass on its opener's rights. Return: 0 or -EPERM.
  */
 static inline int kjoule_sysfs_check(void)

@@ -68,11 +68,11 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 					     header_json(&header) : NULL);
 		else if (opt->function)
 			ret = kjoule_fail(err, ESRCH,
-					  "%s: no sample fell into a function %s of what was asked for; kjoule report has those that there are",
+					  "%s: no sample in function '%s'; `kjoule report` lists the functions",
 					  path, opt->function);
 		else
 			ret = kjoule_fail(err, ESRCH,
-					  "%s: no function of what was asked for, and whose code can be seen, has %g %% of the whole",
+					  "%s: no function with readable code has %g %% of the energy; try a lower --percent-limit",
 					  path, opt->percent_limit);
 		annotate_free(&a);
 	}
@@ -114,7 +114,7 @@ int cmd_annotate(int argc, char **argv)
 	if (opt.lines && !opt.source)
 		return cmd_usage("annotate", "--no-source leaves nothing of --by line");
 	if (argc - first > 1)
-		return cmd_usage("annotate", "one file, please; found '%s' as well",
+		return cmd_usage("annotate", "expected one file; found '%s' as well",
 				 argv[first + 1]);
 	if (annotate_fields_check(opt.fields, &err))
 		return cmd_usage("annotate", "%s", err.text);

@@ -98,7 +98,7 @@ int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t
 size_t blocks_domain_names(const struct blocks *b, const char *names[PROFILE_DOMAINS]);
 
 /* The process that stands for CPUs that edge windows paused. */
-#define BLOCKS_PAUSED_CPUS	"[held]"
+#define BLOCKS_PAUSED_CPUS	"[paused]"
 
 /** blocks_process_is_outside() - in no total: the recorder of a process, and paused CPUs */
 bool blocks_process_is_outside(const struct blocks_process *p);

@@ -392,6 +392,7 @@ static void merge_warn_of_objects(struct merge *m, const struct view *v)
 
 		snprintf(text, sizeof(text), "%s: %s", path, view_why_missing(error));
 		merge_text(m->names, text);
+		m->warned = true;
 		if (m->names->n_texts > before)
 			cmd_warn("%s", text);
 	}

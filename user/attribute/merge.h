@@ -94,6 +94,7 @@ struct merge {
 	double median[MERGE_FIGURES];
 	struct merge_notes notes;	/* how recordings differ in kind */
 	bool damaged;			/* parts of a file were */
+	bool warned;			/* of objects without names */
 	bool has_outliers;
 	struct groups groups;	/* of an average run, after merge_average() */
 };

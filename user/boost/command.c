@@ -16,14 +16,11 @@
 #include "boost/boost.h"
 #include "cli/cmd.h"
 
-/*
- * What a command has to end in when it is to, before it is killed, and between two looks whether it
- * has.
- */
+/* Time a command gets to exit before SIGKILL, and the interval at which it is polled. */
 #define ORDER_MS	2000
 #define LOOK_MS		20
 
-/* What a shell takes as it is, and what stands for the rest of a text that is too long. */
+/* Characters that need no quotes in a shell; the mark of a text that was cut. */
 #define PLAIN		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 #define CUT		"..."
 

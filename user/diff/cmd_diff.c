@@ -58,7 +58,7 @@ static int diff_parse_sides(int argc, char **argv, int first, int dashes, struct
 				 a->n[0] ? "behind" : "before");
 	if (!several && a->n[1] != 1)
 		return cmd_usage("diff",
-				 "two recordings, please, or -- between those of one side and of the other; found %zu",
+				 "expected two recordings, or 'A... -- B...'; found %zu",
 				 a->n[0]);
 	if (a->without_outliers && a->n[0] == 1 && a->n[1] == 1)
 		return cmd_usage("diff",
@@ -287,11 +287,12 @@ static int diff_recordings(const struct asked *a)
 	if (!ret)
 		ret = diff_load_sides(&d, a, &err);
 	if (!ret)
+		ret = columns_check_domains(a->opt.domains, d.domains, d.n_domains, &err);
+	d.shown_first = columns_shown_first(a->opt.domains, d.domains, d.n_domains);
+	if (!ret)
 		ret = diff_rows(&d, &a->opt);
 	if (ret == -ESRCH && !err.text[0])
 		kjoule_fail(&err, ESRCH, "--comm %s: no such process on either side", a->opt.comm);
-	if (!ret)
-		ret = columns_check_domains(a->opt.domains, d.domains, d.n_domains, &err);
 	if (!ret)
 		ret = diff_print(&d, &a->opt);
 	if (ret)

@@ -46,6 +46,7 @@ struct diff {
 	struct merge_names names;
 	struct merge sides[2];
 	unsigned int n_domains;
+	unsigned int shown_first;	/* of them, see struct blocks */
 	const char *domains[PROFILE_DOMAINS];
 	unsigned int place[PROFILE_DOMAINS][2];
 	size_t n, n_hidden, compared;

@@ -204,8 +204,10 @@ static struct json_object *diff_header_json(const struct diff *d)
 	return o;
 }
 
-static void diff_print_side(const struct merge *m, const char *name)
+static void diff_print_side(const struct diff *d, int side, const char *name)
 {
+	const struct merge *m = &d->sides[side];
+	unsigned int domain = d->n_domains ? d->place[d->shown_first][side] : 0;
 	const struct merge_run *r = &m->runs[0];
 	double time_s = 0, j = 0, lost = 0;
 
@@ -213,7 +215,7 @@ static void diff_print_side(const struct merge *m, const char *name)
 		if (m->runs[i].left_out)
 			continue;
 		time_s += m->runs[i].groups.total[0].time_s.v / m->kept;
-		j += m->n_domains ? m->runs[i].groups.total[0].energy[0].j.v / m->kept : NAN;
+		j += d->n_domains ? m->runs[i].groups.total[0].energy[domain].j.v / m->kept : NAN;
 		lost += m->runs[i].stats.lost;
 	}
 	output_printf(stdout, "# %s: %.60s%s", name, r->path, m->n > 1 ? " ..." : "");
@@ -229,8 +231,8 @@ static void diff_print_side(const struct merge *m, const char *name)
 
 static void diff_print_header(const struct diff *d, bool verbose)
 {
-	diff_print_side(&d->sides[0], "A");
-	diff_print_side(&d->sides[1], "B");
+	diff_print_side(d, 0, "A");
+	diff_print_side(d, 1, "B");
 	output_printf(stdout, "# %s is half of the 95 %% interval of B-A%s\n", output_half(),
 		      verbose ? "" : "; details: -v");
 	for (int side = 0; side < 2; side++)

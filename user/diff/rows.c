@@ -25,9 +25,9 @@ static double diff_row_key(const struct diff_row *r)
 	double v = NAN;
 
 	if (sort_key == SORT_ENERGY && sort_diff->n_domains)
-		v = r->energy[0].by.v;
+		v = r->energy[sort_diff->shown_first].by.v;
 	else if (sort_key == SORT_POWER && sort_diff->n_domains)
-		v = r->power[0].by.v;
+		v = r->power[sort_diff->shown_first].by.v;
 	if (isnan(v) && sort_key != SORT_POWER)
 		v = r->time.by.v;
 	return isnan(v) ? 0 : fabs(v);
@@ -220,11 +220,12 @@ static bool diff_row_is_small(const struct diff *d, const struct diff_row *r, do
 	for (int side = 0; side < 2; side++) {
 		const struct profile_group *t = d->sides[side].groups.total;
 		double whole = t->time_s.v, part = r->time_s[side].v;
+		double whole_j = d->n_domains ?
+				 t->energy[d->place[d->shown_first][side]].j.v : NAN;
 
-		if (d->n_domains && !isnan(r->j[0][side].v) &&
-		    !isnan(t->energy[d->place[0][side]].j.v)) {
-			whole = t->energy[d->place[0][side]].j.v;
-			part = r->j[0][side].v;
+		if (!isnan(whole_j) && !isnan(r->j[d->shown_first][side].v)) {
+			whole = whole_j;
+			part = r->j[d->shown_first][side].v;
 		}
 		if (part >= whole * percent / 100)
 			return false;

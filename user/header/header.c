@@ -92,7 +92,7 @@ static const struct kjoule_domain_info *header_next_left_out(const struct view *
 
 static void header_print_gap(FILE *f, const char *names, const struct header_gap *gap)
 {
-	static const char rest[] = "there was no reading: the energy is taken to be as in the rest, intervals are wider, and code that ran mostly then has none";
+	static const char rest[] = "there was no reading: the energy is taken to be as in the rest, intervals are wider, and code that mostly ran then has no interval";
 
 	if (gap->unread)
 		wrap_comment(f, "unmeasured",
@@ -520,7 +520,7 @@ struct json_object *header_json(const struct header *h)
 	header_json_put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
 			json_object_new_int(v->rec.end.exit_code) : NULL);
 	header_json_put(o, "duration_s", output_json_real(view_duration_s(v)));
-	header_json_put(o, "start_ns", json_object_new_uint64(view_start_ns(v)));
+	header_json_put(o, "start_clock_ns", json_object_new_uint64(view_start_ns(v)));
 	header_json_put(o, "from_s", v->cut ? output_json_real(v->from_ns * 1e-9) : NULL);
 	header_json_put(o, "to_s", v->cut ? output_json_real(v->to_ns * 1e-9) : NULL);
 	header_json_put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
@@ -614,7 +614,7 @@ static void header_print_summary(const struct header *h, const char *warnings)
 		.outside_j = h->outside_j,
 		.verbose = h->verbose,
 		.warnings = warnings,
-		.messages = view_missing(h->view, &object, &why),
+		.messages = view_missing(h->view, &object, &why) || view_is_damaged(h->view),
 	};
 
 	s.subject = s.of_command ? summary_command(command) :

@@ -49,7 +49,7 @@ static void header_print_edge_doubts(FILE *f, const struct blocks *b,
 	}
 	if (!e) {
 		wrap_comment(f, "windows",
-			     "%zu, too few of a kind that agree with each other to know powers from; record for longer",
+			     "%zu, too few consistent windows to solve for power; record for longer",
 			     package->n_windows);
 		return;
 	}

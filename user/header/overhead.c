@@ -11,6 +11,9 @@
 #include "output/output.h"
 #include "output/wrap.h"
 
+/* More of a CPU than its code took: there was hardly any, and the recorder ran there. */
+#define PART_MOST	1
+
 /*
  * For how long CPUs were held for edge windows, or for readings of blocks, which is none of the
  * overhead.
@@ -33,7 +36,7 @@ void header_overhead_missed_print(FILE *f, const struct view *v, const struct bl
 			     "record was asked for %.6g %% at most, which was missed: %s",
 			     100 * bound,
 			     overhead_ticks(cpus, n) > bound ?
-				     "the program's ticks are dearer than the calibration's" :
+				     "ticks cost more than when they were calibrated" :
 				     "the recorder had to share the program's CPUs");
 	free(cpus);
 }
@@ -65,9 +68,10 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 		o, "met", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = json_object_new_object();
+		double part = overhead_part(&cpus[i]);
 
 		json_object_object_add(c, "cpu", json_object_new_uint64(cpus[i].cpu));
-		json_object_object_add(c, "part", overhead_real_json(overhead_part(&cpus[i])));
+		json_object_object_add(c, "part", overhead_real_json(part > PART_MOST ? NAN : part));
 		json_object_object_add(c, "ticks", json_object_new_uint64(cpus[i].ticks));
 		json_object_object_add(c, "taken_s", overhead_real_json(cpus[i].taken_s));
 		json_object_object_add(c, "busy_s",

@@ -278,7 +278,7 @@ static void series_print_summary(const struct merge *m, const char *warnings,
 		.samples = b.samples, .interval_ns = first->interval_ns, .counted = true,
 		.lost = b.lost, .lost_samples = b.lost_samples, .missed = b.missed, .due = b.due,
 		.others = others, .runs_differ = m->kept >= RUNS_SPREAD, .slowdown = b.overhead,
-		.outside_j = NAN, .verbose = h->verbose, .warnings = warnings,
+		.outside_j = NAN, .verbose = h->verbose, .messages = m->damaged || m->warned, .warnings = warnings,
 	};
 
 	for (unsigned int d = 0; d < m->n_domains; d++) {

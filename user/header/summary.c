@@ -56,6 +56,14 @@ static void summary_write_ticks(FILE *f, const struct summary *s)
 		fprintf(f, ", none lost or missed");
 }
 
+/* At most so many bytes of a text, and no part of a character. */
+static size_t summary_cut(const char *text, size_t most)
+{
+	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	return most;
+}
+
 static void summary_print_run(const struct summary *s)
 {
 	size_t width = terminal_width(), most;
@@ -71,7 +79,8 @@ static void summary_print_run(const struct summary *s)
 	len += strlen("# ");
 	most = len + COMMAND_LEAST > width ? COMMAND_LEAST : width - len;
 	if (s->of_command && strlen(s->subject) > most)
-		wrap_line(stdout, "%.*s...%s", (int)most - 3, s->subject, ticks);
+		wrap_line(stdout, "%.*s...%s", (int)summary_cut(s->subject, most - 3), s->subject,
+			  ticks);
 	else
 		wrap_line(stdout, "%s%s", s->subject, ticks);
 	free(ticks);
@@ -134,7 +143,7 @@ static void summary_print_cost(const struct summary *s)
 		snprintf(slowed, sizeof(slowed),
 			 "kjoule slowed the %s by %.1f %%", of, 100 * s->slowdown);
 	if (s->outside_j > 0)
-		snprintf(outside, sizeof(outside), "%s used %.3g J outside the total",
+		snprintf(outside, sizeof(outside), "%s used %.2g J outside the total",
 			 isnan(s->slowdown) ? "; it" : " and", s->outside_j);
 	wrap_line(stdout, "%s%s; %s%s", slowed, outside,
 		  s->warnings[0] || s->messages ? "warnings below" : "no warnings",

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "machine/guardian.h"
 
-/* Each without a right that it needs: less safe, and useful all the same. */
+/* Both may fail without privileges; the guardian works without them. */
 static void guardian_protect_itself(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -66,7 +66,10 @@ static _Noreturn void guardian_run(void (*give_back)(const void *what), const vo
 	_exit(0);
 }
 
-/* Put a command's standard streams in the place of ours. Return: 0 or -errno */
+/*
+ * Move a descriptor above standard error, so that a command's streams cannot replace it. Return: 0
+ * or -errno
+ */
 static int guardian_move_descriptor(int *fd)
 {
 	int higher = fcntl(*fd, F_DUPFD_CLOEXEC, 3);

@@ -18,13 +18,15 @@
 static const struct facts_unit {
 	const char *suffix, *unit;
 	double factor;
-	bool sizes;
+	bool sizes, in_label;
 } units[] = {
-	{ "_ns", "s", 1e-9, true }, { "_s", "s", 1, true },
-	{ "_uj", "J", 1e-6, true }, { "_j", "J", 1, true },
-	{ "_w", "W", 1, true }, { "_khz", "MHz", 1e-3, false }, { "_mhz", "MHz", 1, false },
-	{ "_hz", "Hz", 1, false }, { "_c", "C", 1, false }, { "_bytes", "B", 1, true },
-	{ "_part", "%", 100, false }, { "_percent", "%", 1, false },
+	{ "_ns", "s", 1e-9, true, false }, { "_s", "s", 1, true, false },
+	{ "_uj", "J", 1e-6, true, false }, { "_j", "J", 1, true, false },
+	{ "_w", "W", 1, true, false }, { "_khz", "MHz", 1e-3, false, false },
+	{ "_mhz", "MHz", 1, false, false }, { "_hz", "Hz", 1, false, false },
+	{ "_c", "C", 1, false, false }, { "_bytes", "B", 1, true, false },
+	{ "_part", "%", 100, false, false }, { "_percent", "%", 1, false, false },
+	{ "_error", "%", 100, false, true },
 };
 
 static const struct facts_unit *facts_unit_of(const char *key)
@@ -103,9 +105,10 @@ static bool facts_is_list_of_objects(struct json_object *v)
 static void facts_write_label(FILE *out, const char *key)
 {
 	const struct facts_unit *unit = facts_unit_of(key);
-	size_t len = strlen(key) -
-		     (unit && strlen(key) > strlen(unit->suffix) ? strlen(unit->suffix) : 0);
+	size_t len = strlen(key);
 
+	if (unit && !unit->in_label && len > strlen(unit->suffix))
+		len -= strlen(unit->suffix);
 	if (len > 5 && !strncmp(key + len - 5, "_unix", 5))
 		len -= 5;
 	for (size_t i = 0; i < len; i++)
@@ -140,7 +143,7 @@ static void facts_write_value(FILE *out, const char *key, struct json_object *v)
 		}
 		break;
 	case json_type_boolean:
-		fputs("yes", out);
+		fputs(json_object_get_boolean(v) ? "yes" : "no", out);
 		break;
 	case json_type_null:
 	case json_type_object:

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Of what is not shown on a terminal. */
+/* Width of output that is not a terminal. */
 #define TERMINAL_WIDTH	100
 
 /** terminal_width() - of a line, in characters */

@@ -501,7 +501,7 @@ static void loop_warn_of_overhead(const struct record_loop *l)
 	if (!(l->opt->overhead > 0) || !(overhead > l->opt->overhead))
 		return;
 	if (ticks > l->opt->overhead)
-		cmd_warn("--overhead %.6g %% was missed: it was %.3g %%, %.3g %% of it ticks, on CPU %u %.3g %%; this recording's ticks are dearer than those of the calibration: ask for %.2g %%",
+		cmd_warn("--overhead %.6g %% was missed: it was %.3g %%, %.3g %% of it ticks, on CPU %u %.3g %%; ticks cost more than when they were calibrated: ask for %.2g %%",
 			 100 * l->opt->overhead, 100 * overhead, 100 * ticks, most.cpu,
 			 100 * overhead_part(&most),
 			 100 * l->opt->overhead * l->opt->overhead / ticks);

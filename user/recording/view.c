@@ -482,7 +482,7 @@ const char *view_why_missing(int error)
 
 	switch (error) {
 	case -ESTALE:
-		return "no symbols: it is not the file that was recorded, or others were called so as well, in a container for one: its build id is another one";
+		return "no symbols: its build id differs from the recorded file's; it was replaced, or a container has another file at this path";
 	case -ENODATA:
 		return "no symbols: it has none; install its debug symbols or build it without stripping";
 	case VIEW_NEWER:
@@ -495,45 +495,43 @@ const char *view_why_missing(int error)
 	}
 }
 
+bool view_is_damaged(const struct view *v)
+{
+	const struct kjoule_damage *d = &v->rec.damage;
+
+	return d->shrunk || d->truncated || !v->rec.ended || d->chunks || d->missing ||
+	       v->tl.damaged || v->tl.disorder || v->side_band_skipped || v->rec.unpackable ||
+	       v->rec.end.ring_damaged || v->tl.backwards;
+}
+
 int view_complain_file(const struct view *v, const char *path)
 {
 	const struct kjoule_damage *d = &v->rec.damage;
-	int code = EXIT_DONE;
 
 	if (d->shrunk) {
 		cmd_warn("%s: became shorter while it was read; is it being recorded again? what was read before is used",
 			 path);
-		code = EXIT_FAILED;
 	} else if (d->truncated) {
 		cmd_warn("%s: ends inside the chunk at byte %" PRIu64
 			 ": the recording was cut short; what is whole before is used",
 			 path, d->truncated_offset);
-		code = EXIT_FAILED;
 	} else if (!v->rec.ended) {
 		cmd_warn("%s: has no end: the recording was cut short; what it has is used", path);
-		code = EXIT_FAILED;
 	}
-	if (d->chunks || d->missing) {
-		cmd_warn("%s: %u chunks damaged or missing%s%s; the rest is used", path,
-			 d->missing > d->chunks ? d->missing : d->chunks, d->chunks ? ", first: " :
-			 "",
-			 d->first);
-		code = EXIT_FAILED;
-	}
-	if (v->tl.damaged || v->tl.disorder || v->side_band_skipped || v->rec.unpackable) {
+	if (d->chunks || d->missing)
+		cmd_warn("%s: %u damaged or missing chunks%s%s; the rest is used", path,
+			 d->missing > d->chunks ? d->missing : d->chunks,
+			 d->chunks ? ", first: " : "", d->first);
+	if (v->tl.damaged || v->tl.disorder || v->side_band_skipped || v->rec.unpackable)
 		cmd_warn("%s: %u chunks, %" PRIu64 " bytes of records, %" PRIu64
 			 " out of order, %zu bytes of side band make no sense and are left out",
 			 path, v->rec.unpackable, v->tl.damaged, v->tl.disorder,
 			 v->side_band_skipped);
-		code = EXIT_FAILED;
-	}
-	if (v->rec.end.ring_damaged || v->tl.backwards) {
-		cmd_warn("%s: %" PRIu64 " times what was in a ring made no sense and was skipped, %"
-			 PRIu64 " energy readings were below the one before and are left out", path,
+	if (v->rec.end.ring_damaged || v->tl.backwards)
+		cmd_warn("%s: skipped %" PRIu64 " damaged parts of rings and %" PRIu64
+			 " energy readings lower than the one before", path,
 			 v->rec.end.ring_damaged, v->tl.backwards);
-		code = EXIT_FAILED;
-	}
-	return code;
+	return view_is_damaged(v) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* An object without symbols. */

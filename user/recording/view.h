@@ -185,6 +185,8 @@ const char *view_missing(const struct view *v, size_t *i, int *error);
  * Return: the exit code: 1 if something inside is damaged; an end that is missing is 0
  */
 int view_complain(const struct view *v, const char *path);
+/** view_is_damaged() - view_complain_file() has something to report */
+bool view_is_damaged(const struct view *v);
 /** view_complain_file() - the same of the file itself, not of objects without symbols */
 int view_complain_file(const struct view *v, const char *path);
 /** view_why_not() - message for a failure to read the samples */

@@ -29,7 +29,8 @@ enum report_over report_over(const struct blocks *b, const struct report_row *r,
 {
 	if (!(budget_w > 0) || r->kind != ROW_FUNCTION || !b->n_domains)
 		return OVER_NO_QUESTION;
-	return report_over_power(&r->g.energy[0].w, r->g.energy[0].share, budget_w);
+	return report_over_power(&r->g.energy[b->shown_first].w, r->g.energy[b->shown_first].share,
+				 budget_w);
 }
 
 const char *report_over_name(enum report_over over)
@@ -77,13 +78,13 @@ void report_overs_print(const struct blocks *b, double budget_w, const struct re
 		return;
 	}
 	wrap_footnote(stdout, "!", "draws more %s power than the budget of %g W: %zu, for %.4g s",
-		      b->domains[0]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES]);
+		      b->domains[b->shown_first]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES]);
 	wrap_footnote(stdout, "?",
-		      "perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
+		      "may draw more: the budget is inside of its interval, or it has none, or it is mixed (~): %zu, for %.4g s",
 		      o->n[OVER_PERHAPS], o->time_s[OVER_PERHAPS]);
 	if (o->n[OVER_UNKNOWN])
 		wrap_footnote(stdout, "-",
-			      "its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s",
+			      "not known: it has no power or no interval, or it is mixed (~): %zu, for %.4g s",
 			      o->n[OVER_UNKNOWN], o->time_s[OVER_UNKNOWN]);
 	if (report_overs_are_any(hidden))
 		wrap_footnote(
@@ -102,6 +103,8 @@ void report_budget_print(const struct report *r, const struct blocks *b,
 	if (!opt->budget_w)
 		return;
 	for (size_t i = 0; i < r->n_processes; i++) {
+		if (r->processes[i].outside && !opt->verbose)
+			continue;
 		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
 			const struct report_row *row = &r->processes[i].rows[k];
 			enum report_over over = report_over(b, row, opt->budget_w);

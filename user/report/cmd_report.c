@@ -184,7 +184,8 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 		  "how sure figures get with more samples (.svg, .png)",
 		  OPT_PICTURE(&opt->convergence),
 		  .not_with = "call-graph children folded vectors power-budget pid comm region "
-			      "interval sort percent-limit min-samples fields no-header" },
+			      "interval sort percent-limit min-samples fields no-header "
+			      "domain" },
 		OPT_FORCE(&opt->force, "convergence"),
 		{ 0, "without-outliers", NULL, "leave out recordings that differ too much",
 		  OPT_FLAG(&files.without_outliers) },

@@ -307,11 +307,11 @@ static void report_print_row(struct output *out, const struct blocks *b, const s
 	else
 		columns_value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
 	if (b->n_domains && !caller) {
-		output_u64(out, g->energy[0].readings);
-		if (isnan(g->energy[0].share))
+		output_u64(out, g->energy[b->shown_first].readings);
+		if (isnan(g->energy[b->shown_first].share))
 			output_none(out, NULL);
 		else
-			output_real(out, g->energy[0].share, 3);
+			output_real(out, g->energy[b->shown_first].share, 3);
 	} else {
 		output_none(out, NULL);
 		output_none(out, NULL);
@@ -392,7 +392,8 @@ static void report_print_footnotes(const struct report *r, const struct blocks *
 	if (vague && (!opt->fields || *opt->fields == '+' || fields_has(opt->fields, "marks")))
 		wrap_footnote(stdout, "*",
 			      "imprecise instruction pointers: some samples may be of the code before");
-	report_budget_print(r, b, opt);
+	if (!opt->fields || *opt->fields == '+' || fields_has(opt->fields, "marks"))
+		report_budget_print(r, b, opt);
 	report_print_misses(b);
 }
 

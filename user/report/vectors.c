@@ -139,7 +139,8 @@ static enum report_over report_vectors_over_budget(const struct blocks *b,
 {
 	if (!(budget_w > 0) || !b->n_domains)
 		return OVER_NO_QUESTION;
-	return report_over_power(&v->energy[0].w, v->energy[0].share, budget_w);
+	return report_over_power(&v->energy[b->shown_first].w, v->energy[b->shown_first].share,
+				 budget_w);
 }
 
 static int report_vectors_print_row(struct output *out, const struct blocks *b,
@@ -166,7 +167,7 @@ static int report_vectors_print_row(struct output *out, const struct blocks *b,
 			output_real(out, 100 * v->energy[d].j.v / t->total_j[d].v, 1);
 		columns_value(out, &v->energy[d].w, 1, s->power[d], no_energy, no_interval);
 	}
-	output_real(out, b->n_domains ? v->energy[0].share : NAN, 3);
+	output_real(out, b->n_domains ? v->energy[b->shown_first].share : NAN, 3);
 	/* of CPUs that ran something else it is not known what */
 	if (v->others || v->other_set_ticks || !system)
 		output_none(out, NULL);
@@ -183,7 +184,7 @@ static int report_vectors_print_row(struct output *out, const struct blocks *b,
 		output_none(out, NULL);
 	ret = report_vectors_print_members(out, b, v, system);
 	snprintf(marks, sizeof(marks), "%s%s", report_over_mark(budget),
-		 b->n_domains && v->energy[0].share < GROUPS_PURE ? "~" : "");
+		 b->n_domains && v->energy[b->shown_first].share < GROUPS_PURE ? "~" : "");
 	output_str(out, marks);
 	output_row(out);
 	return ret;
@@ -191,10 +192,11 @@ static int report_vectors_print_row(struct output *out, const struct blocks *b,
 
 /* Energy where that of all is known, else time: they are to be compared. */
 static bool by_energy;
+static unsigned int sort_domain;
 
 static double report_vector_weight(const struct corunning_vector *v)
 {
-	return by_energy ? v->energy[0].j.v : v->time_s.v;
+	return by_energy ? v->energy[sort_domain].j.v : v->time_s.v;
 }
 
 static int report_vector_by_weight(const void *a, const void *b)
@@ -230,8 +232,9 @@ int report_vectors(const struct blocks *b, const struct profile *p,
 	if (out)
 		report_vectors_layout(columns, out, b, opt);
 	by_energy = b->n_domains;
+	sort_domain = b->shown_first;
 	for (size_t i = 0; i < t.n && by_energy; i++)
-		by_energy = !isnan(t.vectors[i].energy[0].j.v);
+		by_energy = !isnan(t.vectors[i].energy[sort_domain].j.v);
 	for (size_t i = 0; i < t.n; i++) {
 		all += report_vector_weight(&t.vectors[i]);
 		time += t.vectors[i].time_s.v;
@@ -255,7 +258,7 @@ int report_vectors(const struct blocks *b, const struct profile *p,
 			hidden++;
 			continue;
 		}
-		mixed |= b->n_domains && t.vectors[i].energy[0].share < GROUPS_PURE;
+		mixed |= b->n_domains && t.vectors[i].energy[b->shown_first].share < GROUPS_PURE;
 		ret = report_vectors_print_row(out, b, p, &t, &t.vectors[i], &s, opt);
 	}
 	if (head && opt->budget_w)

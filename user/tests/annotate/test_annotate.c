@@ -355,11 +355,11 @@ TEST(what_is_not_there_is_told)
 	struct json_object *doc, *missing;
 
 	assert_int_equal(kjoule("annotate -f nothing %s", temp_path("usual")), 1);
-	assert_true(says(err, "no sample fell into a function nothing"));
+	assert_true(says(err, "no sample in function 'nothing'"));
 	assert_string_equal(out, "");
 	assert_int_equal(kjoule("annotate --pid 4711 %s", temp_path("usual")), 1);
 	assert_int_equal(kjoule("annotate --percent-limit 90 %s", temp_path("usual")), 1);
-	assert_true(says(err, "no function of what was asked for, and whose code can be seen, has 90 % of the whole"));
+	assert_true(says(err, "no function with readable code has 90 % of the energy"));
 	looped_record("gone", "/nonexistent/program", 0);
 	assert_int_equal(kjoule("annotate %s", temp_path("gone")), 1);
 	assert_int_equal(kjoule("annotate -f '[unknown]' %s", temp_path("gone")), 0);

@@ -251,7 +251,7 @@ TEST(a_budget_does_not_judge_without_an_interval)
 	assert_string_equal(text_of(row, "over_budget"), "perhaps");
 	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 0 %s",
 				temp_path("rare")), 0);
-	assert_true(says(out, "- : its power or the interval of that is not known, or it is mixed (~): 1, for 0.00"));
+	assert_true(says(out, "- : not known: it has no power or no interval, or it is mixed (~): 1, for 0.00"));
 	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 5 %s",
 				temp_path("rare")), 0);
 	assert_true(says(out, "of what is below the limit and not shown: draws more: 0, for 0 s; perhaps: 0, for 0 s; not known: 1, for 0.00"));

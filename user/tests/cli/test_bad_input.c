@@ -356,7 +356,7 @@ TEST(a_block_that_never_ran_has_no_row)
 		}
 	}
 	assert_int_equal(kjoule("annotate -f cold %s", a), 1);
-	told(says(err, "no sample fell into a function cold"));
+	told(says(err, "no sample in function 'cold'"));
 	asked = "diff";
 	assert_int_equal(kjoule("diff --block cold=program:0x9000-0x9100 %s %s", a, b), 1);
 	told(says(err, "cold"));
@@ -474,7 +474,7 @@ TEST(a_program_that_is_gone_or_another_one_is_named)
 		    .build_id = "00112233445566778899aabbccddeeff00112233" },
 		  "no symbols: " },
 		{ { .exe = "/bin/sh", .build_id = "00112233445566778899aabbccddeeff00112233" },
-		  "/bin/sh: no symbols: it is not the file that was recorded, or others were called so as well, in a container for one: its build id is another one" },
+		  "/bin/sh: no symbols: its build id differs from the recorded file's; it was replaced, or a container has another file at this path" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -240,7 +240,7 @@ TEST(samples_of_held_ticks_are_nobodys)
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
 		if (strcmp(text(row, "kind"), "function") ||
-		    !strcmp(text(row, "function"), "[held]"))
+		    !strcmp(text(row, "function"), "[paused]"))
 			continue;
 		assert_true(near(number(row, "precise_percent"), 100, 1e-9));
 		n++;
@@ -291,7 +291,7 @@ TEST(windows_that_tell_nothing_are_a_failure)
 {
 	record("brief", 16);
 	assert_int_equal(kjoule("report -v %s", temp_path("brief")), 1);
-	assert_true(says(out, "# windows    16, too few of a kind"));
+	assert_true(says(out, "# windows    16, too few consistent windows"));
 	assert_true(says(err, "no power follows from the edge windows, so no energy is known; record for longer, or see --model cpm"));
 	assert_int_equal(kjoule("report -v --model cpm %s", temp_path("brief")), 0);
 	assert_false(says(err, "edge windows") || says(err, "no energy"));

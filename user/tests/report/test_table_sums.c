@@ -269,7 +269,7 @@ TEST(hidden_rows_are_counted)
 			const char *comm = text_of(row, "comm");
 
 			functions += !strcmp(text_of(row, "kind"), "function") &&
-				strcmp(comm, "[kjoule record]") && strcmp(comm, "[held]");
+				strcmp(comm, "[kjoule record]") && strcmp(comm, "[paused]");
 		}
 		for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 			const char *hidden;
@@ -309,7 +309,7 @@ TEST(what_is_outside_the_total_has_no_share)
 {
 	static const struct {
 		const char *recording, *name;
-	} outside[] = { { "several", "[kjoule record]" }, { "paused", "[held]" } };
+	} outside[] = { { "several", "[kjoule record]" }, { "paused", "[paused]" } };
 
 	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
 		const char *total, *line;
