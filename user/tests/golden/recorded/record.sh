@@ -7,7 +7,9 @@ here=$(dirname "$(readlink -f "$0")")
 top=$(readlink -f "$here/../../../..")
 there=/tmp/kjoule-recorded
 if [ "${1:-}" = build ]; then
-	static=(-g -static -Wl,--build-id=sha1 "-ffile-prefix-map=$top=$there" "-ffile-prefix-map=$here=$there" -idirafter /usr/include -idirafter "/usr/include/$(gcc -print-multiarch)")
+	static=(-g -static "-Wl,--build-id=sha1" "-ffile-prefix-map=$top=$there"
+		"-ffile-prefix-map=$here=$there" -idirafter /usr/include
+		-idirafter "/usr/include/$(gcc -print-multiarch)")
 	for side in before after; do
 		(cd "$here/$side" && musl-gcc -O1 -fno-inline "${static[@]}" -o sales sales.c -lm)
 	done
