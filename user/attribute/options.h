@@ -36,7 +36,7 @@ struct attribute_options {
 	const char *source;		/* NULL: the first of the recording */
 	enum attribute_callers callers;
 	enum attribute_weight weight;	/* of CALLERS_FOLDED */
-	double budget_w;		/* mark what draws more in the first domain shown; 0: none */
+	double budget_w; /* mark what draws more in the first domain shown; 0: none */
 	bool system;			/* the whole machine was recorded */
 	size_t runs;			/* recordings that are one report; 0: it is of one */
 	const char *convergence;	/* picture of intervals by samples; NULL: none */

@@ -622,8 +622,8 @@ static int watch_choose_sources(struct boost_watch *w, const struct boost_watch_
 }
 
 /*
- * Choose the session's sources of power, frequency and temperature. @temperature: as asked for, with or without a period;
- * NULL: any
+ * Choose the session's sources of power, frequency and temperature. @temperature: as asked for,
+ * with or without a period; NULL: any
  */
 static void watch_name_sources(struct boost_watch *w, const char *temperature)
 {

@@ -71,7 +71,8 @@ struct json_object *header_overhead_json(const struct view *v, const struct bloc
 		double part = overhead_part(&cpus[i]);
 
 		json_object_object_add(c, "cpu", json_object_new_uint64(cpus[i].cpu));
-		json_object_object_add(c, "part", overhead_real_json(part > PART_MOST ? NAN : part));
+		json_object_object_add(c, "part",
+				       overhead_real_json(part > PART_MOST ? NAN : part));
 		json_object_object_add(c, "ticks", json_object_new_uint64(cpus[i].ticks));
 		json_object_object_add(c, "taken_s", overhead_real_json(cpus[i].taken_s));
 		json_object_object_add(c, "busy_s",

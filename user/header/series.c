@@ -272,13 +272,26 @@ static void series_print_summary(const struct merge *m, const char *warnings,
 	const char *others[PROFILE_DOMAINS];
 	struct summary s = {
 		.subject = first->command[0] ? summary_command(first->command) :
-			   kjoule_target_name(first->target),
-		.of_command = first->command[0], .runs = m->kept,
-		.duration_s = series_mean_duration_s(m), .host = first->host, .cpus = &first->cpus,
-		.samples = b.samples, .interval_ns = first->interval_ns, .counted = true,
-		.lost = b.lost, .lost_samples = b.lost_samples, .missed = b.missed, .due = b.due,
-		.others = others, .runs_differ = m->kept >= RUNS_SPREAD, .slowdown = b.overhead,
-		.outside_j = NAN, .verbose = h->verbose, .messages = m->damaged || m->warned, .warnings = warnings,
+					       kjoule_target_name(first->target),
+		.of_command = first->command[0],
+		.runs = m->kept,
+		.duration_s = series_mean_duration_s(m),
+		.host = first->host,
+		.cpus = &first->cpus,
+		.samples = b.samples,
+		.interval_ns = first->interval_ns,
+		.counted = true,
+		.lost = b.lost,
+		.lost_samples = b.lost_samples,
+		.missed = b.missed,
+		.due = b.due,
+		.others = others,
+		.runs_differ = m->kept >= RUNS_SPREAD,
+		.slowdown = b.overhead,
+		.outside_j = NAN,
+		.verbose = h->verbose,
+		.messages = m->damaged || m->warned,
+		.warnings = warnings,
 	};
 
 	for (unsigned int d = 0; d < m->n_domains; d++) {

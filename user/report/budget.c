@@ -78,7 +78,8 @@ void report_overs_print(const struct blocks *b, double budget_w, const struct re
 		return;
 	}
 	wrap_footnote(stdout, "!", "draws more %s power than the budget of %g W: %zu, for %.4g s",
-		      b->domains[b->shown_first]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES]);
+		      b->domains[b->shown_first]->name, budget_w, o->n[OVER_YES],
+		      o->time_s[OVER_YES]);
 	wrap_footnote(stdout, "?",
 		      "may draw more: the budget is inside of its interval, or it has none, or it is mixed (~): %zu, for %.4g s",
 		      o->n[OVER_PERHAPS], o->time_s[OVER_PERHAPS]);

@@ -66,7 +66,8 @@ int cmd_script(int argc, char **argv)
 		return -first;
 	path = argv[first];
 	if (argc - first > 1)
-		return cmd_usage("script", "expected one file; found '%s' as well", argv[first + 1]);
+		return cmd_usage("script",
+				 "expected one file; found '%s' as well", argv[first + 1]);
 	code = cmd_privilege_drop(argv + first, argc - first);
 	if (code)
 		return code;

@@ -241,7 +241,8 @@ static void sweep_print_header(const struct sweep *s)
 		wrap_comment(stdout, "energy", "%s: %s", sweep_first_merge(s)->sources[0],
 			     sweep_domain_name(s));
 	else
-		wrap_comment(stdout, "energy", "none: no source was used, so there is time and frequency only");
+		wrap_comment(stdout, "energy",
+			     "none: no source was used, so there is time and frequency only");
 	for (size_t i = 0; i < s->notes.n; i++)
 		wrap_comment(stdout, "note", "%s", s->notes.list[i]);
 	wrap_line(stdout, "figures are of an average run without ticks and other interrupts; %s is half a 95 %% interval",
@@ -262,7 +263,8 @@ static void sweep_print_moved(const struct sweep *s, double all_j)
 	char threads[64] = "", cost[200];
 
 	if (!v->moved) {
-		wrap_footnote(stdout, "", "own frequency for each block: no block has another one: nothing is saved");
+		wrap_footnote(stdout, "",
+			      "own frequency for each block: no block has another one: nothing is saved");
 		return;
 	}
 	if (v->threads && other_threads)
@@ -274,13 +276,15 @@ static void sweep_print_moved(const struct sweep *s, double all_j)
 	else
 		snprintf(cost, sizeof(cost),
 			 "what one takes is not known: the driver does not say");
-	wrap_footnote(stdout, "", "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one%s; of it %.4g J are of the %zu block%s for which the difference is significant",
+	wrap_footnote(stdout, "",
+		      "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one%s; of it %.4g J are of the %zu block%s for which the difference is significant",
 		      other_threads ? ", with another number of threads" : "", v->saved_j.v,
 		      output_half(), (v->saved_j.hi - v->saved_j.lo) / 2,
 		      sweep_percent_of(v->saved_j.v, all_j), v->delay_s, v->moved,
 		      v->moved > 1 ? "s" : "", threads, v->sure_j, v->sure,
 		      v->sure == 1 ? "" : "s");
-	wrap_footnote(stdout, "", "that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something; changes of frequency: %.0f or more in a run; %s",
+	wrap_footnote(stdout, "",
+		      "that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something; changes of frequency: %.0f or more in a run; %s",
 		      s->changes, cost);
 }
 
@@ -310,17 +314,25 @@ static void sweep_print_saving(const struct sweep *s)
 
 static void sweep_print_footnotes(const struct sweep *s)
 {
-	wrap_footnote(stdout, "ALIKE", "others that are not significantly different from the least: the interval that holds for all of them together includes 0; = : the same of a setting");
-	wrap_footnote(stdout, "J s", "energy times the time by the clock in which it was at work; the least is the best of both");
+	wrap_footnote(stdout, "ALIKE",
+		      "others that are not significantly different from the least: the interval that holds for all of them together includes 0; = : the same of a setting");
+	wrap_footnote(
+		stdout, "J s",
+		"energy times the time by the clock in which it was at work; the least is the best of both");
 	if (s->has_energy)
-		wrap_footnote(stdout, "J, W", "while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes");
+		wrap_footnote(
+			stdout, "J, W",
+			"while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes");
 	if (sweep_has_mixed(s))
-		wrap_footnote(stdout, "~", "runs too shortly between two updates of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least is not known");
+		wrap_footnote(stdout, "~",
+			      "runs too shortly between two updates of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least is not known");
 	if (s->runs_least < RUNS_SPREAD)
-		wrap_footnote(stdout, "", "the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more",
+		wrap_footnote(stdout, "",
+			      "the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more",
 			      RUNS_SPREAD);
 	if (s->n_hidden)
-		wrap_footnote(stdout, "", "functions below the limit at all settings, not shown: %zu (--percent-limit)",
+		wrap_footnote(stdout, "",
+			      "functions below the limit at all settings, not shown: %zu (--percent-limit)",
 			      s->n_hidden);
 }
 
