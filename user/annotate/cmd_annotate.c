@@ -68,7 +68,7 @@ static int annotate_recording(struct view *v, const char *path, const struct ann
 					     header_json(&header) : NULL);
 		else if (opt->function)
 			ret = kjoule_fail(err, ESRCH,
-					  "%s: no sample in function '%s'; `kjoule report` lists the functions",
+					  "%s: no sample in function '%s'; `kjoule report` lists the functions, --by line those that were inlined",
 					  path, opt->function);
 		else
 			ret = kjoule_fail(err, ESRCH,

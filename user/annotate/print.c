@@ -12,6 +12,7 @@
 #include "annotate/annotate.h"
 #include "attribute/groups.h"
 #include "output/columns.h"
+#include "output/wrap.h"
 
 /* Percent of the function from which on code is marked as warm, and as hot. */
 #define WARM	5
@@ -229,7 +230,7 @@ static void annotate_print_footnotes(const struct annotate *a, const struct bloc
 	for (size_t i = 0; i < a->n; i++) {
 		const struct annotate_function *f = &a->functions[i];
 
-		vague |= f->precise < f->samples;
+		vague |= f->precise < CODE_UNIT_PRECISE * f->samples;
 		mixed |= annotate_group_is_mixed(&f->g, b);
 		for (size_t k = 0; k < f->n_rows; k++)
 			mixed |= f->rows[k].has && annotate_group_is_mixed(&f->rows[k].g, b);
@@ -242,11 +243,15 @@ static void annotate_print_footnotes(const struct annotate *a, const struct bloc
 	output_printf(stdout, "%s\n",
 		      opt->lines ? "" : "; of single instructions there are samples only");
 	if (mixed)
-		printf("~ : runs too shortly between two updates of the energy counter: its figures are mixed with its neighbours'\n");
+		wrap_footnote(stdout, "~",
+			      "runs too shortly between two updates of the energy counter: its figures are mixed with its neighbours'");
 	if (vague)
-		printf("imprecise instruction pointers: some samples may be of the code before\n");
+		wrap_footnote(stdout, "",
+			      "imprecise instruction pointers: some samples may be of the code before");
 	if (a->hidden)
-		printf("functions below the limit or not asked for, not shown: %zu\n", a->hidden);
+		wrap_footnote(stdout, "",
+			      "functions below the limit or not asked for, not shown: %zu",
+			      a->hidden);
 }
 
 int annotate_print(const struct annotate *a, const struct blocks *b,

@@ -10,6 +10,9 @@
 #include "attribute/user_blocks.h"
 #include "recording/view.h"
 
+/* From this part of exact instruction pointers on a figure is not marked as imprecise. */
+#define CODE_UNIT_PRECISE	0.99
+
 /* CODE_UNIT_REGION: a region that the program has marked; blocks_lookup.c makes these units. */
 enum code_unit_kind { CODE_UNIT_FUNCTION, CODE_UNIT_OBJECT, CODE_UNIT_LINE, CODE_UNIT_LOOP,
 		      CODE_UNIT_BLOCK, CODE_UNIT_NAMED, CODE_UNIT_REGION };

@@ -283,6 +283,10 @@ void header_doubts_print(FILE *f, const struct header *h)
 		header_regions_missing_print(f, v);
 	if (h->callers)
 		header_print_withheld(f, v);
+	if (h->callers && 2 * h->callers->cut > h->callers->samples)
+		wrap_comment(f, "callers",
+			     "possibly incomplete for %.0f %% of the samples: build with -fno-omit-frame-pointer, or record --call-graph dwarf",
+			     100.0 * h->callers->cut / h->callers->samples);
 	if (h->callers && header_stacks_are_short(v))
 		wrap_comment(f, "stacks",
 			     "copies of %u bytes were short: record with --call-graph dwarf,BYTES",
@@ -610,6 +614,8 @@ static void header_print_summary(const struct header *h, const char *warnings)
 		.missed = stats.missed,
 		.due = stats.due,
 		.others = others,
+		.model = h->model && h->model->used != MODEL_CPM ? power_model_name(h->model) :
+								   NULL,
 		.slowdown = header_slowdown(h),
 		.outside_j = h->outside_j,
 		.verbose = h->verbose,

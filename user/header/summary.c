@@ -115,6 +115,8 @@ static void summary_print_energy(const struct summary *s)
 		if (s->update_period_ns)
 			fprintf(f, ", updates every %.3g ms", s->update_period_ns / 1e6);
 		fputc(')', f);
+		if (s->model)
+			fprintf(f, ", model %s", s->model);
 		summary_write_others(f, s);
 	} else {
 		fputs("no source was used, so there is time and frequency only", f);

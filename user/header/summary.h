@@ -38,6 +38,7 @@ struct summary {
 	uint64_t update_period_ns;
 	const char *const *others;
 	size_t n_others;
+	const char *model;		/* NULL: the default one */
 	bool runs_differ;		/* intervals include how runs differ */
 	double slowdown, outside_j;
 	bool verbose;

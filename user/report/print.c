@@ -237,7 +237,8 @@ static bool report_row_is_vague(const struct blocks *b, const struct report_row 
 	const struct blocks_function *f = &b->functions[r->function];
 
 	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > CODE_UNIT_OBJECT &&
-	       f->unit->kind != CODE_UNIT_REGION && f->precise < r->g.samples;
+	       f->unit->kind != CODE_UNIT_REGION &&
+	       f->precise < CODE_UNIT_PRECISE * r->g.samples;
 }
 
 /* How much runs differ, beyond what sampling makes of it. */

@@ -68,6 +68,7 @@ struct report {
 	size_t n_processes;
 	struct report_process *processes;
 	struct report_row hidden;	/* the sum of the rows that are below the limit */
+	bool hidden_known[PROFILE_DOMAINS];	/* a row of them has this energy */
 	size_t n_hidden, n_few;			/* of them, for their few samples only */
 	struct report_overs hidden_over;	/* of these */
 	double parallel; /* part of the busy ticks at which several CPUs of a package were busy */

@@ -125,6 +125,8 @@ static void report_hide_row(struct report *r, const struct report_row *row, cons
 	report_sum_value(&sum->time_s, &row->g.time_s);
 	for (unsigned int d = 0; d < n_domains; d++)
 		report_sum_value(&sum->energy[d].j, &row->g.energy[d].j);
+	for (unsigned int d = 0; d < n_domains; d++)
+		r->hidden_known[d] |= !isnan(row->g.energy[d].j.v);
 	r->n_hidden++;
 	r->n_few += !report_row_is_below(r, b, row, opt);
 }
@@ -137,7 +139,8 @@ static void report_finish_hidden(struct report *r, unsigned int n_domains)
 	sum->khz = (struct value){ NAN, NAN, NAN };
 	for (unsigned int d = 0; d < n_domains; d++) {
 		sum->energy[d].share = NAN;
-		if (isnan(r->total.g.energy[d].j.v))
+		/* of what is known of no row the sum is not 0 */
+		if (isnan(r->total.g.energy[d].j.v) || !r->hidden_known[d])
 			sum->energy[d].j.v = NAN;
 		sum->energy[d].w = (struct value){
 			sum->time_s.v > 0 ? sum->energy[d].j.v / sum->time_s.v : NAN, NAN, NAN
