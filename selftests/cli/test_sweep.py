@@ -79,6 +79,20 @@ for sig in INT TERM HUP QUIT KILL BOTH; do
 	# one that was killed may be there as a zombie until its parent asks for it
 	[ -n "$keeper" ] && [ -e /proc/$keeper ] && awk '/^State:/ {{ print $2 }}' /proc/$keeper/status >$sig.outlives
 done
+# another program lowers a maximum meanwhile
+{KJOULE} sweep --freq 100MHz --no-calibrate -o {FOLDER}/CAP -- sleep 3 >/dev/null 2>CAP.err </dev/null &
+pid=$!
+for i in $(seq 300); do
+	limits | grep -q '^100000 100000 100000 100000 ' && break
+	sleep 0.1
+done
+echo 75000 >/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
+sleep 0.1
+limits >limits.CAP.held
+wait $pid
+limits >limits.CAP
+echo 100000 >/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
+limits >limits.CAP.after
 # a policy whose CPU has gone keeps its limits from anybody
 echo 0 >/sys/devices/system/cpu/cpu1/online
 {KJOULE} sweep --restore 2>offline.err; echo $? >offline.code
@@ -253,7 +267,12 @@ def gives_back():
     ktap.check(text("limits.BOTH").split().count("50000") == 4 and left("BOTH") and text("restore.code") == "0" and
                text("limits.restore") == before and "was killed while it held the CPUs at 50 MHz" in text("offline.err") + text("restore.err"),
                "SIGKILL of both: the next start restores them, and says so", [text("limits.BOTH"), text("limits.restore"), text("restore.err")])
-    ktap.check(text("offline.code") == "1" and "policy1 cannot be given back its limits" in text("offline.err") and
+    capped = text("limits.CAP").split()
+    ktap.check(text("limits.CAP.held").split() == ["75000"] * 2 + ["100000"] * 2 and capped[0] == "75000" and
+               capped[1:] == before.split()[1:] and "policy0 max 100000; " in text("CAP.err") and text("limits.CAP.after") == before,
+               "a maximum that another program has set is left alone, and the minimum is restored",
+               [text(n) for n in ("limits.CAP.held", "limits.CAP", "limits.CAP.after", "CAP.err")])
+    ktap.check(text("offline.code") == "1" and "cannot restore the limits of policy1" in text("offline.err") and
                text("kept.code") == "1" and "policy1" in text("kept.err"),
                "what an offline CPU cannot be given back is kept, and no sweep starts meanwhile",
                [text("offline.code"), text("offline.err"), text("kept.code"), text("kept.err")])

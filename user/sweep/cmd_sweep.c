@@ -99,7 +99,7 @@ static int sweep_parse_options(int argc, char **argv, struct asked *a)
 		  OPT_TEXT(&a->from),
 		  .not_with = "freq threads runs exit-code user output rate interval cpus jitter "
 			      "overhead no-calibrate" },
-		{ 0, "restore", NULL, "only restore frequencies that a killed sweep left",
+		{ 0, "restore", NULL, "only restore frequencies that a killed kjoule left",
 		  OPT_FLAG(&a->restore),
 		  .not_with = "from" },
 		RECORD_OPT_RATE(&a->record),
@@ -137,7 +137,7 @@ static int sweep_parse_options(int argc, char **argv, struct asked *a)
 	return -sweep_check_options(a) ?: first;
 }
 
-/* What a sweep that was killed has left. Return: 0, or the exit code after saying why not */
+/* What a process that was killed has left held. Return: 0, or the exit code after saying why not */
 static int sweep_restore_frequencies(bool alone)
 {
 	struct kjoule_error err;
@@ -150,7 +150,7 @@ static int sweep_restore_frequencies(bool alone)
 	if (ret < 0)
 		return cmd_failed("%s", err.text);
 	if (alone && !said[0])
-		cmd_warn("there is nothing to restore: no sweep was killed while it held the CPUs at a frequency");
+		cmd_warn("there is nothing to restore: no sweep, latency or boost run --pin-frequency has left the CPUs held at a frequency");
 	return 0;
 }
 

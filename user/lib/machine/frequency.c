@@ -21,7 +21,7 @@
 /* Steps of drivers without a list: those of most processors. */
 #define STEP_KHZ	100000
 
-/* Limits are read back so often, with growing delays, until they are the requested ones. */
+/* Limits are read back so often, with this delay, until they are the requested ones. */
 #define TAKEN_LOOKS	50
 #define TAKEN_WAIT_NS	2000000
 
@@ -72,7 +72,7 @@ int kjoule_frequency_read(const char *sysfs, unsigned int policy, const char *na
 	return 0;
 }
 
-static int limit_write(const char *sysfs, unsigned int policy, const char *name, uint32_t khz)
+int kjoule_frequency_write(const char *sysfs, unsigned int policy, const char *name, uint32_t khz)
 {
 	char path[FREQUENCY_PATH], text[16];
 	int ret = policy_path(sysfs, policy, name, path, sizeof(path)), fd;
@@ -91,11 +91,11 @@ static int limit_write(const char *sysfs, unsigned int policy, const char *name,
 int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz,
 			    uint32_t max_khz)
 {
-	int first = limit_write(sysfs, policy, "scaling_max_freq", max_khz);
-	int ret = limit_write(sysfs, policy, "scaling_min_freq", min_khz);
+	int first = kjoule_frequency_write(sysfs, policy, "scaling_max_freq", max_khz);
+	int ret = kjoule_frequency_write(sysfs, policy, "scaling_min_freq", min_khz);
 
 	if (first)
-		first = limit_write(sysfs, policy, "scaling_max_freq", max_khz);
+		first = kjoule_frequency_write(sysfs, policy, "scaling_max_freq", max_khz);
 	return first ? first : ret;
 }
 

@@ -83,15 +83,15 @@ int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, u
  */
 int kjoule_frequency_set(struct kjoule_frequency *f, unsigned int policy, uint32_t khz);
 /**
- * kjoule_frequency_restore() - restore the original limits, if they were changed
- * @err: also set with 0 if limits that others have changed meanwhile are left alone
+ * kjoule_frequency_restore() - restore the original limits, each that is as it was set here
+ * @err: also set with 0 if limits that others have changed meanwhile are left alone, which it names
  * Return: 0 or -errno: what could not be restored stays in the file
  */
 int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *err);
 /**
  * kjoule_frequency_recover() - restore the limits for a process that was killed
  * @said: out: what was found and done, "" if there was nothing; at least 512 bytes
- * Limits that others have changed since are left alone.
+ * A limit that others have changed since is left alone; the other one of its policy is restored.
  * Return: 1: restored; 0: nothing to do; -EBUSY: a running process holds a frequency; -errno: not
  *   all could be restored (see @said for what was), and the file stays
  */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,64 +197,129 @@ void kjoule_frequency_note(struct frequency_kept *k, uint32_t khz)
 	__atomic_store_n(&k->n, k->n + 1, __ATOMIC_RELEASE);
 }
 
-enum kept_given { KEPT_NOTHING, KEPT_BACK, KEPT_OTHERS };
+/* What kept_restore() has done: written a limit, left one as others have set it. */
+#define KEPT_BACK	1
+#define KEPT_LEFT_MIN	2
+#define KEPT_LEFT_MAX	4
 
 /*
- * Restore a policy's limits. @at_khz: out: the current upper one. Return: KEPT_NOTHING: unchanged,
- * or there is no such policy any more; KEPT_BACK: restored; KEPT_OTHERS: others have changed them;
- * -errno: there is such a policy, and its limits cannot be read or written
+ * The kernel lowers a minimum to the maximum: when heat, firmware or another program lowers that,
+ * ours is read as theirs. One who has set both to the same looks no different; but a minimum of
+ * ours must not be left, as it would come back with the maximum.
+ */
+static bool kept_is_lowered(const struct frequency_kept *k, uint32_t min_khz, uint32_t max_khz)
+{
+	for (size_t i = 0; i < k->n && i < FREQUENCY_MADE; i++)
+		if (min_khz >= max_khz && k->made[i] > max_khz)
+			return true;
+	return false;
+}
+
+/*
+ * Restore each limit of a policy that is as it was made. @at_khz: out: the frequency it was held
+ * at. Return: KEPT_*, 0: there was nothing to do, or there is no such policy any more; -errno:
+ * there is such a policy, and its limits cannot be read or written
  */
 static int kept_restore(const char *sysfs, const struct frequency_kept *k, uint32_t *at_khz)
 {
-	uint32_t min_khz;
-	int ret = kjoule_frequency_read(sysfs, k->number, "scaling_min_freq", &min_khz);
+	uint32_t min_khz, max_khz;
+	int ret, left = 0;
+	bool lowered;
 
+	/* it was not held */
+	if (!k->n)
+		return 0;
+	ret = kjoule_frequency_read(sysfs, k->number, "scaling_min_freq", &min_khz);
 	if (!ret)
-		ret = kjoule_frequency_read(sysfs, k->number, "scaling_max_freq", at_khz);
+		ret = kjoule_frequency_read(sysfs, k->number, "scaling_max_freq", &max_khz);
 	/* limits of a policy with only offline CPUs cannot be read until they are back */
 	if (ret)
-		return ret == -ENOENT ? KEPT_NOTHING : ret;
-	if (min_khz == k->min_khz && *at_khz == k->max_khz)
-		return KEPT_NOTHING;
-	if ((min_khz != k->min_khz && !kept_has_khz(k, min_khz)) ||
-	    (*at_khz != k->max_khz && !kept_has_khz(k, *at_khz)))
-		return KEPT_OTHERS;
-	ret = kjoule_frequency_limits(sysfs, k->number, k->min_khz, k->max_khz);
-	return !ret ? KEPT_BACK : ret == -ENOENT ? KEPT_NOTHING : ret;
+		return ret == -ENOENT ? 0 : ret;
+	*at_khz = kept_has_khz(k, max_khz) ? max_khz : min_khz;
+	lowered = kept_is_lowered(k, min_khz, max_khz);
+	if (min_khz != k->min_khz && !kept_has_khz(k, min_khz) && !lowered)
+		left |= KEPT_LEFT_MIN;
+	if (max_khz != k->max_khz && !kept_has_khz(k, max_khz))
+		left |= KEPT_LEFT_MAX;
+	if ((left & KEPT_LEFT_MIN || (min_khz == k->min_khz && !lowered)) &&
+	    (left & KEPT_LEFT_MAX || max_khz == k->max_khz))
+		return left;
+	if (!left)
+		ret = kjoule_frequency_limits(sysfs, k->number, k->min_khz, k->max_khz);
+	else if (left == KEPT_LEFT_MAX)
+		ret = kjoule_frequency_write(sysfs, k->number, "scaling_min_freq", k->min_khz);
+	else
+		ret = kjoule_frequency_write(sysfs, k->number, "scaling_max_freq", k->max_khz);
+	return !ret ? left | KEPT_BACK : ret == -ENOENT ? 0 : ret;
+}
+
+/* Policies for a message, as many as there is room for. */
+struct kept_list {
+	char text[180];
+	size_t len;
+	unsigned int more;
+};
+
+static void __attribute__((format(printf, 2, 3))) list_add_kept(struct kept_list *l,
+								const char *fmt, ...)
+{
+	static const char more[] = " and 4294967295 more";
+	char one[64];
+	va_list args;
+	size_t n;
+
+	va_start(args, fmt);
+	n = vsnprintf(one, sizeof(one), fmt, args);
+	va_end(args);
+	if (l->more || l->len + strlen(", ") + n + sizeof(more) > sizeof(l->text))
+		snprintf(l->text + l->len, sizeof(l->text) - l->len, " and %u more", ++l->more);
+	else
+		l->len += snprintf(l->text + l->len, sizeof(l->text) - l->len, "%s%s",
+				   l->len ? ", " : "", one);
 }
 
 /*
  * Restore all that is possible. @said: out: of a killed process what was restored, and what is left
- * alone. Return: 1: restored; 0: nothing to do; -errno: of the first that cannot be, in @err
+ * alone. Return: 1: restored; 0: nothing to do; -errno: of the first that cannot be, in @err, which
+ * names all of these
  */
 static int saved_restore(const struct frequency_saved *s, bool killed, const char *sysfs,
 			 const char *state, char *said, size_t len, struct kjoule_error *err)
 {
-	const struct frequency_kept *others = NULL;
+	struct kept_list others = { .len = 0 }, failed = { .len = 0 };
 	unsigned int restored = 0;
-	uint32_t at_khz = 0, khz;
+	uint32_t at_khz = 0, khz = 0;
 	int ret = 0, n = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct frequency_kept *k = &s->kept[i];
 		int one = kept_restore(sysfs, k, &khz);
 
-		at_khz = one == KEPT_BACK ? khz : at_khz;
-		restored += one == KEPT_BACK;
-		if (one == KEPT_OTHERS && !others)
-			others = k;
-		if (one < 0 && !ret)
-			ret = kjoule_fail(err, -one, "policy%u cannot be given back its limits of %u to %u kHz: %s; %s `kjoule sweep --restore`, or remove %s, which has what they were",
-					  k->number, k->min_khz, k->max_khz, strerror(-one),
-					  one == -EACCES || one == -EPERM ? "run it with sudo:" :
-					  "bring its CPUs online and run", state);
+		if (one < 0) {
+			ret = ret ? ret : one;
+			list_add_kept(&failed, "policy%u (%u to %u kHz)", k->number, k->min_khz,
+				      k->max_khz);
+			continue;
+		}
+		if (one & KEPT_BACK) {
+			at_khz = khz;
+			restored++;
+		}
+		if (one & KEPT_LEFT_MIN)
+			list_add_kept(&others, "policy%u min %u", k->number, k->min_khz);
+		if (one & KEPT_LEFT_MAX)
+			list_add_kept(&others, "policy%u max %u", k->number, k->max_khz);
 	}
+	if (ret)
+		kjoule_fail(err, -ret, "cannot restore the limits of %s: %s; %s `kjoule sweep --restore`, or remove %s, which has what they were",
+			    failed.text, strerror(-ret), ret == -EACCES || ret == -EPERM ?
+			    "run it with sudo:" : "bring their CPUs online and run", state);
 	if (restored && killed)
 		n = snprintf(said, len, "process %d was killed while it held the CPUs at %.6g MHz: the limits from before are restored at %u of %u policies%s",
-			     s->pid, at_khz / 1e3, restored, s->n, others ? "; " : "");
-	if (others)
-		snprintf(said + n, len - n, "policy%u has limits now that are neither kjoule's nor those from before, %u to %u kHz: they are left as they are, as another program, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
-			 others->number, others->min_khz, others->max_khz, sysfs, others->number);
+			     s->pid, at_khz / 1e3, restored, s->n, others.len ? "; " : "");
+	if (others.len)
+		snprintf(said + n, len - n, "changed since by another program, or by heat, and left alone (kHz before): %s; to have these back, write them to scaling_min_freq or scaling_max_freq in %s/devices/system/cpu/cpufreq",
+			 others.text, sysfs);
 	return ret ? ret : restored > 0;
 }
 
@@ -266,7 +332,7 @@ int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *er
 	if (!f->saved)
 		return 0;
 	ret = saved_restore(f->saved, false, f->sysfs, f->state, said, sizeof(said), err);
-	/* what could not be restored stays in the file */
+	/* what could not be restored stays in the file, and what is left alone is reported then */
 	if (ret >= 0)
 		unlink(f->state);
 	if (ret >= 0 && said[0])

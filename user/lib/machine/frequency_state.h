@@ -38,6 +38,8 @@ struct kjoule_frequency {
 
 /** kjoule_frequency_read() - a number of a policy. Return: 0, -EINVAL, -errno */
 int kjoule_frequency_read(const char *sysfs, unsigned int policy, const char *name, uint32_t *khz);
+/** kjoule_frequency_write() - one limit. Return: 0 or -errno */
+int kjoule_frequency_write(const char *sysfs, unsigned int policy, const char *name, uint32_t khz);
 /** kjoule_frequency_limits() - set both. Return: 0 or -errno */
 int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz,
 			    uint32_t max_khz);

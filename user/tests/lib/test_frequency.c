@@ -237,13 +237,102 @@ TEST_WITH(a_half_done_change_is_restored, begin, end)
 	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
 }
 
+/* A limit by itself: the other one of its policy is restored. */
 TEST_WITH(limits_set_by_others_are_left_alone, begin, end)
 {
 	hold_and_die(900000);
 	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
-	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 900000, 700000));
-	assert_non_null(strstr(said, "are restored at 1 of 2 policies; policy2 has limits now that are neither kjoule's nor those from before"));
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 700000));
+	assert_non_null(strstr(said, "are restored at 2 of 2 policies; changed since by another program, or by heat, and left alone (kHz before): policy2 max 900000; to have these back"));
+	assert_int_equal(access(state, F_OK), -1);
+	/* the lower one, and nothing is restored of a policy with both */
+	hold_and_die(500000);
+	sysfs_put("300000\n", CPUFREQ "/policy0/scaling_min_freq");
+	sysfs_put("600000\n", CPUFREQ "/policy2/scaling_min_freq");
+	sysfs_put("800000\n", CPUFREQ "/policy2/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_true(limits_are(0, 300000, 900000) && limits_are(2, 600000, 800000));
+	assert_non_null(strstr(said, "at 1 of 2 policies; "));
+	assert_non_null(strstr(said, ": policy0 min 100000, policy2 min 100000, policy2 max 700000; "));
+}
+
+/* By its owner: minimums of 1 and 1.2 GHz are restored where another one has set a maximum. */
+TEST_WITH(a_maximum_set_by_others_keeps_no_minimum, begin, end)
+{
+	struct kjoule_frequency *f;
+
+	put_policy(0, "0 1\n", 1000000, 3400000, "1000000 3000000 3400000\n", "80000\n");
+	put_policy(2, "2 3\n", 1200000, 3600000, "1200000 3000000 3600000\n", "80000\n");
+	f = open_it();
+	assert_int_equal(kjoule_frequency_hold(f, 3000000, &why), 0);
+	sysfs_put("2400000\n", CPUFREQ "/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 1000000, 2400000) && limits_are(2, 1200000, 3600000));
+	assert_non_null(strstr(why.text, "left alone (kHz before): policy0 max 3400000; to have"));
+	assert_int_equal(access(state, F_OK), -1);
+	/* all of them are named */
+	assert_int_equal(kjoule_frequency_hold(f, 3000000, &why), 0);
+	sysfs_put("2200000\n", CPUFREQ "/policy0/scaling_max_freq");
+	sysfs_put("2000000\n", CPUFREQ "/policy2/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 1000000, 2200000) && limits_are(2, 1200000, 2000000));
+	assert_non_null(strstr(why.text, ": policy0 max 2400000, policy2 max 3600000; "));
+	kjoule_frequency_close(f);
+}
+
+/* As heat does: the kernel shows the minimum that was set no higher than the maximum. */
+TEST_WITH(a_minimum_that_is_read_lower_is_restored, begin, end)
+{
+	struct kjoule_frequency *f = open_it();
+
+	assert_int_equal(kjoule_frequency_hold(f, 900000, &why), 0);
+	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_min_freq");
+	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 700000));
+	assert_non_null(strstr(why.text, "left alone (kHz before): policy2 max 900000; to have"));
+	assert_int_equal(access(state, F_OK), -1);
+	/* nothing of ours is that high */
+	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
+	sysfs_put("700000\n", CPUFREQ "/policy0/scaling_min_freq");
+	sysfs_put("700000\n", CPUFREQ "/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 700000, 700000) && limits_are(2, 100000, 700000));
+	assert_non_null(strstr(why.text, ": policy0 min 100000, policy0 max 900000; "));
+	kjoule_frequency_close(f);
+}
+
+/* A message has room for some of them. */
+TEST_WITH(messages_of_many_policies_have_an_end, begin, end)
+{
+	struct kjoule_frequency *f;
+
+	for (unsigned int i = 4; i < 40; i++)
+		put_policy(i, "4\n", 100000, 900000, NULL, "80000\n");
+	f = open_it();
+	assert_int_equal(kjoule_frequency_hold(f, 900000, &why), 0);
+	for (unsigned int i = 4; i < 40; i++)
+		sysfs_put("700000\n", CPUFREQ "/policy%u/scaling_max_freq", i);
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_non_null(strstr(why.text, "policy4 max 900000, policy5 max 900000, "));
+	assert_non_null(strstr(why.text, " and 29 more; to have these back, write"));
+	for (unsigned int i = 4; i < 40; i++)
+		assert_true(limits_are(i, 100000, 700000));
+	kjoule_frequency_close(f);
+}
+
+/* A policy that was not held may be set by others, or be offline. */
+TEST_WITH(policies_that_were_not_held_are_let_be, begin, end)
+{
+	struct kjoule_frequency *f = open_it();
+
+	assert_int_equal(kjoule_frequency_hold_one(f, 0, 500000, &why), 0);
+	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_string_equal(why.text, "");
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 700000));
+	kjoule_frequency_close(f);
 }
 
 /*
@@ -257,7 +346,7 @@ TEST_WITH(limits_that_cannot_be_restored_now_are_kept, begin, end)
 	assert_int_equal(mkdir(path_of(0, "scaling_max_freq"), 0755), 0);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why),
 			 -EISDIR);
-	assert_non_null(strstr(why.text, "policy0 cannot be given back its limits of 100000 to 900000 kHz: Is a directory; bring its CPUs online"));
+	assert_non_null(strstr(why.text, "cannot restore the limits of policy0 (100000 to 900000 kHz): Is a directory; bring their CPUs online"));
 	assert_non_null(strstr(said, "are restored at 1 of 2 policies"));
 	assert_true(limits_are(2, 100000, 900000));
 	assert_int_equal(access(state, F_OK), 0);
@@ -284,14 +373,14 @@ TEST_WITH(limits_set_meanwhile_count, begin, end)
 	assert_int_equal(kjoule_frequency_hold(f, 900000, &why), 0);
 	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
 	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
-	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 900000, 700000));
-	assert_non_null(strstr(why.text, "policy2 has limits now that are neither kjoule's nor those from before, 100000 to 900000 kHz"));
+	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 100000, 700000));
+	assert_non_null(strstr(why.text, "left alone (kHz before): policy2 max 900000; to have"));
 	assert_int_equal(access(state, F_OK), -1);
 	/* and again, from there */
 	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
 	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
 	assert_string_equal(why.text, "");
-	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 900000, 700000));
+	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 100000, 700000));
 	kjoule_frequency_close(f);
 }
 
@@ -416,7 +505,7 @@ TEST_WITH(refusals_have_messages, begin, end)
 	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), -EISDIR);
 	assert_non_null(strstr(why.text, "holding policy2 at 500 MHz: Is a directory"));
 	assert_int_equal(kjoule_frequency_restore(f, &why), -EISDIR);
-	assert_non_null(strstr(why.text, "policy2 cannot be given back its limits of 100000 to 900000 kHz"));
+	assert_non_null(strstr(why.text, "cannot restore the limits of policy2 (100000 to 900000 kHz)"));
 	assert_true(limit(0, "scaling_max_freq") == 900000);
 	/* it is there for the next one */
 	assert_int_equal(access(state, F_OK), 0);
