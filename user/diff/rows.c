@@ -115,7 +115,8 @@ static bool diff_row_set_sides(struct diff *d, struct diff_row *r, const struct 
 			       const struct profile_group *b)
 {
 	const struct profile_group *g[2] = { a, b };
-	bool met[2] = { a->time_s.v > 0, b->time_s.v > 0 };
+	/* what ticks and interrupts took may be all of the time of a sample or two */
+	bool met[2] = { a->samples || a->time_s.v > 0, b->samples || b->time_s.v > 0 };
 
 	if (!met[0] && !met[1])
 		return false;

@@ -115,6 +115,19 @@ static void facts_write_label(FILE *out, const char *key)
 		fputc(key[i] == '_' ? ' ' : key[i], out);
 }
 
+/* One of a command's: so that it can be typed again. */
+static void facts_write_word(FILE *out, const char *word)
+{
+	if (*word && !word[strcspn(word, " \t\n'\"\\$`*?;&|<>()#~")]) {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++)
+		fputs(*word == '\'' ? "'\\''" : (char[]){ *word, '\0' }, out);
+	fputc('\'', out);
+}
+
 static void facts_write_value(FILE *out, const char *key, struct json_object *v)
 {
 	const struct facts_unit *unit = facts_unit_of(key);
@@ -138,8 +151,13 @@ static void facts_write_value(FILE *out, const char *key, struct json_object *v)
 		break;
 	case json_type_array:
 		for (size_t i = 0; i < json_object_array_length(v); i++) {
+			struct json_object *one = json_object_array_get_idx(v, i);
+
 			fputs(i ? " " : "", out);
-			facts_write_value(out, key, json_object_array_get_idx(v, i));
+			if (json_object_is_type(one, json_type_string))
+				facts_write_word(out, json_object_get_string(one));
+			else
+				facts_write_value(out, key, one);
 		}
 		break;
 	case json_type_boolean:

@@ -32,9 +32,10 @@ unsigned int terminal_width(void)
 
 bool terminal_has_colour(void)
 {
-	const char *no = getenv("NO_COLOR");
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return (pager || isatty(STDOUT_FILENO)) && !(no && *no);
+	return (pager || isatty(STDOUT_FILENO)) && !(no && *no) &&
+	       !(term && !strcmp(term, "dumb"));
 }
 
 void terminal_refuse_pager(void)
@@ -56,7 +57,9 @@ static const char *terminal_pager_command(void)
 static void terminal_run_pager(const char *command, const int *ends)
 {
 	dup2(ends[0], STDIN_FILENO);
-	close(ends[0]);
+	/* it is standard input already where that was closed */
+	if (ends[0] != STDIN_FILENO)
+		close(ends[0]);
 	close(ends[1]);
 	/* less: quit at the end of what fits on a screen, keep colours, do not clear the screen */
 	setenv("LESS", "FRX", 0);
@@ -76,15 +79,18 @@ static bool terminal_has_command(const char *command)
 		command += strspn(command, " \t");
 		word = strcspn(command, " \t;&|<>()$`'\"\\");
 	} while (memchr(command, '=', word) && *(command += word));
-	if (asprintf(&test, "command -v %.*s >/dev/null 2>&1", (int)word, command) < 0)
+	if (!word || asprintf(&test, "command -v '%.*s' >/dev/null 2>&1", (int)word, command) < 0)
 		return false;
 	ret = system(test);
 	free(test);
 	return !ret;
 }
 
-/* Both ends that the pager reads from are closed, or it would wait for more. */
-static void terminal_wait_for_pager(void)
+/*
+ * Both ends that the pager reads from are closed, or it would wait for more. Return: whether it
+ * could be run, and was not killed
+ */
+static bool terminal_wait_for_pager(void)
 {
 	int status = 0;
 
@@ -96,10 +102,12 @@ static void terminal_wait_for_pager(void)
 	}
 	while (waitpid(pager, &status, 0) < 0 && errno == EINTR)
 		;
-	/* of the shell: it cannot be run */
-	if (WIFEXITED(status) && WEXITSTATUS(status) >= 126)
-		fprintf(stderr,
-			"kjoule: the pager failed; choose another with KJOULE_PAGER, or KJOULE_PAGER=cat for none\n");
+	/* 126 and 127 are of the shell */
+	if (WIFEXITED(status) && WEXITSTATUS(status) < 126)
+		return true;
+	fprintf(stderr,
+		"kjoule: the pager failed; choose another with KJOULE_PAGER, or KJOULE_PAGER=cat for none\n");
+	return false;
 }
 
 /* Ctrl-C reaches the pager as well, which goes on: the terminal is its own until it ends. */
@@ -150,7 +158,10 @@ int terminal_stop_pager(void)
 		/* who has seen enough closes it: that is no failure */
 		if (ret && err == EPIPE)
 			ret = 0;
-		terminal_wait_for_pager();
+		if (!terminal_wait_for_pager()) {
+			ret = -1;
+			err = EPIPE;
+		}
 		pager = 0;
 	}
 	errno = err;

@@ -185,11 +185,31 @@ TEST(names_are_cut_and_figures_are_not)
 	assert_true(says(out, "100.0") && says(out, "total"));
 }
 
+/* What names no program, or one that cannot be run, does not swallow the report. */
+TEST(pagers_that_fail_are_reported)
+{
+	static const char *const none[] = { " ", "LESS=", "LESS=R", "#", "no-such-pager" };
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		pagers_set(none[i], NULL);
+		assert_int_equal(kjoule_on_terminal(100, "report -q %s", path), 0);
+		assert_true(says(out, "total"));
+	}
+	pagers_set("true; exit 127", NULL);
+	assert_int_equal(kjoule_on_terminal(100, "report -q %s", path), 1);
+	assert_true(says(err, "the pager failed"));
+	/* its standard input is not the one that was closed */
+	pagers_set(MARK, NULL);
+	assert_int_equal(kjoule_on_terminal(100, "report -q %s <&-", path), 0);
+	assert_true(says(out, "total"));
+}
+
 TEST(colours_are_for_terminals)
 {
 	static const char red[] = "\033[1;31m";
 
 	unsetenv("NO_COLOR");
+	setenv("TERM", "xterm", 1);
 	for (int paged = 0; paged < 2; paged++) {
 		pagers_set(paged ? MARK : "cat", NULL);
 		assert_int_equal(kjoule_on_terminal(100, "report --power-budget 500mW %s", path), 0);
@@ -203,6 +223,9 @@ TEST(colours_are_for_terminals)
 		assert_true(says(out, red));
 		unsetenv("NO_COLOR");
 	}
+	setenv("TERM", "dumb", 1);
+	assert_int_equal(kjoule_on_terminal(100, "report --power-budget 500mW %s", path), 0);
+	assert_null(strchr(out, '\033'));
 	assert_int_equal(kjoule("report --power-budget 500mW %s", path), 0);
 	assert_null(strchr(out, '\033'));
 }
