@@ -59,6 +59,20 @@ guardian() {{
 		[ "$(cat /proc/$c/comm)" = kjoule-guardian ] && echo $c
 	done
 }}
+# another program lowers a maximum meanwhile
+{KJOULE} sweep --freq 100MHz --no-calibrate -o {FOLDER}/CAP -- sleep 3 >/dev/null 2>CAP.err </dev/null &
+pid=$!
+for i in $(seq 300); do
+	limits | grep -q '^100000 100000 100000 100000 ' && break
+	sleep 0.1
+done
+echo 75000 >/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
+sleep 0.1
+limits >limits.CAP.held
+wait $pid
+limits >limits.CAP
+echo 100000 >/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
+limits >limits.CAP.after
 # KILL: of the sweep alone; BOTH: of its guardian as well, and before
 for sig in INT TERM HUP QUIT KILL BOTH; do
 	# the shell has those of a background job ignored
@@ -79,20 +93,6 @@ for sig in INT TERM HUP QUIT KILL BOTH; do
 	# one that was killed may be there as a zombie until its parent asks for it
 	[ -n "$keeper" ] && [ -e /proc/$keeper ] && awk '/^State:/ {{ print $2 }}' /proc/$keeper/status >$sig.outlives
 done
-# another program lowers a maximum meanwhile
-{KJOULE} sweep --freq 100MHz --no-calibrate -o {FOLDER}/CAP -- sleep 3 >/dev/null 2>CAP.err </dev/null &
-pid=$!
-for i in $(seq 300); do
-	limits | grep -q '^100000 100000 100000 100000 ' && break
-	sleep 0.1
-done
-echo 75000 >/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
-sleep 0.1
-limits >limits.CAP.held
-wait $pid
-limits >limits.CAP
-echo 100000 >/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq
-limits >limits.CAP.after
 # a policy whose CPU has gone keeps its limits from anybody
 echo 0 >/sys/devices/system/cpu/cpu1/online
 {KJOULE} sweep --restore 2>offline.err; echo $? >offline.code
@@ -299,7 +299,7 @@ def refusals():
 
 
 def main():
-    ktap.plan(30)
+    ktap.plan(31)
     oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
     if not guest(oracle_file):
         ktap.check(False, "the guest came to its end")

@@ -318,7 +318,7 @@ static int saved_restore(const struct frequency_saved *s, bool killed, const cha
 		n = snprintf(said, len, "process %d was killed while it held the CPUs at %.6g MHz: the limits from before are restored at %u of %u policies%s",
 			     s->pid, at_khz / 1e3, restored, s->n, others.len ? "; " : "");
 	if (others.len)
-		snprintf(said + n, len - n, "changed since by another program, or by heat, and left alone (kHz before): %s; to have these back, write them to scaling_min_freq or scaling_max_freq in %s/devices/system/cpu/cpufreq",
+		snprintf(said + n, len - n, "changed since by another program, or by heat, and left alone (kHz before): %s; to have these back, write them to scaling_min_freq or scaling_max_freq in %s/devices/system/cpu/cpufreq/policy*",
 			 others.text, sysfs);
 	return ret ? ret : restored > 0;
 }
