@@ -162,7 +162,7 @@ static int device_ioctl_attach(struct reader *r, void __user *arg)
 		kjoule_session_put(s);
 		goto out;
 	}
-	/* A, pairs with B in reader_session(): the session is published fully attached */
+	/* A, pairs with B in device_reader_session(): the session is published fully attached */
 	smp_store_release(&r->session, s);
 out:
 	mutex_unlock(&r->lock);
@@ -170,14 +170,14 @@ out:
 }
 
 /* Does not change once it is set. */
-static struct kjoule_session *reader_session(struct reader *r)
+static struct kjoule_session *device_reader_session(struct reader *r)
 {
 	return smp_load_acquire(&r->session);	/* B, pairs with A in device_ioctl_attach() */
 }
 
 static int device_ioctl_ring(struct reader *r, void __user *arg)
 {
-	struct kjoule_session *s = reader_session(r);
+	struct kjoule_session *s = device_reader_session(r);
 	struct kjoule_ring ring;
 	u32 size;
 	int err = ioctl_copy_in(&ring, sizeof(ring), arg, &size);
@@ -214,7 +214,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	struct kjoule_session *s = reader_session(file->private_data);
+	struct kjoule_session *s = device_reader_session(file->private_data);
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT, index, within;
 
 	if (!s)
@@ -247,7 +247,7 @@ static bool device_is_drained(struct kjoule_session *s)
 
 static __poll_t device_poll(struct file *file, poll_table *wait)
 {
-	struct kjoule_session *s = reader_session(file->private_data);
+	struct kjoule_session *s = device_reader_session(file->private_data);
 	__poll_t events = 0;
 
 	if (!s)
@@ -328,7 +328,7 @@ static ssize_t device_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
 	struct reader *r = file->private_data;
-	struct kjoule_session *s = reader_session(r);
+	struct kjoule_session *s = device_reader_session(r);
 	bool nonblock = file->f_flags & O_NONBLOCK;
 	size_t longest;
 	ssize_t done;

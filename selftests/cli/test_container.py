@@ -11,7 +11,7 @@ from cli import ktap, record, report, rows, path, need_root, TOP
 
 PROGRAMS = os.path.join(TOP, "build/selftests")
 OUTSIDE, INSIDE = (os.path.join(PROGRAMS, name) for name in ("callers", "mix"))
-ANOTHER = "its build id is another one"
+ANOTHER = "its build id differs from the recorded file's"
 
 
 def names(doc, program):

@@ -86,7 +86,7 @@ def interrupted():
     ktap.check(len(files("stop")) == 2 and first["ended"] == "command ended", "the run before it is whole", files("stop"))
     ktap.check(sessions() == 0, "and no session is left")
     r = kjoule("report", *files("stop"))
-    ktap.check("no whole run" in r.out, "the report says which is none", r.out[:2000])
+    ktap.check("is not a whole run" in r.out, "the report says which is none", r.out[:2000])
 
 
 def beginnings():

@@ -230,7 +230,7 @@ static void check_sense(void)
 /* Words that do not fit are cut for who asked, and nothing of them gets into the kernel's log. */
 static void check_log(void)
 {
-	static const char name[] = "31 letters of the caller's choice";
+	static const char name[] = "31 letters of a user's choosing";
 	struct nl_spec s = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = name,
 			     .perf_type = UINT32_MAX, .perf_config = UINT64_MAX };
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -33,7 +33,7 @@
 #define RECORDER_NICE	(-10)	/* nine tenths of a CPU that all want */
 
 /* The target may be anywhere: where did its samples come from in the last second? */
-static void loop_follow_target(struct record_loop *l)
+static void record_loop_follow_target(struct record_loop *l)
 {
 	struct kjoule_cpus busy = { 0 };
 
@@ -53,7 +53,7 @@ static void loop_follow_target(struct record_loop *l)
  * Without regions, or a reason to come earlier: all that we do keeps a program waiting that has no
  * other CPU.
  */
-static unsigned int loop_usual_sleep_ms(const struct record_loop *l, uint64_t now)
+static unsigned int record_loop_usual_sleep_ms(const struct record_loop *l, uint64_t now)
 {
 	double awake_s = 0;
 
@@ -69,14 +69,14 @@ static unsigned int loop_usual_sleep_ms(const struct record_loop *l, uint64_t no
  * As fast as rings have filled up since the last time they may be full again before we would come
  * by ourselves.
  */
-static unsigned int loop_regions_sleep_ms(double fullest, uint64_t ns)
+static unsigned int record_loop_regions_sleep_ms(double fullest, uint64_t ns)
 {
 	double ms = fullest > 0 ? REGIONS_FULL / fullest * ns / 1e6 : SLEEP_MOST_MS;
 
 	return ms >= SLEEP_MOST_MS ? 0 : ms < SLEEP_LEAST_MS ? SLEEP_LEAST_MS : ms;
 }
 
-static int loop_drain_regions(struct record_loop *l)
+static int record_loop_drain_regions(struct record_loop *l)
 {
 	uint64_t now = kjoule_now_ns();
 	double fullest;
@@ -85,7 +85,7 @@ static int loop_drain_regions(struct record_loop *l)
 	if (!l->regions)
 		return 0;
 	ret = kjoule_region_area_drain(l->regions, record_writer_regions, l->w, &fullest);
-	l->regions_ms = loop_regions_sleep_ms(fullest, now - l->regions_ns);
+	l->regions_ms = record_loop_regions_sleep_ms(fullest, now - l->regions_ns);
 	l->regions_ns = now;
 	if (ret > 0 && (!l->session.stop_ns || l->last_drains++ < LAST_DRAINS))
 		l->again = true;
@@ -93,7 +93,7 @@ static int loop_drain_regions(struct record_loop *l)
 				     strerror(-ret)) : 0;
 }
 
-static int loop_drain_rings(struct record_loop *l)
+static int record_loop_drain_rings(struct record_loop *l)
 {
 	int ret = 0;
 
@@ -114,10 +114,10 @@ static int loop_drain_rings(struct record_loop *l)
 			kjoule_fail(&l->err, -ret, "%s: writing the side band: %s", l->opt->output,
 				    strerror(-ret));
 	}
-	return ret ? ret : loop_drain_regions(l);
+	return ret ? ret : record_loop_drain_regions(l);
 }
 
-static int loop_read_stats(struct record_loop *l)
+static int record_loop_read_stats(struct record_loop *l)
 {
 	struct kjoule_cpu_stats *stats;
 	size_t n;
@@ -131,7 +131,7 @@ static int loop_read_stats(struct record_loop *l)
 	return record_writer_stats(l->w, stats, n, &l->err);
 }
 
-static uint64_t loop_sum_stats(const struct record_loop *l, size_t offset)
+static uint64_t record_loop_sum_stats(const struct record_loop *l, size_t offset)
 {
 	uint64_t sum = 0;
 
@@ -140,9 +140,9 @@ static uint64_t loop_sum_stats(const struct record_loop *l, size_t offset)
 	return sum;
 }
 
-#define TOTAL(l, member) loop_sum_stats(l, offsetof(struct kjoule_cpu_stats, member))
+#define TOTAL(l, member) record_loop_sum_stats(l, offsetof(struct kjoule_cpu_stats, member))
 
-static int loop_do_every_second(struct record_loop *l, uint64_t now)
+static int record_loop_do_every_second(struct record_loop *l, uint64_t now)
 {
 	bool flush = l->flushed_ns <= l->told_ns;
 	int ret;
@@ -155,9 +155,9 @@ static int loop_do_every_second(struct record_loop *l, uint64_t now)
 		return record_writer_flush(l->w, &l->err);
 	}
 	l->told_ns = now;
-	ret = loop_read_stats(l);
+	ret = record_loop_read_stats(l);
 	if (!ret)
-		loop_follow_target(l);
+		record_loop_follow_target(l);
 	if (!ret && l->regions)
 		kjoule_region_area_reap(l->regions);
 	if (ret || !l->progress)
@@ -170,7 +170,7 @@ static int loop_do_every_second(struct record_loop *l, uint64_t now)
 	return ret;
 }
 
-static int loop_start_session(struct record_loop *l)
+static int record_loop_start_session(struct record_loop *l)
 {
 	struct kjoule_session_info info;
 	int ret = kjoule_session_start(l->ctl, l->session.id, &info, &l->err);
@@ -189,13 +189,13 @@ static int loop_start_session(struct record_loop *l)
 }
 
 /* The file says what is recorded; the command need not wait for that. */
-static int loop_write_start(struct record_loop *l)
+static int record_loop_write_start(struct record_loop *l)
 {
 	return record_writer_start(l->w, l->opt, &l->session, &l->cal, &l->err);
 }
 
 /* What came first counts, of what was noticed at once too: a signal takes the command with it. */
-static void loop_set_reason(struct record_loop *l, const char *reason)
+static void record_loop_set_reason(struct record_loop *l, const char *reason)
 {
 	if (!l->reason)
 		l->reason = reason;
@@ -205,7 +205,7 @@ static void loop_set_reason(struct record_loop *l, const char *reason)
  * A shell's background job ignores SIGINT, and so does the command that we started from one. kjoule
  * itself stops at SIGINT all the same, and then stops the command by SIGTERM.
  */
-static int loop_signal_to_forward(int sig)
+static int record_loop_signal_to_forward(int sig)
 {
 	struct sigaction now;
 
@@ -213,24 +213,24 @@ static int loop_signal_to_forward(int sig)
 	       SIGTERM : sig;
 }
 
-static void loop_read_signals(struct record_loop *l)
+static void record_loop_read_signals(struct record_loop *l)
 {
 	struct signalfd_siginfo si;
 
 	while (read(l->fds[FD_SIGNAL].fd, &si, sizeof(si)) == sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD)
 			continue;
-		loop_set_reason(l, "signal");
+		record_loop_set_reason(l, "signal");
 		l->signal = si.ssi_signo;
 		/* A key on the terminal reaches the command as well, kill(1) only us. */
 		if (l->child.running && si.ssi_code <= 0)
-			kill(l->child.pid, loop_signal_to_forward(si.ssi_signo));
+			kill(l->child.pid, record_loop_signal_to_forward(si.ssi_signo));
 	}
 }
 
-static int loop_sleep_ms(const struct record_loop *l, uint64_t now)
+static int record_loop_sleep_ms(const struct record_loop *l, uint64_t now)
 {
-	unsigned int usual_ms = loop_usual_sleep_ms(l, now),
+	unsigned int usual_ms = record_loop_usual_sleep_ms(l, now),
 		     ms = l->regions_ms ? l->regions_ms : usual_ms;
 	uint64_t ns = (ms < usual_ms ? ms : usual_ms) * 1000000ull, until;
 
@@ -252,19 +252,19 @@ static int loop_sleep_ms(const struct record_loop *l, uint64_t now)
 void record_check_ends(struct record_loop *l, uint64_t now)
 {
 	if (l->fds[FD_SIGNAL].revents)
-		loop_read_signals(l);
+		record_loop_read_signals(l);
 	if (l->child.pid && !l->command_gone && child_reap(&l->child, false)) {
 		l->command_gone = true;
-		loop_set_reason(l, "command ended");
+		record_loop_set_reason(l, "command ended");
 	}
 	if (l->fds[FD_PROCESS].revents ||
 	    (l->opt->pid && l->fds[FD_PROCESS].fd < 0 && kill(l->opt->pid, 0) && errno == ESRCH))
-		loop_set_reason(l, "process ended");
+		record_loop_set_reason(l, "process ended");
 	if (l->started && l->opt->duration_ns && now - l->start_ns >= l->opt->duration_ns)
-		loop_set_reason(l, "duration");
+		record_loop_set_reason(l, "duration");
 }
 
-static uint64_t loop_cpu_time_ns(void)
+static uint64_t record_loop_cpu_time_ns(void)
 {
 	struct timespec t;
 
@@ -277,9 +277,9 @@ static uint64_t loop_cpu_time_ns(void)
  * counts. Between our own looks at the clock lies less: the kernel's way out of its sleep, and into
  * it, is ours as well.
  */
-static void loop_note_wakeup(struct record_loop *l, uint64_t now)
+static void record_loop_note_wakeup(struct record_loop *l, uint64_t now)
 {
-	uint64_t ran = loop_cpu_time_ns(), begin = now - (ran - l->ran_ns);
+	uint64_t ran = record_loop_cpu_time_ns(), begin = now - (ran - l->ran_ns);
 	int cpu = sched_getcpu();
 
 	l->ran_ns = ran;
@@ -296,7 +296,7 @@ static void loop_note_wakeup(struct record_loop *l, uint64_t now)
 }
 
 /* Blocks are where their process has mapped them: not before it runs, and of some files later. */
-static int loop_place_blocks(struct record_loop *l)
+static int record_loop_place_blocks(struct record_loop *l)
 {
 	uint32_t all = l->opt->blocks.n < 32 ? (1u << l->opt->blocks.n) - 1 : UINT32_MAX;
 
@@ -308,7 +308,7 @@ static int loop_place_blocks(struct record_loop *l)
 }
 
 /* Only we stop it: it has been ended. The module knows by whom. */
-static int loop_check_session_over(struct record_loop *l)
+static int record_loop_check_session_over(struct record_loop *l)
 {
 	struct kjoule_cpu_stats books;
 	struct kjoule_error why;
@@ -320,7 +320,7 @@ static int loop_check_session_over(struct record_loop *l)
 			   why.text, l->opt->output);
 }
 
-static int loop_record_until_end(struct record_loop *l)
+static int record_loop_record_until_end(struct record_loop *l)
 {
 	bool gone;
 	int ret = 0;
@@ -329,14 +329,14 @@ static int loop_record_until_end(struct record_loop *l)
 		uint64_t now = kjoule_now_ns();
 
 		if (!l->started && now - l->begin_ns >= l->opt->delay_ns) {
-			ret = loop_start_session(l);
+			ret = record_loop_start_session(l);
 			if (!ret)
-				ret = loop_write_start(l);
+				ret = record_loop_write_start(l);
 		}
 		if (ret)
 			break;
-		loop_note_wakeup(l, kjoule_now_ns());
-		if (poll(l->fds, l->n_fds, loop_sleep_ms(l, now)) < 0 && errno != EINTR)
+		record_loop_note_wakeup(l, kjoule_now_ns());
+		if (poll(l->fds, l->n_fds, record_loop_sleep_ms(l, now)) < 0 && errno != EINTR)
 			return kjoule_fail(&l->err, errno, "waiting: %s", strerror(errno));
 		/* A device that hangs up would keep us awake; time still brings us back. */
 		gone = l->fds[FD_DEVICE].revents & (POLLERR | POLLHUP | POLLNVAL);
@@ -346,23 +346,23 @@ static int loop_record_until_end(struct record_loop *l)
 			if (l->fds[i].revents & (POLLERR | POLLHUP | POLLNVAL))
 				l->fds[i].fd = -1;
 		now = kjoule_now_ns();
-		ret = loop_drain_rings(l);
+		ret = record_loop_drain_rings(l);
 		if (!ret && gone)
-			ret = loop_check_session_over(l);
+			ret = record_loop_check_session_over(l);
 		if (!ret)
 			ret = record_follow_cpus(l, now);
 		if (!ret && l->started)
-			ret = loop_do_every_second(l, now);
+			ret = record_loop_do_every_second(l, now);
 		record_check_ends(l, now);
 		if (!ret && !l->reason)
-			ret = loop_place_blocks(l);
+			ret = record_loop_place_blocks(l);
 	}
 	return ret;
 }
 
 /* The blocks are what we know ourselves. */
-static void loop_copy_reading_counters(struct kjoule_vpm_info *to,
-				       const struct kjoule_vpm_info *from)
+static void record_loop_copy_reading_counters(struct kjoule_vpm_info *to,
+					      const struct kjoule_vpm_info *from)
 {
 	to->rounds = from->rounds;
 	to->readings = from->readings;
@@ -379,7 +379,7 @@ static void loop_copy_reading_counters(struct kjoule_vpm_info *to,
 	to->longest_ns = from->longest_ns;
 }
 
-static int loop_finish_recording(struct record_loop *l)
+static int record_loop_finish_recording(struct record_loop *l)
 {
 	struct kjoule_region_counters regions;
 	struct kjoule_session_info info;
@@ -392,22 +392,22 @@ static int loop_finish_recording(struct record_loop *l)
 	l->session.stop_ns = info.stop_ns;
 	l->session.children_lost = info.children_lost;
 	l->session.edge = info.edge;
-	loop_copy_reading_counters(&l->session.vpm, &info.vpm);
+	record_loop_copy_reading_counters(&l->session.vpm, &info.vpm);
 	for (uint32_t i = 0; i < l->session.n_sources && i < info.n_sources; i++) {
 		l->session.sources[i].reads = info.sources[i].reads;
 		l->session.sources[i].errors = info.sources[i].errors;
 		l->session.sources[i].overruns = info.sources[i].overruns;
 	}
 	kjoule_session_info_clear(&info);
-	loop_note_wakeup(l, info.stop_ns);
+	record_loop_note_wakeup(l, info.stop_ns);
 	ret = record_follow_cpus(l, kjoule_now_ns());
 	if (ret)
 		return ret;
 	do
-		ret = loop_drain_rings(l);
+		ret = record_loop_drain_rings(l);
 	while (!ret && l->again);
 	if (!ret)
-		ret = loop_read_stats(l);
+		ret = record_loop_read_stats(l);
 	for (unsigned int i = 0; i < kjoule_device_rings(l->dev); i++)
 		damaged += kjoule_device_ring(l->dev, i)->damaged;
 	if (l->regions) {
@@ -424,7 +424,7 @@ static int loop_finish_recording(struct record_loop *l)
 }
 
 /* A signal that came before anything was started: nothing is. */
-static int loop_give_up_on_signal(struct record_loop *l, const sigset_t *ends, int ret)
+static int record_loop_give_up_on_signal(struct record_loop *l, const sigset_t *ends, int ret)
 {
 	int sig = sigtimedwait(ends, NULL, &(struct timespec){ 0 });
 
@@ -440,14 +440,14 @@ static int loop_give_up_on_signal(struct record_loop *l, const sigset_t *ends, i
  * records are lost. What there is to do is the same, it is only done sooner. Who may not
  * raise a priority goes on with the one there is; the command has been forked with that.
  */
-static void loop_raise_priority(void)
+static void record_loop_raise_priority(void)
 {
 	if (getpriority(PRIO_PROCESS, 0) > RECORDER_NICE)
 		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
 }
 
 /* The command of the next run is to begin as this one's did. */
-static void loop_restore_priority(const struct record_loop *l, int nice)
+static void record_loop_restore_priority(const struct record_loop *l, int nice)
 {
 	if (getpriority(PRIO_PROCESS, 0) != nice)
 		setpriority(PRIO_PROCESS, 0, nice);
@@ -455,14 +455,14 @@ static void loop_restore_priority(const struct record_loop *l, int nice)
 		sched_setaffinity(0, sizeof(l->allowed), &l->allowed);
 }
 
-static int loop_begin_recording(struct record_loop *l)
+static int record_loop_begin_recording(struct record_loop *l)
 {
 	int ret = 0;
 
 	l->begin_ns = l->asleep_ns = kjoule_now_ns();
-	l->ran_ns = loop_cpu_time_ns();
+	l->ran_ns = record_loop_cpu_time_ns();
 	if (!l->opt->delay_ns)
-		ret = loop_start_session(l);
+		ret = record_loop_start_session(l);
 	if (!ret && l->child.pid) {
 		ret = child_go(&l->child);
 		if (ret) {
@@ -474,15 +474,15 @@ static int loop_begin_recording(struct record_loop *l)
 		}
 	}
 	if (!ret)
-		ret = loop_place_blocks(l);
+		ret = record_loop_place_blocks(l);
 	if (!ret && l->started)
-		ret = loop_write_start(l);
+		ret = record_loop_write_start(l);
 	return ret;
 }
 
 /* What ticks took, see record_overhead(). */
-static double loop_overhead_of(const struct record_loop *l, struct overhead_cpu *most,
-			       double *ticks)
+static double record_loop_overhead_of(const struct record_loop *l, struct overhead_cpu *most,
+				      double *ticks)
 {
 	return record_overhead(l->stats, l->n_stats, &l->cal,
 			       (l->session.stop_ns - l->session.t0_ns) / 1e9, l->awake_s, most,
@@ -493,10 +493,10 @@ static double loop_overhead_of(const struct record_loop *l, struct overhead_cpu 
  * The bound that was asked for was not kept: a calibration before is no promise of what a program
  * meets.
  */
-static void loop_warn_of_overhead(const struct record_loop *l)
+static void record_loop_warn_of_overhead(const struct record_loop *l)
 {
 	struct overhead_cpu most;
-	double ticks, overhead = loop_overhead_of(l, &most, &ticks);
+	double ticks, overhead = record_loop_overhead_of(l, &most, &ticks);
 
 	if (!(l->opt->overhead > 0) || !(overhead > l->opt->overhead))
 		return;
@@ -510,7 +510,7 @@ static void loop_warn_of_overhead(const struct record_loop *l)
 			 100 * l->opt->overhead, 100 * ticks, 100 * overhead);
 }
 
-static void loop_print_summary(const struct record_loop *l)
+static void record_loop_print_summary(const struct record_loop *l)
 {
 	uint64_t produced = TOTAL(l, produced), missed = TOTAL(l, missed), due = TOTAL(l, due);
 	double tick = produced ? (double)TOTAL(l, tick_ns) / produced : 0;
@@ -520,7 +520,7 @@ static void loop_print_summary(const struct record_loop *l)
 
 	if (l->cal.ticks)
 		tick += l->cal.entry_ns;
-	overhead = loop_overhead_of(l, &most, &ticks);
+	overhead = record_loop_overhead_of(l, &most, &ticks);
 	if (held_s > 0)
 		snprintf(held, sizeof(held), ", besides %.2f s for which CPUs were held", held_s);
 	if (produced && !isnan(overhead))
@@ -538,7 +538,7 @@ static void loop_print_summary(const struct record_loop *l)
 		      TOTAL(l, lost), cost);
 }
 
-static void loop_warn_of_windows(const struct record_loop *l)
+static void record_loop_warn_of_windows(const struct record_loop *l)
 {
 	if (l->session.edge.paused)
 		cmd_warn("--edge: %" PRIu64
@@ -546,7 +546,7 @@ static void loop_warn_of_windows(const struct record_loop *l)
 			 l->session.edge.paused);
 }
 
-static void loop_warn_of_blocks(const struct record_loop *l)
+static void record_loop_warn_of_blocks(const struct record_loop *l)
 {
 	const struct kjoule_vpm_info *vpm = &l->session.vpm;
 
@@ -573,7 +573,7 @@ static void loop_warn_of_blocks(const struct record_loop *l)
 }
 
 /* Of which processes the names of code made at run time are missing, and why. */
-static void loop_warn_of_jits(const struct record_loop *l)
+static void record_loop_warn_of_jits(const struct record_loop *l)
 {
 	struct record_jit_left_out out = record_writer_jit_left_out(l->w);
 
@@ -604,11 +604,11 @@ void record_warn_at_end(const struct record_loop *l)
 		cmd_warn("%" PRIu64
 			 " stacks were not copied, of processes that you may not trace (setuid programs, other users'); record with sudo to have them",
 			 TOTAL(l, stacks_withheld));
-	loop_warn_of_windows(l);
-	loop_warn_of_blocks(l);
-	loop_warn_of_overhead(l);
+	record_loop_warn_of_windows(l);
+	record_loop_warn_of_blocks(l);
+	record_loop_warn_of_overhead(l);
 	session_sources_warn(&l->session, TOTAL(l, source_errors));
-	loop_warn_of_jits(l);
+	record_loop_warn_of_jits(l);
 	if (record_writer_kernel_hidden(l->w))
 		cmd_warn("the kernel's functions will be [unknown]: /proc/kallsyms hides their addresses from you; give "
 			 "the tool CAP_SYSLOG as well, or set kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");
@@ -633,10 +633,10 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 
 	ret = record_prepare(&l, &signals, &ends, mask);
 	if (!ret || ret == -EINTR)
-		ret = loop_give_up_on_signal(&l, &ends, ret);
-	loop_raise_priority();
+		ret = record_loop_give_up_on_signal(&l, &ends, ret);
+	record_loop_raise_priority();
 	if (!ret)
-		ret = loop_begin_recording(&l);
+		ret = record_loop_begin_recording(&l);
 	if (ret) {
 		code = l.child.reaped ? child_code(&l.child) :
 		       l.signal ? 128 + l.signal : EXIT_FAILED;
@@ -644,21 +644,21 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 		cmd_warn("%s", l.err.text);
 		goto out;
 	}
-	ret = loop_record_until_end(&l);
+	ret = record_loop_record_until_end(&l);
 	if (ret) {
 		cmd_warn("%s%s", l.progress ? "\r\033[K" : "", l.err.text);
 		l.reason = "output";
 		code = EXIT_FAILED;
 	}
 	if (l.started) {
-		ret = loop_finish_recording(&l);
+		ret = record_loop_finish_recording(&l);
 		if (ret && !code) {
 			cmd_warn("%s%s", l.progress ? "\r\033[K" : "", l.err.text);
 			code = EXIT_FAILED;
 		}
 		/* of a session that could not be stopped there is nothing to sum up */
 		if (!opt->quiet && l.session.stop_ns)
-			loop_print_summary(&l);
+			record_loop_print_summary(&l);
 		if (l.session.stop_ns)
 			record_warn_at_end(&l);
 	} else if (!code) {
@@ -687,7 +687,7 @@ out:
 	free(l.buf);
 	free(l.stats);
 	*result = (struct record_result){ l.reason, l.signal, exit_code, l.cal };
-	loop_restore_priority(&l, nice);
+	record_loop_restore_priority(&l, nice);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return code;
 }

@@ -166,7 +166,7 @@ static bool vector_is_busy(const struct cpm_vectors *v, uint32_t vector)
 	return false;
 }
 
-static unsigned int vector_class(const struct cpm_vectors *v, uint32_t vector)
+static unsigned int cpm_vector_class(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = v->first[vector + 1] - v->first[vector];
 
@@ -200,9 +200,12 @@ static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d,
 			      const struct found *found)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++)
-		d->kinds[i] = vector_class(v, i) | (v->base[i] != i ? CPM_ON_TOP :
-						    found[i].own || vector_is_mixed(v, busy, i) ||
-						    idle_is_brief(d, found, i) ? 0 : CPM_POOLED);
+		d->kinds[i] =
+			cpm_vector_class(v, i) |
+			(v->base[i] != i ? CPM_ON_TOP :
+			 found[i].own || vector_is_mixed(v, busy, i) || idle_is_brief(d, found, i) ?
+					   0 :
+					   CPM_POOLED);
 }
 
 /* The best known power of a set next to others, microjoule a tick, and the @ticks it is from. */
@@ -235,11 +238,11 @@ static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_do
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (!(d->kinds[i] & CPM_POOLED))
 			continue;
-		uj[vector_class(v, i)] += d->uj_per_tick[i] * found[i].ticks;
-		n[vector_class(v, i)] += found[i].ticks;
+		uj[cpm_vector_class(v, i)] += d->uj_per_tick[i] * found[i].ticks;
+		n[cpm_vector_class(v, i)] += found[i].ticks;
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		unsigned int pool = vector_class(v, i);
+		unsigned int pool = cpm_vector_class(v, i);
 
 		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] :
 			     vector_known_power(v, d, busy, found, i, &ticks);
