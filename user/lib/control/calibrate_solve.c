@@ -129,33 +129,34 @@ static struct dense reals_densest(double *values, size_t n, size_t part, size_t 
 }
 
 /*
- * @value of the slots of a phase, by @u, NANs ignored. Return: how many; @values is the caller's to
+ * @value_of the slots of a phase, by @u, NANs ignored. Return: how many; @values is the caller's to
  *   free, NULL without memory.
  */
 static size_t slots_values(const struct kjoule_phase *p, const struct usual *u,
-			   double (*value)(const struct kjoule_slot *s, const struct usual *u),
+			   double (*value_of)(const struct kjoule_slot *s, const struct usual *u),
 			   double **values)
 {
 	size_t n = 0;
 
 	*values = calloc(p->n + 1, sizeof(**values));
 	for (size_t i = 0; *values && i < p->n; i++) {
-		(*values)[n] = value(&p->slots[i], u);
+		(*values)[n] = value_of(&p->slots[i], u);
 		n += !isnan((*values)[n]);
 	}
 	return n;
 }
 
 /*
- * The usual @value. Other interrupts and hosts that take the CPU away make it larger, never
+ * The usual @value_of. Other interrupts and hosts that take the CPU away make it larger, never
  * smaller: it is in the lower half, and a median would be biased.
  */
 static struct dense slots_usual(const struct kjoule_phase *p, const struct usual *u,
-				double (*value)(const struct kjoule_slot *s, const struct usual *u))
+				double (*value_of)(const struct kjoule_slot *s,
+						   const struct usual *u))
 {
 	struct dense d = { NAN, NAN };
 	double *values;
-	size_t n = slots_values(p, u, value, &values);
+	size_t n = slots_values(p, u, value_of, &values);
 
 	if (values)
 		d = reals_densest(values, n, n / CLOSEST, (n + 1) / 2);
