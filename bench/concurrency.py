@@ -37,7 +37,7 @@ def report(data, *options):
 
 
 def by_function(rows):
-    """Watt of what ran together, by the names of all functions in it."""
+    """Watt of each co-running set, by the names of all functions in it."""
     return {tuple(sorted(m["function"] for m in r["corunning"])): r["power_package_w"] for r in rows}
 
 

@@ -144,7 +144,7 @@ static void end(const char *name)
 	for (i = 0; i < 3; i++) {
 		uint64_t led = seen[0].led[i] + seen[1].led[i];
 
-		if (!ktap_check(led == books[i], "%s: as many %s as the session tells of", name,
+		if (!ktap_check(led == books[i], "%s: as many %s as the session counts", name,
 				kinds[i]))
 			ktap_diag("%llu, the session says %llu", (unsigned long long)led,
 				  (unsigned long long)books[i]);
@@ -223,7 +223,7 @@ static void check_windows(void)
 		   "the session tells the longest hold of any of them");
 	ktap_check(after.edge_duty == DUTY && after.edge_windows > 0 &&
 		   after.edge_windows + after.edge_failed >= seen[0].windows / 2,
-		   "the session tells of them");
+		   "the session counts them");
 }
 
 /* The leader's search for the edge after a long gap is in what it may be held as well. */

@@ -105,7 +105,7 @@ static void check_balance(const char *name)
 }
 
 /*
- * An idle CPU tells of its own events only where it is kept awake; the package's energy is read
+ * An idle CPU counts its own events only where it is kept awake; the package's energy is read
  * anyhow.
  */
 static bool awake;

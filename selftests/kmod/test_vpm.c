@@ -303,7 +303,7 @@ static void check_readings(void)
 	ktap_check(latency > 0.95 * shared->run_ns && latency < 1.35 * shared->run_ns, "they tell how long the block takes");
 	ktap_check(seen.longest_hold < 1.2 * READY_NS, "no CPU is held for longer than the meter takes");
 	ktap_check(info.vpm_readings == seen.readings && info.vpm_longest_ns < 1.5 * READY_NS &&
-		   info.vpm_ready_ns == READY_NS && info.vpm_spoilt == seen.moved + seen.late, "the session tells of them");
+		   info.vpm_ready_ns == READY_NS && info.vpm_spoilt == seen.moved + seen.late, "the session counts them");
 	ktap_diag("%llu unmet, %llu unended, %llu elsewhere, %llu failed",
 		  (unsigned long long)info.vpm_unmet, (unsigned long long)info.vpm_unended,
 		  (unsigned long long)info.vpm_elsewhere, (unsigned long long)info.vpm_failed);

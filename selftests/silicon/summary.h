@@ -75,7 +75,7 @@ struct ticks {
 
 struct reference {
 	const char *name;
-	bool measured;			/* of what ran, not of what was asked for */
+	bool measured;			/* the frequency that ran, not the one requested */
 	uint64_t khz;			/* 0 if it has nothing to tell */
 	char note[320];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What `kjoule boost run` tells of its runs: a line for each, the means, and what two commands
+ * What `kjoule boost run` prints of its runs: a line for each, the means, and what two commands
  * differ by, as observed and at one frequency. See bench.h.
  */
 #include <errno.h>

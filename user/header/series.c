@@ -168,7 +168,7 @@ static void series_write_counters(FILE *f, const struct merge *m)
 	if (series_ticks_are_missing(m, &b))
 		wrap_comment(f, "missed",
 			     "%" PRIu64
-			     " ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
+			     " ticks (%.3f CPU seconds) in long gaps are not attributed: no figure has that time",
 			     b.unattributed, b.unattributed_s);
 	if (b.lost_unknown)
 		wrap_comment(f, "lost",
@@ -193,13 +193,13 @@ static int series_note_counters(const struct merge *m, const char *label, struct
 		ret = merge_note(
 			notes,
 			"%s: %" PRIu64 " of %" PRIu64
-			" samples were lost: what ran there is in no figure; record at a lower rate",
+			" samples were lost: no figure has them; record at a lower rate",
 			label, b.lost_samples, b.lost_samples + b.samples);
 	if (!ret && series_ticks_are_missing(m, &b))
 		ret = merge_note(
 			notes,
 			"%s: %" PRIu64
-			" ticks (%.3f CPU seconds) in long gaps are not attributed: what ran there is not in the figures",
+			" ticks (%.3f CPU seconds) in long gaps are not attributed: no figure has that time",
 			label, b.unattributed, b.unattributed_s);
 	if (!ret && b.off > HEADER_NOISY)
 		ret = merge_note(notes, "%s: a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",

@@ -160,7 +160,7 @@ static int report_recordings(int argc, char **argv, struct attribute_options *op
 				    "sum what is below P % (default 1; callers 0.5)"),
 		{ 0, "min-samples", "N", "sum rows of fewer samples (3; 1 with --percent-limit 0)",
 		  OPT_NUMBER(&opt->least_samples, 1, UINT32_MAX) },
-		{ 0, "vectors", NULL, "what ran together on the CPUs",
+		{ 0, "vectors", NULL, "sets of blocks that ran at once on the CPUs",
 		  OPT_FLAG(&opt->vectors),
 		  .not_with = "region call-graph children folded pid comm block sort interval "
 			      "min-samples" },

@@ -229,7 +229,7 @@ static void report_print_unit(struct output *out, const struct code_unit *u)
 }
 
 /*
- * Finer than a function, and not all samples tell the very instruction: they may be of what ran
+ * Finer than a function, and not all samples have the exact instruction: they may be of the code
  * before.
  */
 static bool report_row_is_vague(const struct blocks *b, const struct report_row *r)

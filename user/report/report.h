@@ -150,7 +150,7 @@ int report_children(const struct report *r, const struct blocks *b, const struct
  */
 int report_folded(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		  const struct attribute_options *opt);
-/** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
+/** report_vectors() - co-running sets, and what each spent. Return: 0 or -ENOMEM */
 int report_vectors(const struct blocks *b, const struct profile *p,
 		   const struct attribute_options *opt, struct json_object *head);
 /** report_region_not_sampled() - that the region was entered and not sampled. Return: -ENOENT */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --vectors: what ran together, and what was spent meanwhile; see report.h and
+ * report --vectors: co-running sets, and what each spent; see report.h and
  * analysis/profile/corunning.h.
  */
 #include <errno.h>

@@ -343,7 +343,7 @@ TEST(code_on_cpus_without_a_counter_has_no_energy)
 		row = find_named(doc, "[idle]");
 		assert_true(near(number(row, "time_s"), 0.5, 0.01) &&
 			    isnan(number(row, "energy_package_j")));
-		/* 10 J were measured of 4/7 of what ran, the power of which the total has */
+		/* 10 J were measured in 4/7 of the time, the power of which the total has */
 		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"),
 				 10 * 3.5 / 2, 0.2));
 		row = find_row(doc, "function", "/nonexistent/program");
